@@ -1,5 +1,7 @@
 //! Compiles the example documents, as a user's build script would: with types and without.
 
+#![allow(clippy::print_stdout, reason = "cargo is told so")]
+
 fn main() {
     for file in [
         "bookshop.yaml",
@@ -21,5 +23,21 @@ fn main() {
     toolgen::Build::new("shop").document("../specs/mcp/shop.lock.json").emit();
     for name in ["types", "deep"] {
         toolgen::Build::new(name).document(format!("documents/{name}.yaml")).emit();
+    }
+    for (name, page) in [("books", "function"), ("guide_toolsets", "toolsets")] {
+        manifest_of(name, &format!("../docs/manifests/{page}.md"));
+    }
+}
+
+/// Compiles the first manifest of a page.
+fn manifest_of(name: &str, page: &str) {
+    println!("cargo::rerun-if-changed={page}");
+    let text = std::fs::read_to_string(page).unwrap_or_default();
+    let manifest =
+        text.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap_or_default();
+    let file =
+        std::path::Path::new(&std::env::var("OUT_DIR").unwrap_or_default()).join(format!("{name}.yaml"));
+    if std::fs::write(&file, manifest).is_ok() {
+        toolgen::Build::new(name).document(file).emit();
     }
 }

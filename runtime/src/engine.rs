@@ -62,6 +62,8 @@ pub mod executor;
 mod functions;
 #[cfg(feature = "http")]
 pub mod http;
+#[cfg(any(feature = "http", feature = "mcp"))]
+mod limit;
 #[cfg(feature = "runtime")]
 mod local;
 #[cfg(feature = "mcp")]

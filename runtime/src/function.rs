@@ -2,6 +2,8 @@
 
 #[doc(hidden)]
 pub mod dialect_check;
+#[doc(hidden)]
+pub mod exact_check;
 #[cfg(feature = "runtime")]
 pub mod inject;
 pub mod input;

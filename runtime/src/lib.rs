@@ -27,7 +27,9 @@
 //! | `macros` | yes | `#[tool]`, `#[tools]`, `#[derive(ToolInput)]` |
 //! | `runtime` | yes | calls, registries, providers and layers; without it only schemas and specifications, for build scripts |
 //! | `http` | | the HTTP engine, for tools of OpenAPI documents |
+//! | `compression` | | answers that are compressed by Brotli or Zstandard (with `http`) |
 //! | `typed` | | argument and result structs of generated tools |
+//! | `chrono`, `jiff`, `url`, `uuid` | | types of these crates, instead of texts, in such structs |
 //! | `agent` | | the loop of an agent, state maps, agents as tools |
 //! | `audit` | | records of calls, in memory and as lines of JSON |
 //! | `sqlite` | | records in SQLite (with `audit`) |

@@ -143,6 +143,15 @@ pub mod types_prelude {
 
     pub use serde_json::Value;
 
+    #[cfg(feature = "chrono")]
+    pub use chrono;
+    #[cfg(feature = "jiff")]
+    pub use jiff;
+    #[cfg(feature = "url")]
+    pub use url;
+    #[cfg(feature = "uuid")]
+    pub use uuid;
+
     pub use crate::engine::typed::json::choice::{Best, attempt, tag};
     pub use crate::engine::typed::json::members::{And, read, read_all};
     pub use crate::engine::typed::json::{object, with_extra};
@@ -217,7 +226,6 @@ pub mod input {
     pub use core::option::Option::{self, None, Some};
     pub use core::primitive::{bool, f64, i128, str, u64, usize};
     pub use core::result::Result::{self, Err, Ok};
-    pub use std::convert::Into;
 
     pub use serde_json::Value;
 
@@ -227,8 +235,8 @@ pub mod input {
         join, member, names, no_variant, null, of, placed, tuple, union, value,
     };
     pub use crate::function::input::{
-        ArgumentProblem, BorrowedValue, DefaultKept, DefaultTold, Defaults, Defs, Lit, Rules, ToolInput,
-        items_of, object, problem, reference, refine,
+        ArgumentProblem, BorrowedValue, DefaultKept, DefaultOf, DefaultTold, Defaults, Defs, Lit, Rules,
+        ToolInput, items_of, object, problem, reference, refine,
     };
     pub use crate::schema::shape::{Extra, Field, Number, Shape};
 
@@ -285,7 +293,7 @@ pub mod functions {
 /// Everything that `toolset!` may name.
 #[cfg(feature = "runtime")]
 pub mod toolset {
-    pub use crate::function::toolset::{IntoTools, check_cycles, check_names};
+    pub use crate::function::toolset::{Entry, IntoTools, check_cycles, check_names, entry, forgotten};
 }
 
 /// Everything that a function with `#[tool]` may name.
@@ -296,21 +304,20 @@ pub mod function {
     pub use core::primitive::{f64, i128, str, u64};
     pub use core::result::Result::{Err, Ok};
     pub use std::borrow::Borrow;
-    pub use std::convert::Into;
     pub use std::sync::Arc;
     pub use std::vec::Vec;
 
     pub use crate::base::frozen::Frozen::Static as S;
     pub use crate::call::roots::inside;
-    pub use crate::function::dialect_check;
     pub use crate::function::inject::inject;
     #[cfg(feature = "schemars")]
     pub use crate::function::input::bridge::{Foreign, ForeignName};
     pub use crate::function::input::{
-        Defaults, Lit, Owned, Rules, ToolInput, arguments, field, items_of, refine, relation,
+        DefaultOf, Defaults, Lit, Owned, Rules, ToolInput, arguments, field, items_of, refine, relation,
     };
     pub use crate::function::return_value::{Probe, Returned, schema};
     pub use crate::function::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
+    pub use crate::function::{dialect_check, exact_check};
     pub use crate::schema::dialect;
     pub use crate::schema::shape::{Number, RelationKind, Schema};
     pub use crate::spec::{

@@ -354,6 +354,12 @@ impl Peers for Inner {
     fn specs(&self) -> Vec<&ToolSpec> {
         self.usable().map(|(_, tool)| tool.spec()).collect()
     }
+
+    fn search(&self, question: &str, limit: usize, keep: &dyn Fn(&ToolSpec) -> bool) -> Vec<&ToolSpec> {
+        let fits = |at: usize| self.may_use(at) && keep(self.registry.at(at).spec());
+        let found = self.registry.search_index().search(question, limit, fits);
+        found.into_iter().map(|at| self.registry.at(at).spec()).collect()
+    }
 }
 
 impl Registry {

@@ -7,7 +7,7 @@ pub mod toolsets;
 pub(crate) mod unknown;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -24,6 +24,7 @@ use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call_without_layers};
 use crate::schema::shape::decode::say::meant;
 use crate::spec::ToolSpec;
 use crate::spec::graph::{RequirementProblem, problems as requirement_problems};
+use crate::spec::search::SearchIndex;
 
 /// An immutable set of tools, sorted by name.
 ///
@@ -34,6 +35,8 @@ pub struct Registry {
     /// The names of the tools, in the same order.
     names: Arc<[Text]>,
     default_timeout: Duration,
+    /// Made by the first search.
+    index: Arc<OnceLock<SearchIndex>>,
 }
 
 /// Collects the tools of a [`Registry`].
@@ -141,7 +144,8 @@ impl RegistryBuilder {
         problems.dedup();
         if problems.is_empty() {
             let names = self.added.iter().map(|tool| Text::copy_of(tool.name())).collect();
-            Ok(Registry { tools: self.added.into(), names, default_timeout: self.default_timeout })
+            let (tools, default_timeout) = (self.added.into(), self.default_timeout);
+            Ok(Registry { tools, names, default_timeout, index: Arc::default() })
         } else {
             Err(RegistryError { problems })
         }
@@ -209,6 +213,12 @@ impl Registry {
 
     pub(crate) fn default_timeout(&self) -> Duration {
         self.default_timeout
+    }
+
+    /// The index of the tools, made by the first search in this set.
+    pub(crate) fn search_index(&self) -> &SearchIndex {
+        self.index
+            .get_or_init(|| SearchIndex::new(self.iter().map(|tool| (tool.spec(), tool.search_words()))))
     }
 
     /// Iterates over the tools, sorted by name.

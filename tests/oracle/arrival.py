@@ -7,7 +7,7 @@ import json
 import re
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import wire
 import xmlread
@@ -77,6 +77,7 @@ class Judge:
 
     def judge(self, arguments: dict[str, Any], request: Request) -> str | None:
         """None if all is right, else what is not."""
+        self.steps = 0
         if request.method.upper() != self.operation.method.upper():
             return f"method {request.method}"
         try:
@@ -156,6 +157,9 @@ class Judge:
 
     def _place(self, arguments: list[tuple[str, Any]], left: Left, worst: list[str]) -> bool:
         """Finds a place for each argument so that nothing of the request is left over."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise Undecoded(worst[0] if worst else "too many arguments could be at the same places")
         if not arguments:
             over = _over(left)
             if over and not worst:
@@ -201,8 +205,12 @@ class Judge:
                 return None
             return _with(left, body=(kind, {k: v for k, v in content.items() if k != name}))
         encoding = self._encoding(name)
-        rest = take_form(name, value, content, encoding) if kind == "form" else take_parts(name, value, content, encoding if "swagger" in self.api.root else {})
+        rest = take_form(name, value, content, encoding) if kind == "form" else take_parts(name, value, content, encoding if self._styles_parts() else {})
         return None if rest is None else _with(left, body=(kind, rest))
+
+    def _styles_parts(self) -> bool:
+        """Whether parts of forms have styles: in Swagger 2.0, not in 3.0, and again since 3.1."""
+        return not str(self.api.root.get("openapi", "")).startswith("3.0")
 
     def _encoding(self, name: str) -> dict[str, Any]:
         encodings = self.media.get("encoding") if isinstance(self.media, dict) else None
@@ -228,6 +236,10 @@ class Judge:
                 return None
             left = taken
         return left
+
+
+# What arrived is found in as many steps as there are arguments; what did not is not looked for in every order.
+MOST_STEPS = 300
 
 
 def distance(key: str, name: str) -> int | None:
@@ -352,11 +364,22 @@ def take_form(name: str, value: Any, raw: list[Pair], encoding: dict[str, Any]) 
 
 
 def take_parts(name: str, value: Any, parts: list[Any], encoding: dict[str, Any]) -> list[Any] | None:
-    """Takes a field out of a multipart body: a list is several parts, unless its style joins it (Swagger 2.0)."""
+    """Takes a field out of a multipart body: a list is several parts, unless it has a style, which nothing is encoded in."""
     named = [p for p in parts if p[0] == name]
-    if isinstance(value, list) and encoding.get("explode") is False and value:
-        fits = len(named) == 1 and wire.simple_is(named[0][2].decode(), value, False, False, encoding["style"])
-        return [p for p in parts if p[0] != name] if fits else None
+    files = any(file_content(v) is not None for v in (value if isinstance(value, list) else [value]))
+    if encoding.keys() & {"style", "explode", "allowReserved"} and not files:
+        style = encoding.get("style", "form")
+        if isinstance(value, list) and encoding.get("explode") is False and value:
+            fits = len(named) == 1 and wire.simple_is(named[0][2].decode(), value, False, False, style)
+            return [p for p in parts if p[0] != name] if fits else None
+        if isinstance(value, dict) and style == "form" and encoding.get("explode") is False and any("," in v for v in value.values() if isinstance(v, str)):
+            # Nothing says which comma separates: all texts between commas must be there.
+            between = sorted(t for pair in value.items() for part in pair for t in (part if isinstance(part, str) else json.dumps(part)).split(","))
+            fits = len(named) == 1 and sorted(named[0][2].decode().split(",")) == between
+            return [p for p in parts if p[0] != name] if fits else None
+        raw = [(quote(p[0], safe=""), quote(p[2].decode(), safe=",")) for p in parts if "filename" not in p[1].get("content-disposition", "")]
+        used = wire.query_is(raw, name, value, style, encoding.get("explode", style in ("form", "deepObject")), True)
+        return None if used is None else [p for p in parts if quote(p[0], safe="") not in {u[0] for u in used}]
     values = value if isinstance(value, list) else [value]
     if len(named) != len(values) or not all(part_is(p, v) for p, v in zip(named, values)):
         one = len(named) == 1 and isinstance(value, list) and "json" in named[0][1].get("content-type", "")

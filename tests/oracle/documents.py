@@ -60,7 +60,9 @@ class Subject:
         report.check(document.get("version") == self.api.version, name, f"version {document.get('version')} for {self.api.version}")
         count = len(self.operations)
         report.check(document["operations"] == count, name, f"{document['operations']} operations, there are {count}")
-        report.check(document["tools"] >= floor * count, name, f"{document['tools']} tools of {count} operations")
+        # What refers to nothing cannot be sent; each such operation is told.
+        broken = sum(1 for p in problems if p["code"] == "E0303")
+        report.check(document["tools"] + broken >= floor * count, name, f"{document['tools']} tools of {count} operations")
         failed = any(p["severity"] == "error" for p in problems)
         report.check(outcome.code == int(failed), name, f"check: exit {outcome.code} with{'' if failed else 'out'} errors")
         self._places(problems)

@@ -32,6 +32,8 @@ PROGRAM = HERE / "grammar"
 
 # Of the corpus, a short run takes the documents in which the most classes of mistakes were met.
 SAMPLE = 12
+# The largest share of tools that OpenAI's strict mode may refuse, so that they fall back to the lax one.
+MOST_REFUSED = 0.005
 # How many findings of a kind are shown.
 SHOWN = 5
 NAME = re.compile(r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$")
@@ -93,6 +95,38 @@ def names(rendered: Path, report: Report) -> None:
             if not NAME.match(line["tool"]):
                 report.wrong("names", *key)
     report.add("names", len(seen))
+
+
+def losses(rendered: Path, report: Report) -> None:
+    """What each dialect refuses and no longer says, as a table; few tools may be refused by OpenAI's strict mode."""
+    tools: Counter[str] = Counter()
+    refused: Counter[str] = Counter()
+    reasons: Counter[tuple[str, str]] = Counter()
+    told: Counter[str] = Counter()
+    lost: Counter[str] = Counter()
+    with rendered.open(encoding="utf-8") as file:
+        for line in map(json.loads, file):
+            if "tool" not in line:
+                continue
+            dialect, shown = line["dialect"], line["shown"]
+            tools[dialect] += 1
+            if "refused" in shown:
+                refused[dialect] += 1
+                why = re.sub(r"[0-9][0-9,]*|`[^`]*`", "…", shown["refused"][0].partition(": ")[2])
+                reasons[dialect, why] += 1
+                continue
+            told[dialect] += any(in_prose for _, _, in_prose in shown["losses"])
+            lost[dialect] += any(not in_prose for _, _, in_prose in shown["losses"])
+    print(f"{'dialect':20} {'tools':>6} {'refused':>8} {'share':>8} {'rules in prose':>15} {'rules lost':>11}")
+    for dialect, count in tools.items():
+        share = f"{100 * refused[dialect] / count:.2f} %"
+        print(f"{dialect:20} {count:6} {refused[dialect]:8} {share:>8} {told[dialect]:15} {lost[dialect]:11}")
+    for (dialect, why), count in reasons.most_common():
+        print(f"       {dialect} refuses {count}: {why}")
+    report.add("tools that OpenAI's strict mode takes", tools["openai-strict"])
+    if refused["openai-strict"] > MOST_REFUSED * tools["openai-strict"]:
+        why = f"{refused['openai-strict']} of {tools['openai-strict']} are refused"
+        report.wrong("tools that OpenAI's strict mode takes", "all", why)
 
 
 def strict(installed: Path, rendered: Path, report: Report) -> None:
@@ -157,6 +191,7 @@ def main() -> int:
         with rendered.open("w", encoding="utf-8") as file:
             subprocess.run([program, "render", *sources], stdout=file, check=True)
         names(rendered, report)
+        losses(rendered, report)
         strict(given.installed, rendered, report)
         judge(given.installed, rendered, report)
     if given.only != "vendors":

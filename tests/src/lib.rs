@@ -3,6 +3,7 @@
 
 pub mod golden;
 pub mod needs;
+pub mod pages;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../tool-macros/README.md")]

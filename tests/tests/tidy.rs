@@ -209,6 +209,8 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "writes to the programs that are MCP servers",
     ),
     ("runtime/src/layers/audit/jsonl.rs", &["std::fs"], "writes records"),
+    ("runtime/src/layers/audit/reader.rs", &["std::fs"], "reads the records of a file that is named"),
+    ("runtime/src/layers/audit/reader/lines.rs", &["std::fs"], "reads the records of a file that is named"),
     (
         "runtime/src/layers/audit/sqlite/owner.rs",
         &["std::fs"],
@@ -221,7 +223,16 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ),
     ("toolgen/src/build.rs", &["std::env"], "asks cargo for the folder of generated code"),
     ("toolgen/src/cli.rs", &["std::env", "std::process::Command"], "starts the cargo that runs it"),
+    ("toolgen/src/cli/args.rs", &["std::fs"], "asks whether a word that is no command is a file"),
     ("toolgen/src/cli/call/given.rs", &["std::fs"], "reads arguments from a file"),
+    ("toolgen/src/cli/doctor.rs", &["std::fs"], "asks whether what it looks at is a folder"),
+    (
+        "toolgen/src/cli/doctor/machine.rs",
+        &["std::env", "std::process::Command"],
+        "asks cargo and rustc for their versions",
+    ),
+    ("toolgen/src/cli/doctor/needs.rs", &["std::env"], "says which variables are not set"),
+    ("toolgen/src/cli/doctor/places.rs", &["std::fs"], "looks for documents and locks below a folder"),
     (
         "toolgen/src/cli/engines.rs",
         &["std::env", "std::fs"],
@@ -247,6 +258,8 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("toolgen/src/cli/new.rs", &["std::fs"], "reads the manifest it adds to"),
     ("toolgen/src/cli/serve.rs", &["std::env"], "reads the bearer token from the variable that is named"),
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
+    ("toolgen/src/cli/shell.rs", &["std::fs"], "makes the folder of the manual pages"),
+    ("toolgen/src/cli/timeline.rs", &["std::fs"], "writes the page to the file that is named"),
     ("toolgen/src/cli/tokens.rs", &["std::fs"], "writes the report to the file that is named"),
     (
         "toolgen/src/frontend/manifest/files.rs",
@@ -255,7 +268,9 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ),
     ("toolgen/src/frontend/openapi/files.rs", &["std::fs"], "looks for the parts of a document"),
     ("toolgen/src/main.rs", &["std::env"], "takes the arguments of the command line"),
+    ("toolgen/src/overlay/given.rs", &["std::fs"], "looks for the document that an overlay extends"),
     ("toolgen/src/source.rs", &["std::fs"], "reads documents"),
+    ("toolgen/src/source/archive.rs", &["std::fs"], "looks for the archive that a path leads into"),
     ("toolgen/src/write.rs", &["std::fs"], "writes generated code"),
 ];
 

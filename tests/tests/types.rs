@@ -80,9 +80,9 @@ fn shapes_with_our_names_have_types() {
     let all: serde_json::Map<_, _> =
         ('a'..='r').map(|key| (key.to_string(), json!({"x": u32::from(key)}))).collect();
     let names: Names = round_trip(Value::Object(all));
-    assert_eq!(names.a, Some(Option2 { x: 97 }));
+    assert_eq!(names.a, Some(OptionData { x: 97 }));
     assert_eq!((names.k.unwrap().x, names.l.unwrap().x, names.m.unwrap().x), (107, 108, 109));
-    round_trip::<String2>(x.clone());
+    round_trip::<StringData>(x.clone());
     round_trip::<S>(x.clone());
     round_trip::<D>(x);
 }
@@ -111,12 +111,12 @@ fn every_key_has_a_field() {
     ];
     let mut all: serde_json::Map<_, _> = keys.iter().map(|key| ((*key).to_owned(), json!(key))).collect();
     all.insert("further".to_owned(), json!(7));
-    let fields: Fields3 = round_trip(Value::Object(all));
+    let fields: FieldsData = round_trip(Value::Object(all));
     assert_eq!(fields.type_2.as_deref(), Some("Type"));
     assert_eq!(fields.fn_.as_deref(), Some("fn"));
     assert_eq!(fields.extra.as_deref(), Some("extra"));
     assert_eq!(fields.extra_2["further"], 7);
-    let wrong = serde_json::from_value::<Fields3>(json!({"further": "x"})).unwrap_err().to_string();
+    let wrong = serde_json::from_value::<FieldsData>(json!({"further": "x"})).unwrap_err().to_string();
     assert!(wrong.ends_with("at /further"), "{wrong}");
 }
 
@@ -188,10 +188,10 @@ fn unions_tell_their_variants_apart() {
     }));
     assert_eq!(unions.tagged, Some(UnionsTagged::Square(UnionsTaggedSquare { side: 2.5 })));
     assert_eq!(unions.kinds, Some(UnionsKinds::List(vec![true])));
-    assert_eq!(unions.fields, Some(UnionsFields::Object2(UnionsFieldsObject2 { a: 1, b: 2 })));
+    assert_eq!(unions.fields, Some(UnionsFields::B(UnionsFieldsB { a: 1, b: 2 })));
     assert_eq!(unions.pair, Some(("a".to_owned(), 1)));
-    assert_eq!(unions.unclear, Some(UnionsUnclear::Object2(UnionsUnclearObject2 { b: Some(1) })));
-    assert_eq!(round_trip::<UnionsKinds>(json!({"x": 1})), UnionsKinds::Option(Option2 { x: 1 }));
+    assert_eq!(unions.unclear, Some(UnionsUnclear::B(UnionsUnclearB { b: Some(1) })));
+    assert_eq!(round_trip::<UnionsKinds>(json!({"x": 1})), UnionsKinds::Option(OptionData { x: 1 }));
     assert_eq!(
         round_trip::<UnionsFields>(json!({"a": 1})),
         UnionsFields::Object(UnionsFieldsObject { a: 1 })
@@ -200,9 +200,11 @@ fn unions_tell_their_variants_apart() {
     for unknown in [json!({"kind": "line"}), json!({"kind": "circle", "r": "wide"}), json!(null)] {
         assert_eq!(round_trip::<UnionsTagged>(unknown.clone()), UnionsTagged::Other(unknown));
     }
-    let arguments =
-        Unite { unclear: Some(UniteUnclear::Object(UniteUnclearObject { a: Some(1) })), unions: None };
+    let arguments = Unite { unclear: Some(UniteUnclear::A(UniteUnclearA { a: Some(1) })), unions: None };
     assert_eq!(arguments.into_arguments().unwrap(), json!({"unclear": {"a": 1}}));
+    // The document says the same in two places: it is one type.
+    let same: UnionsUnclear = UniteUnclear::B(UniteUnclearB { b: None });
+    assert_eq!(same, UnionsUnclear::B(UnionsUnclearB { b: None }));
 }
 
 #[test]

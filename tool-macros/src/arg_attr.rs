@@ -125,7 +125,9 @@ impl ArgAttr {
         Some(match self.default.as_ref()? {
             Fallback::OfType(span) => quote_spanned!(at(*span)=> __toolgen::Default::default()),
             // Converted, so that a literal in quotes fits every type of text.
-            Fallback::Value(expr) if rules::is_text(expr) => quote!(__toolgen::Into::into(#expr)),
+            Fallback::Value(expr) if rules::is_text(expr) => {
+                quote!(__toolgen::DefaultOf::default_of(#expr))
+            }
             Fallback::Value(expr) => quote!(#expr),
         })
     }

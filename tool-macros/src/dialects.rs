@@ -1,10 +1,12 @@
 //! The dialects a tool must fit: those its attribute names, and those set for the whole crate.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 
+use crate::argument;
 use crate::attr;
-use crate::errors::Errors;
+use crate::errors::{Errors, at};
+use crate::param::Argument;
 
 /// The dialects of the runtime, as attributes name them.
 pub(crate) const DIALECTS: &[&str] = &[
@@ -61,4 +63,37 @@ pub(crate) fn tracked() -> TokenStream {
     quote!(
         const _: __toolgen::Option<&'static __toolgen::str> = ::core::option_env!(#VARIABLE);
     )
+}
+
+/// Returns the constants that check an argument against dialects, reported at the argument. Those must be able to say all
+/// of its rules if it is `exact`.
+pub(crate) fn checks(
+    dialects: &[Ident],
+    tool: &str,
+    argument: &Argument,
+    span: Span,
+    exact: bool,
+) -> Vec<TokenStream> {
+    let (name, ty, field) = (&argument.name, argument::decoded(argument), argument::field(argument, span));
+    let span = at(span);
+    let check = |dialect: &Ident| {
+        let dialect = Ident::new(&dialect.to_string(), span);
+        let call = if exact {
+            quote_spanned!(span=> exact_check::argument::<#ty>(#tool, const { &#field }, &__toolgen::dialect::#dialect))
+        } else {
+            quote_spanned!(span=> dialect_check::argument::<#ty>(#tool, #name, &__toolgen::dialect::#dialect))
+        };
+        quote_spanned!(span=> const _: () = __toolgen::#call;)
+    };
+    dialects.iter().map(check).collect()
+}
+
+/// Returns the constants that refuse a rule between arguments where a dialect has no such rules, reported at the rule.
+pub(crate) fn rule_checks(dialects: &[Ident], tool: &str, span: Span) -> TokenStream {
+    let span = at(span);
+    let check = |dialect: &Ident| {
+        let dialect = Ident::new(&dialect.to_string(), span);
+        quote_spanned!(span=> const _: () = __toolgen::exact_check::relations(#tool, &__toolgen::dialect::#dialect);)
+    };
+    dialects.iter().map(check).collect()
 }

@@ -211,20 +211,17 @@ impl Tool {
         let constants = dialects::constants(&self.attr.dialects, errors);
         let checks = self.params.iter().filter_map(|param| {
             let Source::Model(argument) = &param.source else { return None };
-            let (cfg, tool, name, ty) = (&param.cfg, &self.name, &argument.name, argument::decoded(argument));
             // Reported at the argument, whatever its type is.
-            let span = at(param.span);
-            let checks = constants.iter().map(|constant| {
-                let constant = Ident::new(&constant.to_string(), span);
-                let check = quote_spanned!(span=> __toolgen::dialect_check::argument::<#ty>(#tool, #name, &__toolgen::dialect::#constant));
-                quote!(#(#cfg)* const _: () = #check;)
-            });
+            let checks = dialects::checks(&constants, &self.name, argument, param.span, self.attr.exact);
+            let cfg = &param.cfg;
+            let checks = checks.iter().map(|check| quote!(#(#cfg)* #check));
             Some(quote!(#(#checks)*))
         });
-        let checks: TokenStream = checks.collect();
+        let rules = self.attr.relations.iter().filter(|_| self.attr.exact).map(|rule| rule.kind.span());
+        let rules = rules.map(|span| dialects::rule_checks(&constants, &self.name, span));
         let tracked = dialects::tracked();
         let foreign = self.arguments().map(argument::foreign);
-        quote!(#tracked #(#foreign)* #checks)
+        quote!(#tracked #(#foreign)* #(#checks)* #(#rules)*)
     }
 
     fn input(&self) -> TokenStream {

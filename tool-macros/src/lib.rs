@@ -5,8 +5,15 @@
 //! decided by its traits, and whether a rule fits a type by constants that the compiler evaluates. Nothing is decided
 //! by the spelling of a type except which parameters are injected, and `#[arg]` and `#[inject]` override that.
 //!
-//! Every mistake is reported at its token, all of them in one run, and the function is kept as written, so that one
-//! mistake never looks like many.
+//! Every mistake is reported at its token, and the function is kept as written, so that one mistake never looks like many.
+//! The compiler works in phases and begins the next one only when there is no mistake in those before, so a run reports all
+//! mistakes of one phase:
+//!
+//! 1. Attributes, comments, signatures, and names within a tool: what the macros read. All tools of a crate are read.
+//! 2. Names of the program: types, functions in [`toolset!`].
+//! 3. Types: what can be an argument, a default, a result, an injected value, an entry of a list.
+//! 4. Values: rules that do not fit their type, patterns, two tools of one name in a list, circles of requirements, arguments
+//!    that a provider would refuse.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -58,9 +65,7 @@ pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Lists tools: functions with `#[tool]` by name, others as expressions. The list is a `Vec<Arc<dyn AgentTool>>`; two
 /// tools of one name do not compile if the macro can see it.
 ///
-/// A function without `#[tool]` is no tool: the compiler then says ``expected type, found function `…` ``, because
-/// `#[tool]` adds the type of the function's name that the list refers to. Put `#[tool]` on the function. A tool in a
-/// variable goes in parentheses: `toolset![(my_tool)]`.
+/// A function without `#[tool]` is no tool, and told so. A tool in a variable goes in parentheses: `toolset![(my_tool)]`.
 #[proc_macro]
 pub fn toolset(input: TokenStream) -> TokenStream {
     toolset::toolset(input.into()).into()

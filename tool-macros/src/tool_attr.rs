@@ -62,6 +62,8 @@ pub(crate) struct ToolAttr {
     pub(crate) timeout: Option<LitStr>,
     /// Whether it needs no descriptions.
     pub(crate) undocumented: bool,
+    /// Whether those must be able to say all of its rules.
+    pub(crate) exact: bool,
     /// The dialects it must fit.
     pub(crate) dialects: Vec<Ident>,
     /// The path of the runtime.
@@ -150,6 +152,7 @@ fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
         "exclusive" | "exact" => {
             let field = key.name.clone();
             if key.flag(errors) == Some(true) {
+                tool.exact |= field == "exact";
                 tool.fields.push(quote!(#field: true));
             }
         }

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Expr, Token};
+use syn::{Expr, ExprPath, Token};
 
 use crate::attr::ungroup;
 use crate::errors::{Errors, at};
@@ -18,20 +18,24 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
     let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
     let entries = errors.ok(parser.parse2(input)).unwrap_or_default();
     let mut seen: Vec<String> = Vec::new();
-    let (mut names, mut requires, mut adds) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut functions, mut adds) = (Vec::new(), Vec::new());
     for entry in &entries {
         let span = at(entry.span());
         match ungroup(entry) {
             Expr::Path(path) => {
-                let text = path.to_token_stream().to_string();
-                if seen.contains(&text) {
-                    errors.at(path, format!("`{text}` is listed twice"));
+                let text = path.to_token_stream().to_string().replace(' ', "");
+                if let Some(first) = seen.iter().position(|known| *known == text) {
+                    let place = first + 1;
+                    errors.at(
+                        path,
+                        format!("`{text}` is listed twice: it is function {place} of this list, too"),
+                    );
                     continue;
                 }
+                let index = seen.len();
+                functions.push(function(path, &text, &runtime));
                 seen.push(text);
-                names.push(quote_spanned!(span=> <#path as #runtime::ToolFunction>::NAME));
-                requires.push(quote_spanned!(span=> <#path as #runtime::ToolFunction>::REQUIRES));
-                adds.push(quote_spanned!(span=> #runtime::__private::toolset::IntoTools::add_to(<#path as #runtime::ToolFunction>::tool(), &mut tools);));
+                adds.push(quote_spanned!(span=> #runtime::__private::toolset::IntoTools::add_to((FUNCTIONS[#index].tool)(), &mut tools);));
             }
             Expr::Paren(paren) => {
                 let inner = &paren.expr;
@@ -43,12 +47,35 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
         }
     }
     let errors = (!errors.is_empty()).then(|| errors.into_tokens());
+    let (count, indices) = (functions.len(), 0..functions.len());
     quote!({
         #errors
-        const _: () = #runtime::__private::toolset::check_names(&[#(#names),*]);
-        const _: () = #runtime::__private::toolset::check_cycles(&[#((#names, #requires)),*]);
+        const FUNCTIONS: [#runtime::__private::toolset::Entry; #count] = [#(#functions),*];
+        const _: () = #runtime::__private::toolset::check_names(&FUNCTIONS);
+        const _: () = #runtime::__private::toolset::check_cycles(
+            &[#((FUNCTIONS[#indices].name, FUNCTIONS[#indices].requires)),*]
+        );
         let mut tools = ::std::vec::Vec::<::std::sync::Arc<dyn #runtime::AgentTool>>::new();
         #(#adds)*
         tools
+    })
+}
+
+/// Returns the entry of a function. What is imported as `ThisFunction` hides the type of that name that stands behind it, if
+/// it has a type: a function without `#[tool]` has none, and is then told as what it is.
+fn function(path: &ExprPath, text: &str, runtime: &TokenStream) -> TokenStream {
+    let span = at(path.span());
+    let first = path.path.segments.first().is_some_and(|segment| segment.ident == "Self");
+    let generic = path.path.segments.iter().any(|segment| !segment.arguments.is_none());
+    if path.qself.is_some() || first || generic {
+        // No import names these.
+        return quote_spanned!(span=> #runtime::__private::toolset::entry::<#path>(#text));
+    }
+    quote_spanned!(span=> {
+        #[allow(unused_imports, clippy::wildcard_imports)]
+        use #runtime::__private::toolset::forgotten::*;
+        #[allow(unused_imports)]
+        use #path as ThisFunction;
+        #runtime::__private::toolset::entry::<ThisFunction>(#text)
     })
 }

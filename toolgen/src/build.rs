@@ -177,6 +177,7 @@ impl Build {
             let mut style = ModuleStyle::new(file_name.as_ref());
             style.types = self.options.types;
             style.derives.clone_from(&self.options.derives);
+            style.text_types.clone_from(&self.options.text_types);
             if let Some(runtime) = &self.runtime {
                 style.runtime.clone_from(runtime);
             }

@@ -11,8 +11,10 @@ mod compile;
 mod diff;
 mod discovery;
 mod docs;
+mod doctor;
 mod engines;
 mod explain;
+mod fetch;
 mod generate;
 mod graph;
 mod init;
@@ -21,9 +23,12 @@ mod lock;
 mod mcp;
 mod new;
 mod output;
+mod pick;
 mod schema;
 mod serve;
+mod shell;
 mod test;
+mod timeline;
 mod tokens;
 
 use std::ffi::OsString;
@@ -85,7 +90,11 @@ fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
         Task::Init(task) => init::run(task, output),
         Task::New(task) => new::run(task, output),
         Task::Test(task) => test::run(task, output),
+        Task::Timeline(task) => timeline::run(task, output),
         Task::Tokens(task) => tokens::run(task, output),
+        Task::Doctor(task) => doctor::run(task, output),
+        Task::Completions(shell) => shell::completions(*shell, output),
+        Task::Man(folder) => shell::man(folder, output),
     }
 }
 

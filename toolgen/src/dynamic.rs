@@ -39,6 +39,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod parts;
+
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -173,6 +175,28 @@ impl Loader {
         Ok(Loader { url: Some(fetched.url), ..loaded })
     }
 
+    /// As [`from_url`](Self::from_url), with the parts of the document that are at these hosts: `api.example.com`, or
+    /// `localhost:8080` with a port. Each part is fetched as the document is, but without the headers of the [`Fetch`];
+    /// at most 1,000 parts are, and only by `https` if the document was. References to other hosts are not followed.
+    ///
+    /// # Errors
+    ///
+    /// As for [`from_url`](Self::from_url). A part that cannot be fetched is a problem, and costs what refers to it.
+    pub async fn from_url_with_parts<H: AsRef<str>>(
+        url: impl Into<Fetch>,
+        engine: &HttpEngine,
+        hosts: impl IntoIterator<Item = H>,
+    ) -> Result<Loader, LoadError> {
+        let hosts: Vec<String> = hosts.into_iter().map(|host| host.as_ref().to_ascii_lowercase()).collect();
+        let fetched = engine.fetch(url).await?;
+        let (bundle, problems) = parts::fetched(&fetched, engine, &hosts).await;
+        let bundle = Arc::new(bundle);
+        let mut loaded = Loader::read(|found| Document::from_bundle(&bundle, &fetched.url, found))?;
+        loaded.problems.append(problems);
+        loaded.problems.enter(Arc::clone(&loaded.document.source));
+        Ok(Loader { url: Some(fetched.url), ..loaded })
+    }
+
     /// Takes a document as a value that the program read or built. Lines in problems are those of the value, printed
     /// with an indentation of two.
     ///
@@ -231,7 +255,9 @@ impl Loader {
     /// tools, or the tools break a contract that is [locked](Options::lock). An operation that cannot be compiled is left out, with a problem.
     pub fn compile(&self) -> Result<(Program, Problems), LoadError> {
         let mut problems = self.problems.clone();
-        let program = frontend::compile(&self.document, &self.options, &mut problems);
+        // Nobody reads the failures that types are made of.
+        let options = self.options.clone().types(false);
+        let program = frontend::compile(&self.document, &options, &mut problems);
         let empty = |program: &Program| program.is_empty() && problems.left_no_tools();
         let Some(program) = program.filter(|program| !empty(program) && !problems.missed_exclusion()) else {
             return Err(LoadError::Document(problems));

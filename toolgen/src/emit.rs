@@ -20,6 +20,7 @@ mod rust_types;
 mod sets;
 mod size;
 mod spec;
+mod text_type;
 
 #[cfg(test)]
 mod tests;
@@ -27,12 +28,14 @@ mod tests;
 use std::fmt::Write as _;
 
 use toolgen_runtime::spec::toolset::Toolset;
-use toolgen_runtime::{Call, ToolSpec};
+use toolgen_runtime::{Call, Shape, ToolSpec};
 
 use crate::tool::{Part, Program, Tool};
 use crate::write::MARK;
 pub use literal::{string as string_literal, visible};
 pub use package::{Needs, RuntimeDependency, mark, module_name, package, program};
+
+pub use text_type::TextType;
 
 use expr::Expr;
 use idents::Names;
@@ -49,6 +52,8 @@ pub struct ModuleStyle {
     pub types: bool,
     /// The paths of macros that these structs and enums derive, too, such as `::schemars::JsonSchema`.
     pub derives: Vec<String>,
+    /// The crates whose types they hold instead of texts; of two for one format the first counts.
+    pub text_types: Vec<TextType>,
 }
 
 impl ModuleStyle {
@@ -60,6 +65,7 @@ impl ModuleStyle {
             runtime: "::toolgen_runtime".to_owned(),
             types: true,
             derives: Vec::new(),
+            text_types: Vec::new(),
         }
     }
 }
@@ -93,6 +99,7 @@ struct Static<'p> {
     ident: String,
     spec: &'p ToolSpec,
     call: &'p Call,
+    failure: Option<&'p Shape>,
     /// The operation, for a comment.
     title: String,
     value: Expr,
@@ -110,10 +117,11 @@ impl<'p> Module<'p> {
         let mut pool = Pool::default();
         let mut names = Names::reserving(&["TOOLS"]);
         let mut tools = Vec::with_capacity(program.tools.len());
-        for Tool { spec, call, origin } in &program.tools {
+        for Tool { spec, call, failure, origin } in &program.tools {
             let value = vec![("spec", spec::spec(spec, &mut pool)), ("call", call::call(call, &mut pool))];
             let value = Expr::Struct { head: "Tool", fields: value, base: None };
-            tools.push(Static { ident: String::new(), spec, call, title: visible(&origin.title), value });
+            let (title, failure) = (visible(&origin.title), failure.as_ref());
+            tools.push(Static { ident: String::new(), spec, call, failure, title, value });
         }
         let shared = pool.into_statics();
         for Shared { name, .. } in &shared {
@@ -137,7 +145,7 @@ impl<'p> Module<'p> {
         }
         sets::write(self.program, &self.sets, style, out);
         let wanted: Vec<_> = self.tools.iter().filter(|_| style.types).map(Static::wanted).collect();
-        let types = rust_types::types(&wanted, &self.program.defs, &style.runtime, &style.derives);
+        let types = rust_types::types(&wanted, &self.program.defs, style);
         functions::write(&self.tools, &types.calls, style, out);
         out.push_str(&types.text);
         for shared in &self.shared {
@@ -175,8 +183,9 @@ impl Static<'_> {
     }
 
     fn wanted(&self) -> rust_types::Wanted<'_> {
-        let Static { ident, spec, title, .. } = self;
-        rust_types::Wanted { ident, operation: title, spec, is_function: self.is_function() }
+        let Static { ident, spec, title, failure, .. } = self;
+        let is_function = self.is_function();
+        rust_types::Wanted { ident, operation: title, spec, failure: *failure, is_function }
     }
 }
 

@@ -17,6 +17,7 @@ use toolgen_runtime::Effects;
 
 use crate::choice::check_credentials;
 use crate::options::Options;
+use crate::overlay::{Overlaid, overlaid};
 use crate::pagination::paginate;
 use crate::problem::{Code, Problems, codes};
 use crate::source::{Document, Pointer};
@@ -81,7 +82,10 @@ fn compile_by(
     options: &Options,
     problems: &mut Problems,
 ) -> Option<Program> {
-    let mut program = claimant(front_ends, document, problems)?.lower(document, options, problems)?;
+    let Overlaid { document, sources } = overlaid(document, options, problems)?;
+    let mut program = claimant(front_ends, &document, problems)?.lower(&document, options, problems)?;
+    program.sources.extend(sources);
+    program.sources.sort();
     check_credentials(options, &program.schemes, problems);
     paginate(&mut program, options, problems);
     size::trim(&mut program, options);

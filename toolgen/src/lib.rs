@@ -1,4 +1,16 @@
 //! Compiles documents into tools for LLM agents.
+//!
+//! A build script uses [`Build`]; everything else compiles a [`Document`] with [`compile`], under some [`Options`]. What cannot
+//! be compiled is left out, and [`Problems`] say where, why and what to do.
+//!
+//! # Features
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `dynamic` | `dynamic::Loader`: tools of a document that is read when the program runs |
+//! | `archives` | documents in archives: ZIP, and tar with or without gzip |
+//! | `tokens` | `tokens`: reports and budgets, by a real tokenizer |
+//! | `cli` | the binary `cargo-toolgen` |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -28,9 +40,9 @@ pub mod write;
 
 pub use build::{Build, Built};
 pub use frontend::{Frontend, compile};
-pub use lint::lint;
+pub use lint::{apply_levels, lint};
 pub use options::{Options, TokenBudget};
 pub use problem::{Code, Problem, Problems, Severity};
 pub use select::Selector;
-pub use source::{Document, Pointer, Position, Source};
+pub use source::{Bundle, Document, Pointer, Position, Source};
 pub use tool::{McpSource, Origin, Part, Program, Tool, with_called};

@@ -22,7 +22,7 @@ pub fn lint(document: &Document, program: &Program, options: &Options, problems:
     let by_name: HashMap<&str, &Tool> = tools.iter().map(|tool| (tool.spec.name.as_str(), *tool)).collect();
     for finding in texts::lint(tools.iter().map(|tool| &tool.spec)) {
         let Some(tool) = by_name.get(finding.tool.as_str()) else { continue };
-        let is_own = *tool.origin.source == *document.source;
+        let is_own = tool.origin.source == document.source;
         if is_said_elsewhere(finding.lint, tool, is_own && program.kind == "manifest") {
             continue;
         }
@@ -30,6 +30,12 @@ pub fn lint(document: &Document, program: &Program, options: &Options, problems:
         let code = code(finding.lint);
         problems.report_in(&tool.origin.source, code, &pointer, finding.message, finding.help);
     }
+    apply_levels(program, options, problems);
+}
+
+/// Gives the problems of a compiled document the levels of the options and those of a manifest, without looking at its
+/// texts. Names that are no codes are reported.
+pub fn apply_levels(program: &Program, options: &Options, problems: &mut Problems) {
     let levels = options.levels.over(&program.levels);
     for (name, level) in levels.of_codes() {
         let message = match catalogue::find(name) {

@@ -3,6 +3,8 @@
 //! A name depends on what it names and never on its place in the document, so that reordering a document changes no
 //! tool.
 
+mod shorten;
+
 use std::collections::BTreeMap;
 
 use toolgen_runtime::__private::sha256;
@@ -22,33 +24,59 @@ pub struct Candidate<'a> {
 /// Returns a name for each candidate, without a namespace: its id, made valid if necessary, or the fallback if there
 /// is none.
 ///
-/// Names that are equal or differ only in case get a suffix that depends on the title alone.
+/// A name that is too long loses words. Names that are equal or differ only in case get the words of the fallback that
+/// they lack: `get_v2_pets`. What is then still no name of its own ends in a hash of the title, or of the name.
 #[must_use]
 pub fn tool_names(candidates: &[Candidate<'_>]) -> Vec<String> {
-    let plain: Vec<String> = candidates.iter().map(plain_name).collect();
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for name in &plain {
-        *counts.entry(name.to_ascii_lowercase()).or_default() += 1;
-    }
-    plain
-        .into_iter()
+    let full: Vec<String> = candidates.iter().map(full_name).collect();
+    let all = counted(full.iter());
+    let whole = counted(full.iter().filter(|name| name.len() <= MAX_NAME));
+    let wanted: Vec<Option<String>> = full
+        .iter()
         .zip(candidates)
-        .map(|(name, candidate)| match counts.get(&name.to_ascii_lowercase()) {
-            Some(1) => name,
-            _ => with_suffix(&name, &hash8(candidate.title), MAX_NAME),
+        .map(|(name, candidate)| {
+            if name.len() > MAX_NAME {
+                return shorten::shorten(name, MAX_NAME).filter(|short| !whole.contains_key(&folded(short)));
+            }
+            if whole.get(&folded(name)) == Some(&1) {
+                return Some(name.clone());
+            }
+            let longer = name.clone() + &shorten::missing(name, &candidate.fallback);
+            (longer.len() <= MAX_NAME && !whole.contains_key(&folded(&longer))).then_some(longer)
+        })
+        .collect();
+    let counts = counted(wanted.iter().flatten());
+    let names = full.into_iter().zip(wanted).zip(candidates);
+    names
+        .map(|((full, wanted), candidate)| match wanted {
+            Some(name) if counts.get(&folded(&name)) == Some(&1) => name,
+            _ if full.len() > MAX_NAME && all.get(&folded(&full)) == Some(&1) => {
+                let id = candidate.id.trim();
+                let text = if legal_tool_name(id).is_empty() { &candidate.fallback } else { id };
+                with_suffix(&full, &hash8(text), MAX_NAME)
+            }
+            _ => with_suffix(&full, &hash8(candidate.title), MAX_NAME),
         })
         .collect()
 }
 
-fn plain_name(candidate: &Candidate<'_>) -> String {
-    let id = candidate.id.trim();
-    if !id.is_empty() {
-        let legal = legal_tool_name(id);
-        if !legal.is_empty() {
-            return fit(&legal, id);
-        }
+fn folded(name: &str) -> String {
+    name.to_ascii_lowercase()
+}
+
+/// Counts names that are the same but for their case.
+fn counted<'n>(names: impl Iterator<Item = &'n String>) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for name in names {
+        *counts.entry(folded(name)).or_default() += 1;
     }
-    fit(&candidate.fallback, &candidate.fallback)
+    counts
+}
+
+/// Returns the name of a candidate, valid except for its length.
+fn full_name(candidate: &Candidate<'_>) -> String {
+    let legal = legal_tool_name(candidate.id.trim());
+    if legal.is_empty() { candidate.fallback.clone() } else { legal }
 }
 
 /// Turns a text into a tool name, except for its length: every run of invalid characters becomes `_`. Valid texts stay
@@ -83,11 +111,6 @@ pub(crate) fn collapse(text: &str, keep: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// Limits a name to the maximum length: unchanged, or a readable stem and a hash of the full text it was made from.
-fn fit(name: &str, full: &str) -> String {
-    if name.len() <= MAX_NAME { name.to_owned() } else { with_suffix(name, &hash8(full), MAX_NAME) }
-}
-
 /// Returns the name with its namespace, within the maximum length.
 #[must_use]
 pub fn with_namespace(namespace: &str, name: &str) -> String {
@@ -96,7 +119,7 @@ pub fn with_namespace(namespace: &str, name: &str) -> String {
         return name.to_owned();
     }
     let full = format!("{namespace}__{name}");
-    fit(&full, &full)
+    if full.len() <= MAX_NAME { full } else { with_suffix(&full, &hash8(&full), MAX_NAME) }
 }
 
 /// Returns `name_suffix`, with the name cut if necessary.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use toolgen_runtime::schema::shape::Slim;
 use toolgen_runtime::spec::drift::Class;
 
+use crate::emit::TextType;
 use crate::problem::{Level, Levels};
 use crate::select::Selector;
 
@@ -42,6 +43,8 @@ pub struct Options {
     pub types: bool,
     /// The paths of macros that these structs and enums derive, too.
     pub derives: Vec<String>,
+    /// The crates whose types these structs and enums hold instead of texts, such as times.
+    pub text_types: Vec<TextType>,
     /// The contract lock that the tools of all documents together are compared with.
     pub lock: Option<PathBuf>,
     /// The least class of changes since the lock that are errors.
@@ -58,6 +61,8 @@ pub struct Options {
     pub exact: Vec<Selector>,
     /// The folders whose files a document may refer to, in addition to its own folder.
     pub roots: Vec<PathBuf>,
+    /// The files of the overlays that change the documents before they are compiled, in this order.
+    pub overlays: Vec<PathBuf>,
 }
 
 /// How many tokens tools may take, by the tokenizer `o200k_base`. A build fails that takes more.
@@ -84,6 +89,7 @@ impl Default for Options {
             max_items: false,
             types: true,
             derives: Vec::new(),
+            text_types: Vec::new(),
             lock: None,
             deny_changes: Class::Breaking,
             levels: Levels::default(),
@@ -92,6 +98,7 @@ impl Default for Options {
             deny_losses: Vec::new(),
             exact: Vec::new(),
             roots: Vec::new(),
+            overlays: Vec::new(),
         }
     }
 }
@@ -168,6 +175,15 @@ impl Options {
     #[must_use]
     pub fn derive(mut self, path: impl Into<String>) -> Self {
         self.derives.push(path.into());
+        self
+    }
+
+    /// Lets generated structs and enums hold the types of a crate instead of texts of its formats:
+    /// `text_type(TextType::Jiff)` makes a `jiff::Timestamp` of a `date-time`. Several add up; of two for one format the
+    /// first counts. `toolgen-runtime` needs the feature of the same name.
+    #[must_use]
+    pub fn text_type(mut self, of: TextType) -> Self {
+        self.text_types.push(of);
         self
     }
 
@@ -259,6 +275,15 @@ impl Options {
         self
     }
 
+    /// Changes the documents by an overlay (of the OpenAPI Initiative, 1.0 or 1.1) before they are compiled. Several apply one
+    /// after the other. One that `extends` a file changes that document alone. A relative path starts where those of
+    /// documents do.
+    #[must_use]
+    pub fn overlay(mut self, path: impl Into<PathBuf>) -> Self {
+        self.overlays.push(path.into());
+        self
+    }
+
     /// Returns the arguments that make `cargo toolgen` choose and name the same tools, each after a space, as a shell
     /// reads them. Credentials are left out: they change no tool.
     #[must_use]
@@ -283,6 +308,9 @@ impl Options {
         }
         for root in &self.roots {
             line.push_str(&format!(" --root {}", quoted(&root.display().to_string())));
+        }
+        for overlay in &self.overlays {
+            line.push_str(&format!(" --overlay {}", quoted(&overlay.display().to_string())));
         }
         if let Some(slim) = &self.slim {
             line.push_str(&format!(" --slim {}", quoted(&slim.to_string())));

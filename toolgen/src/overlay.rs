@@ -3,6 +3,7 @@
 //! The actions of an overlay apply one after the other, each to what the former ones left. An action that is wrong
 //! changes nothing and is an error; one that finds nothing is a warning, because it is mostly a mistake in writing.
 
+mod given;
 mod json_path;
 
 #[cfg(test)]
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+pub(crate) use self::given::{Overlaid, overlaid};
 use self::json_path::JsonPath;
 use crate::problem::Problems;
 use crate::problem::codes::{Code, overlay as codes};

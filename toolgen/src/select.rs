@@ -111,19 +111,63 @@ impl fmt::Display for Selector {
     }
 }
 
+/// How like a text a candidate must be to be meant, of 1.
+const MEANT: f64 = 0.8;
+
+/// How much less like a text than the best candidate another one may be.
+const AS_GOOD: f64 = 0.06;
+
+/// The most candidates that are named.
+const MOST: usize = 3;
+
 /// Returns the candidate most like a text, if one is near enough to be meant; the first in text order among equals.
 #[must_use]
 pub fn did_you_mean<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Option<String> {
-    let near = |candidate: &str| strsim::jaro_winkler(&text.to_lowercase(), &candidate.to_lowercase());
-    let mut best: Option<(f64, &str)> = None;
-    for candidate in candidates.filter(|candidate| !candidate.is_empty()) {
-        let score = near(candidate);
-        let better = best.is_none_or(|(high, name)| score > high || (score == high && candidate < name));
-        if score > 0.8 && better {
-            best = Some((score, candidate));
+    likeliest(text, candidates).into_iter().next()
+}
+
+/// Returns the candidates that a text may have meant, at most three: the likeliest first, and others if they are nearly as
+/// likely.
+#[must_use]
+pub fn likeliest<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Vec<String> {
+    let scored = candidates.filter(|candidate| !candidate.is_empty()).map(|one| (likeness(text, one), one));
+    let mut scored: Vec<(f64, &str)> = scored.filter(|(score, _)| *score > MEANT).collect();
+    scored.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(right.1)));
+    scored.dedup();
+    let best = scored.first().map_or(0.0, |(score, _)| *score);
+    let near = scored.iter().take(MOST).take_while(|(score, _)| *score >= best - AS_GOOD);
+    near.map(|(_, candidate)| (*candidate).to_owned()).collect()
+}
+
+/// How like two names are, of 1: by their letters, by their words in any order, or because one has all words of the other.
+fn likeness(text: &str, candidate: &str) -> f64 {
+    let letters = strsim::jaro_winkler(&text.to_lowercase(), &candidate.to_lowercase());
+    let (asked, has) = (words(text), words(candidate));
+    let in_order = if asked.len() > 1 && asked.len() == has.len() {
+        0.98 * strsim::jaro_winkler(&asked.join(" "), &has.join(" "))
+    } else {
+        0.0
+    };
+    let within = asked.iter().any(|word| word.len() > 2) && asked.iter().all(|word| has.contains(word));
+    letters.max(in_order).max(if within { 0.85 } else { 0.0 })
+}
+
+/// Returns the words of a name in text order, in small letters: those of `get_pet`, `getPet` and `pet.get` are the same.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || (was_small && letter.is_uppercase()) {
+            words.push(String::new());
         }
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+            word.extend(letter.to_lowercase());
+        }
+        was_small = letter.is_lowercase();
     }
-    best.map(|(_, candidate)| candidate.to_owned())
+    words.retain(|word| !word.is_empty());
+    words.sort_unstable();
+    words
 }
 
 /// Whether a text fits a pattern with `*` and `**`. Takes time proportional to the product of the lengths at worst.
@@ -206,5 +250,20 @@ mod tests {
         assert_eq!(Selector::from("pets_lst").nearest(&[SUBJECT]).as_deref(), Some("pets_list"));
         assert_eq!(Selector::from("tag:Petz").nearest(&[SUBJECT]).as_deref(), Some("tag:Pets"));
         assert_eq!(Selector::from("zebra").nearest(&[SUBJECT]), None);
+    }
+
+    #[test]
+    fn the_likeliest_comes_first() {
+        let known = ["pets_create", "pets_list", "shop_pets_list", "pets_lists", "zebras"];
+        for (text, likely) in [
+            ("pets_lst", &["pets_list", "pets_lists"][..]),
+            // The same words in another order, or in another case.
+            ("listPets", &["pets_list"]),
+            ("create pets", &["pets_create"]),
+            ("shop", &["shop_pets_list"]),
+            ("unicorn", &[]),
+        ] {
+            assert_eq!(likeliest(text, known.into_iter()), likely, "{text}");
+        }
     }
 }

@@ -10,6 +10,9 @@
 //! Common mistakes in published documents that readers usually refuse are read with a problem: duplicate keys (the
 //! last value is kept), numbers beyond 64 bits, bytes that are not UTF-8, text after the end of the document.
 
+#[cfg(feature = "archives")]
+mod archive;
+mod bundle;
 mod json;
 mod locate;
 mod number;
@@ -27,6 +30,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+pub use bundle::{Bundle, Inside, MAX_BUNDLED, MAX_BUNDLED_BYTES};
 pub(crate) use path::plain;
 pub use pointer::Pointer;
 pub(crate) use pointer::percent_decode;
@@ -52,6 +56,8 @@ pub struct Source {
     /// Whether the text was read from the file of this path, so that files beside it can be found. Otherwise the path
     /// is only a name.
     pub from_disk: bool,
+    /// The bundle that it is a file of, whose other files it may refer to.
+    pub inside: Option<Inside>,
 }
 
 /// Omits the text, which may be many megabytes.
@@ -113,11 +119,21 @@ type Reading = (Option<Value>, Vec<Finding>);
 impl Document {
     /// Reads a document from disk. Its content, not its name, decides between JSON and YAML.
     ///
+    /// With the feature `archives`, `api.zip` is the main document of that archive (see [`Bundle::main`]), and
+    /// `api.zip/parts/pets.yaml` another one; tar archives are read, too.
+    ///
     /// Returns `None` if there is no tree to work with; the problems then say why. From here on `problems` belong to
     /// this document.
     pub fn load(path: &Path, problems: &mut Problems) -> Option<Arc<Document>> {
+        #[cfg(feature = "archives")]
+        if let Some(document) = archive::load(path, problems) {
+            return document;
+        }
         match read_bounded(path) {
-            Ok(bytes) => Document::read(path, bytes, true, problems),
+            Ok(bytes) => {
+                let source = Source { path: path.to_path_buf(), from_disk: true, ..Source::default() };
+                Document::read(source, bytes, problems)
+            }
             Err(error) => {
                 problems.enter(Arc::new(Source { path: path.to_path_buf(), ..Source::default() }));
                 let help = "check the name, and that it is a file you may read";
@@ -129,21 +145,28 @@ impl Document {
 
     /// Reads a file that is no document, such as one of Markdown: its tree is its text.
     pub(crate) fn load_text(path: &Path, problems: &mut Problems) -> Option<Arc<Document>> {
-        let mut findings = Vec::new();
-        let text = match read_bounded(path) {
-            Ok(bytes) => decode(bytes, &mut findings),
+        match read_bounded(path) {
+            Ok(bytes) => {
+                let source = Source { path: path.to_path_buf(), from_disk: true, ..Source::default() };
+                Some(Document::of_text(source, bytes, problems))
+            }
             Err(error) => {
                 problems.enter(Arc::new(Source { path: path.to_path_buf(), ..Source::default() }));
                 problems.report(codes::UNREADABLE_FILE, &Pointer::ROOT, error, "check that you may read it");
-                return None;
+                None
             }
-        };
-        let root = Value::String(text.clone());
-        let source =
-            Arc::new(Source { path: path.to_path_buf(), text, from_disk: true, ..Source::default() });
+        }
+    }
+
+    /// Takes bytes as a text that is no document. All else of the source is given.
+    pub(crate) fn of_text(mut source: Source, bytes: Vec<u8>, problems: &mut Problems) -> Arc<Document> {
+        let mut findings = Vec::new();
+        source.text = decode(bytes, &mut findings);
+        let root = Value::String(source.text.clone());
+        let source = Arc::new(source);
         problems.enter(Arc::clone(&source));
         position::report(&source, findings, problems);
-        Some(Arc::new(Document { source, root }))
+        Arc::new(Document { source, root })
     }
 
     /// Reads a document from text. `path` is only a name here.
@@ -157,14 +180,14 @@ impl Document {
     ///
     /// Returns the same as [`Document::load`].
     pub fn from_bytes(path: &Path, bytes: Vec<u8>, problems: &mut Problems) -> Option<Arc<Document>> {
-        Document::read(path, bytes, false, problems)
+        Document::read(Source { path: path.to_path_buf(), ..Source::default() }, bytes, problems)
     }
 
-    fn read(path: &Path, bytes: Vec<u8>, from_disk: bool, problems: &mut Problems) -> Option<Arc<Document>> {
+    /// Reads a document from bytes, of which all is known but the text.
+    fn read(mut source: Source, bytes: Vec<u8>, problems: &mut Problems) -> Option<Arc<Document>> {
         let mut findings = Vec::new();
-        let text = decode(bytes, &mut findings);
-        let format = if looks_like_json(&text) { Format::Json } else { Format::Yaml };
-        let mut source = Source { path: path.to_path_buf(), text, format, from_disk };
+        source.text = decode(bytes, &mut findings);
+        source.format = if looks_like_json(&source.text) { Format::Json } else { Format::Yaml };
         let root = if findings.iter().any(|finding| finding.code == codes::NOT_TEXT) {
             None
         } else {

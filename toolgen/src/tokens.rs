@@ -5,6 +5,7 @@
 
 mod html;
 mod json;
+mod rendering;
 mod savings;
 mod text;
 
@@ -19,13 +20,13 @@ use toolgen_runtime::ToolSpec;
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::schema::shape::Slim;
 use toolgen_runtime::schema::shape::slim::Trim;
-use toolgen_runtime::spec::docs;
 use toolgen_runtime::wire::WireFormat;
 
 use crate::options::TokenBudget;
 use crate::size::summed;
 use crate::tool::Tool;
 
+pub use rendering::Rendering;
 pub use savings::Saving;
 
 /// A tokenizer whose ranks are part of the program.
@@ -72,42 +73,6 @@ impl Tokenizer {
             }
             Tokenizer::Cl100k => "exact for GPT-4 and GPT-3.5, an estimate for all other models",
         }
-    }
-}
-
-/// A form in which a model reads tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rendering {
-    /// As they go into a request, with the levers of each tool.
-    Full,
-    /// As they go into a request, with the levers of [`Slim::COMPACT`].
-    Compact,
-    /// The list in a prompt, a line for each tool.
-    Summary,
-    /// The documentation in a prompt.
-    Docs,
-}
-
-impl Rendering {
-    /// All renderings.
-    pub const ALL: [Rendering; 4] =
-        [Rendering::Full, Rendering::Compact, Rendering::Summary, Rendering::Docs];
-
-    /// Returns the name: `full`, `compact`, `summary` or `docs`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Rendering::Full => "full",
-            Rendering::Compact => "compact",
-            Rendering::Summary => "summary",
-            Rendering::Docs => "docs",
-        }
-    }
-
-    /// Returns the rendering of a name.
-    #[must_use]
-    pub fn by_name(name: &str) -> Option<Rendering> {
-        Rendering::ALL.into_iter().find(|one| one.name() == name)
     }
 }
 
@@ -310,14 +275,13 @@ fn count(spec: &ToolSpec, dialect: &Dialect, rendering: Rendering, tokenizer: To
     let name = spec.name.to_string();
     let empty =
         ToolTokens { name, groups: vec![], tokens: 0, parts: Parts::default(), trims: vec![], refused: None };
-    let told = match rendering {
-        Rendering::Full => return in_request(spec, dialect, tokenizer, empty),
-        Rendering::Compact => {
+    let told = match rendering.told(spec) {
+        Some(told) => told,
+        None if rendering == Rendering::Compact => {
             let spec = ToolSpec { slim: Slim::COMPACT, ..spec.clone() };
             return in_request(&spec, dialect, tokenizer, empty);
         }
-        Rendering::Summary => docs::summary([spec]).lines().skip(2).collect(),
-        Rendering::Docs => docs::detail(spec),
+        None => return in_request(spec, dialect, tokenizer, empty),
     };
     let tokens = tokenizer.count(&told);
     let name = tokenizer.count(spec.name.as_str()).min(tokens);

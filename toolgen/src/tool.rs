@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolgen_runtime::spec::plan::McpServer;
 use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
-use toolgen_runtime::{Call, Def, List, ToolName, ToolSpec};
+use toolgen_runtime::{Call, Def, List, Shape, ToolName, ToolSpec};
 
 use crate::options::TokenBudget;
 use crate::problem::Levels;
@@ -20,6 +20,8 @@ pub struct Tool {
     pub spec: ToolSpec,
     /// How the tool is run.
     pub call: Call,
+    /// What answers other than success hold, if the document says it and types are wanted.
+    pub failure: Option<Shape>,
     /// Where the tool comes from.
     pub origin: Origin,
 }
@@ -57,7 +59,7 @@ pub(crate) fn verb_and_subject(title: &str) -> (Option<&str>, &str) {
 
 /// Converts to the runtime's tool, without the origin.
 impl From<Tool> for toolgen_runtime::Tool {
-    fn from(Tool { spec, call, origin: _ }: Tool) -> toolgen_runtime::Tool {
+    fn from(Tool { spec, call, .. }: Tool) -> toolgen_runtime::Tool {
         toolgen_runtime::Tool { spec, call }
     }
 }

@@ -1,4 +1,4 @@
-//! Asks the search for tools 300 questions about documents of the corpus, and demands that the operation that a person
+//! Asks the search for tools 400 questions about documents of the corpus, and demands that the operation that a person
 //! would choose is among the first five answers for nine of ten.
 //!
 //! `tests/discovery/questions.tsv` holds the questions, written from the summaries of a random sample of operations

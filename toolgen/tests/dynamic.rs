@@ -102,7 +102,9 @@ fn four_constructors_give_the_same_tools() {
     let path = specs("tasks.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
     let document = Document::load(&path, &mut Problems::new()).unwrap();
-    let lowered = toolgen::compile(&document, &Options::default(), &mut Problems::new()).unwrap();
+    // The failures of which types are made are for generated code.
+    let options = Options::default().types(false);
+    let lowered = toolgen::compile(&document, &options, &mut Problems::new()).unwrap();
     assert!(!lowered.tools.is_empty());
     for loaded in [
         Loader::from_str(&text),
@@ -336,4 +338,40 @@ fn documents_of_the_corpus_load_to_what_they_compile_to() {
             assert!(equal && defs_equal, "{}: {}", path.display(), spec.name);
         }
     }
+}
+
+#[tokio::test]
+async fn parts_of_a_document_are_fetched_from_named_hosts_only() {
+    let server = Server::start(|path| match path {
+        "/api/openapi.yaml" => reply(
+            "200 OK",
+            "",
+            "openapi: 3.1.0\npaths:\n  /a: {get: {operationId: a, parameters: [{$ref: '../parts/page.yaml#/Page'}]}}\n  \
+             /b: {get: {operationId: b, parameters: [{$ref: 'http://127.0.0.2/far.yaml#/Page'}]}}\n  \
+             /c: {get: {operationId: c, parameters: [{$ref: 'gone.yaml#/Page'}]}}\n",
+        ),
+        "/parts/page.yaml" => {
+            reply("200 OK", "", "Page: {name: page, in: query, schema: {$ref: 'number.json'}}")
+        }
+        "/parts/number.json" => reply("200 OK", "", "{\"type\": \"integer\"}"),
+        _ => reply("404 Not Found", "", ""),
+    })
+    .await;
+    let url = format!("{}/api/openapi.yaml", server.url);
+    let loader = Loader::from_url_with_parts(url.as_str(), &engine(), ["127.0.0.1"]).await.unwrap();
+    let (program, problems) = loader.compile().unwrap();
+    let problems = problems.to_string();
+    let [tool] = program.tools.as_slice() else { panic!("{problems}") };
+    let defs = format!("{:?}", program.defs);
+    assert!(tool.spec.name.as_str() == "a" && defs.contains("Integer"), "{defs}");
+    assert!(problems.contains("gone.yaml") && problems.contains("status 404"), "{problems}");
+    assert!(problems.contains("127.0.0.2"), "{problems}");
+    let mut seen: Vec<String> =
+        server.seen().iter().filter_map(|seen| seen.split(' ').nth(1).map(str::to_owned)).collect();
+    seen.sort();
+    assert_eq!(seen, ["/api/gone.yaml", "/api/openapi.yaml", "/parts/number.json", "/parts/page.yaml"]);
+
+    let none: [&str; 0] = [];
+    let loader = Loader::from_url_with_parts(url.as_str(), &engine(), none).await.unwrap();
+    assert!(loader.compile().is_ok_and(|(program, _)| program.tools.is_empty()));
 }

@@ -83,6 +83,13 @@ fn of_program(program: &Program) -> Value {
         let defs = program.defs.iter().map(|def| (def.name.to_string(), of_shape(def.schema.shape())));
         out["defs"] = Value::Object(defs.collect());
     }
+    if !program.toolsets.is_empty() {
+        let sets = program.toolsets.iter().map(|set| {
+            let members: Vec<&str> = set.members.iter().map(|name| name.as_str()).collect();
+            (set.name.to_string(), json!([set.description.as_str(), members]))
+        });
+        out["toolsets"] = Value::Object(sets.collect());
+    }
     out
 }
 

@@ -103,6 +103,7 @@ fn check_defs(program: &Program, faults: &mut Vec<String>) {
     for tool in &program.tools {
         collect(tool.spec.input.shape(), &mut refs);
         tool.spec.output.iter().for_each(|output| collect(output.shape(), &mut refs));
+        tool.failure.iter().for_each(|failure| collect(failure, &mut refs));
     }
     program.defs.iter().for_each(|def| collect(def.schema.shape(), &mut refs));
     let defs: BTreeSet<&str> = defs.into_iter().collect();
@@ -188,7 +189,8 @@ fn every_document_compiles() {
 
 #[test]
 fn every_document_of_swagger_compiles() {
-    all_compile(&needs::corpus_entries(&repository(), "swagger2"), 999, |_| Options::default());
+    // The bodies of four operations are of definitions that are not there.
+    all_compile(&needs::corpus_entries(&repository(), "swagger2"), 997, |_| Options::default());
 }
 
 #[test]

@@ -377,18 +377,19 @@ fn a_program_is_built_and_answers_calls() {
 }
 
 #[test]
-fn the_readme_knows_the_commands_and_the_commands_know_the_readme() {
-    let readme = fs::read_to_string(checkout().join("README.md")).unwrap();
+fn the_pages_know_the_commands_and_the_commands_know_the_pages() {
+    let pages = ["README.md", "docs/cli.md"].map(|page| fs::read_to_string(checkout().join(page)).unwrap());
+    let pages = pages.concat();
     let place = folder("readme");
     let (_, help, _) = cargo_toolgen(&place, &["--help"]);
-    let commands = help.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
-    let commands: Vec<&str> = commands.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let commands = help.split("Options:").next().unwrap().lines().filter_map(|line| line.strip_prefix("  "));
+    let commands: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(commands.len() > 10, "{help}");
     for command in commands.iter().filter(|command| **command != "help") {
-        let row = readme.lines().any(|line| line.starts_with("| ") && line.contains(&format!("`{command}`")));
+        let row = pages.lines().any(|line| line.starts_with("| ") && line.contains(&format!("`{command}`")));
         assert!(row, "no row says what `{command}` does");
     }
-    for line in readme.lines().filter_map(|line| line.trim().strip_prefix("cargo toolgen ")) {
+    for line in pages.lines().filter_map(|line| line.trim().strip_prefix("cargo toolgen ")) {
         let words = line.split('#').next().unwrap().split_whitespace();
         // What comes after `--` is for another program.
         let words: Vec<&str> = words.take_while(|word| *word != "--").collect();

@@ -27,7 +27,8 @@ use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
-use crate::wire::{Kept, Stop};
+use crate::schema::dialect::Dialect;
+use crate::wire::{Kept, RefusedTools, Stop};
 
 /// How often a model is asked by default.
 pub const MAX_ITERATIONS: u32 = 10;
@@ -39,6 +40,16 @@ pub trait Model: Send {
 
     /// Returns the model's next turn for a transcript.
     fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, Self::Error>>;
+
+    /// Tells the model of a sub-agent which tools it has, before its first turn. Returns the dialect in which it is shown
+    /// them, if it is known; by default nothing happens, because the program does it.
+    ///
+    /// # Errors
+    ///
+    /// All tools that the model cannot be shown, with all reasons.
+    fn offer(&mut self, _: &Provider) -> Result<Option<&'static Dialect>, RefusedTools> {
+        Ok(None)
+    }
 }
 
 impl<F, Said, E> Model for F

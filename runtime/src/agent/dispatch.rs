@@ -210,6 +210,10 @@ impl Provider {
         if around.session.is_none() {
             Arc::make_mut(&mut around).session = Some(Session::passing(Span::Turn));
         }
+        let number = self.recorded_turn();
+        if number > 0 {
+            Arc::make_mut(&mut around).turn = number;
+        }
         let tasks = options.in_tasks.then(Handle::try_current).and_then(Result::ok);
         let fit = |mut call: ToolCall| {
             call.fit();

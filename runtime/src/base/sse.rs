@@ -19,6 +19,8 @@ pub(crate) struct Event {
     pub(crate) kind: Vec<u8>,
     /// Its lines of data, joined by line feeds.
     pub(crate) data: Vec<u8>,
+    /// Its own identifier.
+    pub(crate) id: Option<String>,
 }
 
 /// An event is larger than what is kept.
@@ -125,7 +127,11 @@ impl Reader {
                 self.event.data.extend_from_slice(value);
             }
             b"event" => self.event.kind = value.to_vec(),
-            b"id" if !value.contains(&0) => self.id = Some(String::from_utf8_lossy(value).into_owned()),
+            b"id" if !value.contains(&0) => {
+                let id = String::from_utf8_lossy(value).into_owned();
+                self.event.id = Some(id.clone());
+                self.id = Some(id);
+            }
             b"retry" => self.retry = milliseconds(value).or(self.retry),
             // A comment has an empty name; names that are unknown are for others.
             _ => {}

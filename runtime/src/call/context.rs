@@ -6,6 +6,7 @@ mod token;
 mod agent;
 mod input;
 mod nested;
+mod recorded;
 mod report;
 mod turn;
 
@@ -31,9 +32,12 @@ use crate::schema::dialect::Dialect;
 pub(crate) use nested::CALLS_EXCEEDED;
 use nested::Made;
 pub use nested::NESTED_CALLS;
+pub(crate) use recorded::Recorded;
 pub(crate) use report::Ending;
 use token::Link;
 pub(crate) use turn::TurnContext;
+#[cfg(feature = "audit")]
+pub(crate) use turn::next_turn;
 
 /// The maximum depth of tools that call other tools.
 pub const MAX_DEPTH: u32 = 16;
@@ -79,6 +83,8 @@ pub struct ToolContext {
     inputs: Option<Arc<[Value]>>,
     /// The seat of the call, or of the one that makes it, where some calls run alone.
     seat: Option<Arc<Seat>>,
+    /// The record of the call, or of the one that makes it. Behind a pointer: contexts are parts of the futures of calls.
+    recorded: Option<Arc<Recorded>>,
 }
 
 impl ToolContext {
@@ -95,6 +101,7 @@ impl ToolContext {
             nested: None,
             inputs: None,
             seat: None,
+            recorded: None,
         }
     }
 
@@ -306,6 +313,7 @@ impl ToolContext {
             nested: self.nested.clone(),
             inputs: None,
             seat: self.seat.clone(),
+            recorded: self.recorded.clone(),
         }
     }
 
@@ -342,6 +350,7 @@ impl Clone for ToolContext {
             nested: self.nested.clone(),
             inputs: self.inputs.clone(),
             seat: self.seat.clone(),
+            recorded: self.recorded.clone(),
         }
     }
 }

@@ -18,4 +18,8 @@ pub(crate) trait Peers: Any + Send + Sync {
 
     /// The specifications of the tools that may be used, sorted by name.
     fn specs(&self) -> Vec<&ToolSpec>;
+
+    /// Returns the specifications of the tools that fit a question best, the best first: at most `limit` of those that
+    /// `keep` admits.
+    fn search(&self, question: &str, limit: usize, keep: &dyn Fn(&ToolSpec) -> bool) -> Vec<&ToolSpec>;
 }

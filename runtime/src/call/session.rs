@@ -87,11 +87,25 @@ impl Default for SessionLimits {
     }
 }
 
+/// Returns an ID of this kind that was not returned before, in this run of the program or in others.
+fn unique_id(kind: &str) -> Text {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    static RUN: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("run"));
+    format!("{kind}-{:016x}-{}", *RUN, MADE.fetch_add(1, Ordering::Relaxed) + 1).into()
+}
+
 impl Session {
     /// Creates a session with no history.
     #[must_use]
     pub fn new(id: impl Into<Text>) -> Session {
         Session::with_limits(id, SessionLimits::DEFAULT)
+    }
+
+    /// Creates a session with an ID that no other session has, not even in records of other runs of the program: for a
+    /// conversation that has no ID of its own.
+    #[must_use]
+    pub fn unique() -> Session {
+        Session::made(unique_id("session"), SessionLimits::DEFAULT, Span::Kept)
     }
 
     /// Creates a session with these history limits.
@@ -103,11 +117,8 @@ impl Session {
     /// Creates a temporary session, which no caller can refer to, with an ID that no other such session has, not even
     /// in records of other runs of the program.
     pub(crate) fn passing(span: Span) -> Session {
-        static MADE: AtomicU64 = AtomicU64::new(0);
-        static RUN: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("run"));
         let kind = if span == Span::Turn { "turn" } else { "loop" };
-        let id = format!("{kind}-{:016x}-{}", *RUN, MADE.fetch_add(1, Ordering::Relaxed) + 1);
-        Session::made(id.into(), SessionLimits::DEFAULT, span)
+        Session::made(unique_id(kind), SessionLimits::DEFAULT, span)
     }
 
     /// Whether the session was created by [`passing`](Self::passing).

@@ -4,6 +4,7 @@
 pub mod json;
 #[doc(hidden)]
 pub mod link;
+mod text;
 
 use serde::Serialize;
 use serde_json::Value;

@@ -8,6 +8,7 @@
 //! its own value. They are checked where they are derived if the whole crate asks for a dialect (`TOOLGEN_DIALECTS`),
 //! which reaches every depth, one type at a time; otherwise where the tool is rendered.
 
+use super::exact_check::lost;
 use crate::base::const_text::ConstText;
 use crate::base::frozen::{Frozen, Text};
 use crate::function::input::{Of, ToolInput};
@@ -23,6 +24,19 @@ pub struct Misfit {
     path: [&'static str; STEPS],
     steps: usize,
     reason: &'static str,
+    /// The keyword that would be lost of a tool that is `exact`; empty for other reasons.
+    keyword: &'static str,
+}
+
+impl Misfit {
+    const fn new(reason: &'static str, keyword: &'static str) -> Misfit {
+        Misfit { path: [""; STEPS], steps: 0, reason, keyword }
+    }
+
+    /// A keyword that the dialect does not take.
+    pub(super) const fn lost(keyword: &'static str) -> Misfit {
+        Misfit::new(EXACT, keyword)
+    }
 }
 
 /// Refuses an argument of a tool that a dialect would refuse.
@@ -31,17 +45,23 @@ pub struct Misfit {
 ///
 /// If the dialect would refuse it. In a constant, that is a compile error at the argument.
 #[track_caller]
-#[expect(clippy::panic, reason = "a tool no provider takes is a compile error where it is written")]
 pub const fn argument<T: ToolInput>(tool: &str, argument: &str, dialect: &Dialect) {
     if let Some(misfit) = of::<T>(dialect) {
-        let mut place = message("tool `", tool, "`, argument `", argument);
-        let mut step = misfit.steps;
-        while step > 0 {
-            step -= 1;
-            place = place.and(".").and(misfit.path[step]);
-        }
-        panic!("{}", ended(place, dialect, misfit.reason).as_str());
+        refuse(tool, argument, &misfit, dialect);
     }
+}
+
+/// Reports a misfit of an argument.
+#[track_caller]
+#[expect(clippy::panic, reason = "a tool no provider takes is a compile error where it is written")]
+pub(super) const fn refuse(tool: &str, argument: &str, misfit: &Misfit, dialect: &Dialect) {
+    let mut place = message("tool `", tool, "`, argument `", argument);
+    let mut step = misfit.steps;
+    while step > 0 {
+        step -= 1;
+        place = place.and(".").and(misfit.path[step]);
+    }
+    panic!("{}", ended(place, dialect, misfit).as_str());
 }
 
 /// Refuses a type that a dialect would refuse as an argument.
@@ -55,50 +75,67 @@ pub const fn derived<T: ToolInput>(name: &str, dialect: &Dialect) {
     if let Some(misfit) = of::<T>(dialect) {
         let field = if misfit.steps == 0 { "" } else { misfit.path[misfit.steps - 1] };
         let place = message("type `", name, "`, field `", field);
-        panic!("{}", ended(place, dialect, misfit.reason).as_str());
+        panic!("{}", ended(place, dialect, &misfit).as_str());
     }
 }
 
 /// Returns the first place of a type that a dialect refuses.
 #[must_use]
 pub const fn of<T: ToolInput>(dialect: &Dialect) -> Option<Misfit> {
-    of_shape(Of::<T>::SHAPE, T::BODY, dialect)
+    of_shape(Of::<T>::SHAPE, T::BODY, dialect, false)
 }
 
 const NEVER: &str = "takes no schema that allows no value";
-const fn misfit(reason: &'static str) -> Option<Misfit> {
-    Some(Misfit { path: [""; STEPS], steps: 0, reason })
-}
+const EXACT: &str = "has no keyword for a rule of an `exact` tool; leave out the rule, or `exact`: ";
 
-const fn of_shape(shape: &Shape, body: Option<&'static Shape>, dialect: &Dialect) -> Option<Misfit> {
+/// Returns the first place of a shape that a dialect refuses; of an `exact` tool, also one of which it would lose a rule.
+pub(super) const fn of_shape(
+    shape: &Shape,
+    body: Option<&'static Shape>,
+    dialect: &Dialect,
+    exact: bool,
+) -> Option<Misfit> {
+    if exact && let Some(keyword) = lost(shape, dialect) {
+        return Some(Misfit::lost(keyword));
+    }
     match &shape.kind {
-        Kind::Never => misfit(NEVER),
+        Kind::Never => Some(Misfit::new(NEVER, "")),
         // Inside its own body a name is not followed again.
         Kind::Ref(_) => match body {
-            Some(body) => of_shape(body, None, dialect),
+            Some(body) => of_shape(body, None, dialect, exact),
             None => None,
         },
-        Kind::Array(rules) => of_frozen(&rules.items, body, dialect),
-        Kind::Tuple(rules) => of_all(&rules.items, body, dialect),
-        Kind::Union(UnionRules { variants, .. }) => of_all(variants, body, dialect),
-        Kind::Object(rules) => of_object(rules, body, dialect),
+        Kind::Array(rules) => of_frozen(&rules.items, body, dialect, exact),
+        Kind::Tuple(rules) => of_all(&rules.items, body, dialect, exact),
+        Kind::Union(UnionRules { variants, .. }) => of_all(variants, body, dialect, exact),
+        Kind::Object(rules) => of_object(rules, body, dialect, exact),
         _ => None,
     }
 }
 
-const fn of_frozen(shape: &Frozen<Shape>, body: Option<&'static Shape>, dialect: &Dialect) -> Option<Misfit> {
+const fn of_frozen(
+    shape: &Frozen<Shape>,
+    body: Option<&'static Shape>,
+    dialect: &Dialect,
+    exact: bool,
+) -> Option<Misfit> {
     match shape {
-        Frozen::Static(shape) => of_shape(shape, body, dialect),
+        Frozen::Static(shape) => of_shape(shape, body, dialect, exact),
         // Constants contain no other variant.
         Frozen::Shared(_) => None,
     }
 }
 
-const fn of_all(shapes: &Frozen<[Shape]>, body: Option<&'static Shape>, dialect: &Dialect) -> Option<Misfit> {
+const fn of_all(
+    shapes: &Frozen<[Shape]>,
+    body: Option<&'static Shape>,
+    dialect: &Dialect,
+    exact: bool,
+) -> Option<Misfit> {
     let Frozen::Static(shapes) = shapes else { return None };
     let mut index = 0;
     while index < shapes.len() {
-        let found = of_shape(&shapes[index], body, dialect);
+        let found = of_shape(&shapes[index], body, dialect, exact);
         if found.is_some() {
             return found;
         }
@@ -107,7 +144,12 @@ const fn of_all(shapes: &Frozen<[Shape]>, body: Option<&'static Shape>, dialect:
     None
 }
 
-const fn of_object(rules: &ObjectRules, body: Option<&'static Shape>, dialect: &Dialect) -> Option<Misfit> {
+const fn of_object(
+    rules: &ObjectRules,
+    body: Option<&'static Shape>,
+    dialect: &Dialect,
+    exact: bool,
+) -> Option<Misfit> {
     let fields: &'static [Field] = match &rules.fields {
         Frozen::Static(fields) => fields,
         Frozen::Shared(_) => &[],
@@ -115,7 +157,7 @@ const fn of_object(rules: &ObjectRules, body: Option<&'static Shape>, dialect: &
     let mut index = 0;
     while index < fields.len() {
         let name = static_text(&fields[index].name);
-        if let Some(mut found) = of_shape(&fields[index].shape, body, dialect) {
+        if let Some(mut found) = of_shape(&fields[index].shape, body, dialect, exact) {
             if found.steps < STEPS {
                 found.path[found.steps] = name;
                 found.steps += 1;
@@ -125,7 +167,7 @@ const fn of_object(rules: &ObjectRules, body: Option<&'static Shape>, dialect: &
         index += 1;
     }
     match &rules.extra {
-        Extra::Of(shape) => of_frozen(shape, body, dialect),
+        Extra::Of(shape) => of_frozen(shape, body, dialect, exact),
         _ => None,
     }
 }
@@ -142,8 +184,8 @@ const fn message(start: &str, name: &str, middle: &str, part: &str) -> ConstText
     ConstText::EMPTY.and(start).and(name).and(middle).and(part)
 }
 
-const fn ended(message: ConstText<600>, dialect: &Dialect, reason: &str) -> ConstText<600> {
-    message.and("`: ").and(dialect.title).and(" ").and(reason)
+const fn ended(message: ConstText<600>, dialect: &Dialect, misfit: &Misfit) -> ConstText<600> {
+    message.and("`: ").and(dialect.title).and(" ").and(misfit.reason).and(misfit.keyword)
 }
 
 #[cfg(all(test, feature = "runtime"))]

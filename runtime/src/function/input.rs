@@ -101,7 +101,7 @@ pub use rules::{Lit, Rules, arguments, field, items_of, object, refine, relation
     label = "its schema is not known",
     note = "derive `ToolInput` for it if it is yours",
     note = "for a type of another crate that implements `schemars::JsonSchema` and `serde::Deserialize`, write `#[arg(schemars)]` and turn on the feature `schemars`",
-    note = "a parameter that the program gives, not the model, is marked `#[inject]`"
+    note = "a parameter that the program gives, not the model, such as a database, is marked `#[inject]`: `#[inject] db: Service<Db>`"
 )]
 pub trait ToolInput: Sized {
     /// The shape of the values that the type is decoded from.
@@ -155,13 +155,33 @@ impl<T: ToolInput> Of<T> {
     pub(crate) const SHAPE: &'static Shape = &T::SHAPE;
 }
 
+/// A text in quotes that is the default of an argument.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no default of an argument of the type `{T}`",
+    label = "this is no `{T}`",
+    note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, or an expression"
+)]
+pub trait DefaultOf<T> {
+    /// Returns the value.
+    fn default_of(self) -> T;
+}
+
+// Otherwise the compiler would name a conversion that nobody wrote.
+#[diagnostic::do_not_recommend]
+impl<T, U: Into<T>> DefaultOf<T> for U {
+    fn default_of(self) -> T {
+        self.into()
+    }
+}
+
 /// A type that a function may borrow from an argument: `&str`, `&[T]`, `&Path` and `&T`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`&{Self}` cannot be an argument of a tool",
     label = "there is no value to borrow it from",
     note = "`&str`, `&[T]`, `&Path` and `&T` of an argument type `T` can be; derive `ToolInput` for `T` if it is yours",
-    note = "a parameter that the program gives, not the model, is marked `#[inject]`"
+    note = "a parameter that the program gives, not the model, such as a database, is marked `#[inject]`: `#[inject] db: Service<Db>`"
 )]
 pub trait Lent {
     /// The type that is decoded.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::base::const_text::{ConstText, same};
 use crate::call::tool::AgentTool;
+use crate::function::{FunctionTool, ToolFunction};
 
 /// An item of [`toolset!`](crate::toolset!) other than a function: a tool, or several.
 #[diagnostic::on_unimplemented(
@@ -29,22 +30,54 @@ impl<T: IntoTools> IntoTools for Vec<T> {
     }
 }
 
+/// A function in [`toolset!`](crate::toolset!).
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The function, as it is written in the list.
+    pub path: &'static str,
+    /// The name of its tool.
+    pub name: &'static str,
+    /// The names of the tools it requires.
+    pub requires: &'static [&'static str],
+    /// Returns the tool.
+    pub tool: fn() -> FunctionTool,
+}
+
+/// Returns the entry of a function.
+#[doc(hidden)]
+#[must_use]
+pub const fn entry<T: ToolFunction>(path: &'static str) -> Entry {
+    Entry { path, name: T::NAME, requires: T::REQUIRES, tool: T::tool }
+}
+
+/// What a name in a list is that has no type: `#[tool]` makes one beside the function. The list imports each name with this
+/// type behind it, so that the compiler can say what is wrong.
+#[doc(hidden)]
+pub mod forgotten {
+    /// A function without `#[tool]`.
+    #[derive(Debug)]
+    pub struct ThisFunction;
+}
+
 /// Refuses a list with two tools of the same name.
 ///
 /// # Panics
 ///
-/// If there are such tools, with their name. In a constant, that is a compile error.
+/// If there are such tools, with their name and the functions. In a constant, that is a compile error.
 #[doc(hidden)]
 #[track_caller]
 #[expect(clippy::panic, reason = "a wrong list is a compile error where it is written")]
-pub const fn check_names(names: &[&str]) {
+pub const fn check_names(entries: &[Entry]) {
     let mut index = 0;
-    while index < names.len() {
+    while index < entries.len() {
         let mut other = 0;
         while other < index {
-            if same(names[index], names[other]) {
+            let (first, second) = (&entries[other], &entries[index]);
+            if same(first.name, second.name) {
                 let told =
-                    ConstText::<1024>::EMPTY.and("two tools of this set have the name `").and(names[index]);
+                    ConstText::<1024>::EMPTY.and("two tools of this set have the name `").and(second.name);
+                let told = told.and("`: `").and(first.path).and("` and `").and(second.path);
                 panic!("{}", told.and("`; give one of them another by `#[tool(name = \"...\")]`").as_str());
             }
             other += 1;

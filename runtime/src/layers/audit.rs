@@ -37,6 +37,7 @@ mod handle;
 mod jsonl;
 mod memory;
 mod queue;
+mod reader;
 mod record;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -54,6 +55,7 @@ use crate::base::frozen::Text;
 pub use auditor::{Auditor, AuditorBuilder};
 pub use jsonl::JsonLinesSink;
 pub use memory::{MemorySink, Row};
+pub use reader::{AuditReader, AuditRecord};
 pub use record::{CallInfo, Record};
 /// The version of the crate whose connections [`SqliteSink::new`] accepts.
 #[cfg(feature = "sqlite")]
@@ -67,6 +69,12 @@ pub use sqlite::SqliteSink;
 pub struct AuditIntent {
     /// The number of the call among those of one [`Auditor`], from 1.
     pub key: u64,
+    /// The key of the call that made this one: of a tool that calls another, or of a sub-agent. 0: none, so that a
+    /// program or a model made the call; or the call above is not in these records.
+    pub parent: u64,
+    /// The number of the turn, among those of the program, whose calls a model made together, from 1; the calls that
+    /// these make have it, too. 0: the call is not one of a turn.
+    pub turn: u64,
     /// The session. Empty: none.
     pub session_id: Text,
     /// The agent. Empty: unknown.
@@ -111,7 +119,7 @@ pub struct AuditOutcome {
 }
 
 discreet_debug!(
-    AuditIntent: key, session_id, agent_id, principal, tool_name, tool_call_id, timestamp, spec_hash, attempt, approved, approved_by;
+    AuditIntent: key, parent, turn, session_id, agent_id, principal, tool_name, tool_call_id, timestamp, spec_hash, attempt, approved, approved_by;
     parameters
 );
 discreet_debug!(AuditOutcome: status, error_code, is_error, duration; result, error);
@@ -152,6 +160,15 @@ impl AuditStatus {
     }
 }
 
+impl AuditStatus {
+    /// Returns the status with this name.
+    fn of(name: &str) -> Option<AuditStatus> {
+        use AuditStatus::{Cancelled, Error, Ok, Refused, Started, Timeout, Unknown};
+        let known = [Started, Ok, Error, Refused, Timeout, Cancelled, Unknown];
+        known.into_iter().find(|status| status.as_str() == name)
+    }
+}
+
 impl fmt::Display for AuditStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -159,10 +176,11 @@ impl fmt::Display for AuditStatus {
 }
 
 impl AuditIntent {
-    /// Returns the intent as a JSON object.
+    /// Returns the intent as a JSON object, without the keys, which mean something only among the records of one
+    /// [`Auditor`].
     #[must_use]
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut written = json!({
             "timestamp": self.timestamp,
             "session_id": self.session_id.as_str(),
             "agent_id": self.agent_id.as_str(),
@@ -174,7 +192,11 @@ impl AuditIntent {
             "attempt": self.attempt,
             "approved": self.approved,
             "approved_by": self.approved_by.as_str(),
-        })
+        });
+        if self.turn > 0 {
+            written["turn"] = self.turn.into();
+        }
+        written
     }
 }
 

@@ -26,6 +26,31 @@
 //! Middleware that takes longer than [`callback_timeout`](crate::provider::ProviderBuilder::callback_timeout), or
 //! panics, denies the call.
 //!
+//! # Closures
+//!
+//! A decision that waits for nothing is a closure; [`approver`] makes an approver of an asynchronous one.
+//!
+//! ```
+//! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest};
+//! use toolgen_runtime::{Provider, Registry, ToolContext, tool, toolset};
+//!
+//! # /// Pays somebody.
+//! # #[tool(undocumented)]
+//! # fn pay(to: &str, amount: u32) -> String { format!("paid {amount} to {to}") }
+//! let provider = Provider::builder(&Registry::new(toolset![pay])?)
+//!     .middleware(|request: &ToolRequest<'_>| match request.arguments["amount"].as_u64() {
+//!         Some(amount) if amount >= 50 => Decision::NeedApproval(format!("It costs {amount}.")),
+//!         _ => Decision::Allow,
+//!     })
+//!     .approver(|request: &ApprovalRequest, _: &ToolContext| match request.arguments["amount"].as_u64() {
+//!         Some(amount) if amount < 1_000 => Approval::Approved,
+//!         _ => Approval::Rejected("Nobody pays as much as that.".to_owned()),
+//!     })
+//!     .build()?;
+//! # let _ = provider;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # An approver
 //!
 //! Small payments pass, larger ones need a person. The approver in this example knows the answer to each sum; a real
@@ -33,28 +58,13 @@
 //!
 //! ```
 //! # use serde_json::json;
-//! use toolgen_runtime::layers::middleware::{
-//!     Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
-//! };
+//! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Approver, Decision, ToolRequest};
 //! use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
 //!
 //! /// Pays somebody.
 //! #[tool(undocumented)]
 //! fn pay(to: &str, #[arg(default = 100)] amount: u32) -> String {
 //!     format!("paid {amount} to {to}")
-//! }
-//!
-//! struct LargeSums;
-//!
-//! impl Middleware for LargeSums {
-//!     fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-//!         Box::pin(async {
-//!             match request.arguments["amount"].as_u64() {
-//!                 Some(amount) if amount >= 50 => Decision::NeedApproval(format!("It costs {amount}.")),
-//!                 _ => Decision::Allow,
-//!             }
-//!         })
-//!     }
 //! }
 //!
 //! struct Treasurer;
@@ -77,8 +87,14 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A function that needs nothing but the request is middleware, and can be an approver, too.
+//! let large_sums = |request: &ToolRequest<'_>| match request.arguments["amount"].as_u64() {
+//!     Some(amount) if amount >= 50 => Decision::NeedApproval(format!("It costs {amount}.")),
+//!     _ => Decision::Allow,
+//! };
+//!
 //! let provider = Provider::builder(&Registry::new(toolset![pay])?)
-//!     .middleware(LargeSums)
+//!     .middleware(large_sums)
 //!     .approver(Treasurer)
 //!     .build()?;
 //! let turn = ToolContext::new("turn-1", "");
@@ -103,6 +119,8 @@
 //! # }
 //! ```
 
+mod closures;
+
 use std::fmt;
 
 use serde_json::Value;
@@ -116,6 +134,7 @@ use crate::spec::ToolSpec;
 pub use crate::call::approval::ApprovalRequest;
 pub use crate::call::called::CalledTool;
 pub use crate::call::waiting::{CalledBy, WaitingCall};
+pub use closures::approver;
 
 /// Decides about calls whose arguments are already checked. See the [module](self).
 pub trait Middleware: Send + Sync {

@@ -18,6 +18,16 @@ impl Provider {
             (self.0.is_own(index) || may_call()).then(|| tool.spec())
         })
     }
+
+    /// Returns the specifications of [`specs`](Self::specs) and of the tools that a model is otherwise shown only once
+    /// there is something to use them for, such as [`READ_RESULT`](crate::layers::pages::READ_RESULT): for a list that is
+    /// made once and serves many requests.
+    pub fn specs_from_the_start(&self) -> impl Iterator<Item = &ToolSpec> {
+        let tools = self.0.registry.iter().zip(&self.0.slots).enumerate();
+        let shown =
+            tools.filter(|(index, (_, slot))| slot.listed && !slot.found && self.0.refusal(*index).is_none());
+        shown.map(|(_, (tool, _))| tool.spec())
+    }
 }
 
 impl Inner {

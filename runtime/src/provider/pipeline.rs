@@ -162,12 +162,13 @@ impl Provider {
         let index = inner.registry.index(&call.name);
         let watch = Watch::of(self, &call, index, &around);
         let around = watch.as_ref().map_or_else(|| Arc::clone(&around), |watch| watch.around(&around));
-        let ctx = turn.child_in(around, call.id.clone(), call.name.clone());
+        let mut ctx = turn.child_in(around, call.id.clone(), call.name.clone());
         if let Some(redactor) = index.and_then(|index| inner.redactor_at(index)) {
             redactor.hide_secrets(&call.arguments, &ctx);
         }
         // If this future is dropped, the record says so.
         let mut record = self.record(&call, index, &ctx);
+        ctx.set_recorded(record.place());
         if let Some(watch) = &watch
             && let Some(response) = watch.begins(&call, &ctx).await
         {

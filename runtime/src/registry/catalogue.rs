@@ -23,7 +23,7 @@
 //! # }
 //! ```
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value, json};
 
@@ -74,33 +74,65 @@ enum Source {
     /// The tools of the provider of the call.
     #[default]
     Provider,
-    /// A fixed list, sorted by name.
-    List(Arc<[ToolSpec]>),
+    /// A fixed list.
+    List(Arc<Listed>),
+}
+
+/// A fixed list of tools.
+#[derive(Debug)]
+struct Listed {
+    /// Sorted by name.
+    specs: Vec<ToolSpec>,
+    /// Made by the first search.
+    index: OnceLock<SearchIndex>,
 }
 
 impl Source {
     fn list(specs: impl IntoIterator<Item = ToolSpec>) -> Source {
         let mut specs: Vec<ToolSpec> = specs.into_iter().collect();
         specs.sort_by(|left, right| left.name.cmp(&right.name));
-        Source::List(specs.into())
+        Source::List(Arc::new(Listed { specs, index: OnceLock::new() }))
     }
 
     /// Returns the tools that may be used in a call, sorted by name, without the two catalogue tools.
     fn allowed<'a>(&'a self, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
         let mut specs: Vec<&ToolSpec> = match (self, &ctx.turn().peers) {
-            (Source::List(specs), _) => specs.iter().collect(),
+            (Source::List(list), _) => list.specs.iter().collect(),
             (Source::Provider, Some(peers)) => peers.specs(),
-            (Source::Provider, None) => {
-                let text = "tools can be looked up only in calls through a provider";
-                return Err(ToolError::failed_with("service_unavailable", text));
-            }
+            (Source::Provider, None) => return Err(no_provider()),
         };
-        specs.retain(|spec| {
-            ![LIST_TOOLS, SEARCH_TOOLS].contains(&spec.name.as_str())
-                && ctx.principal().is_none_or(|principal| principal.check(spec).is_ok())
-        });
+        specs.retain(|spec| may_find(spec, ctx));
         Ok(specs)
     }
+
+    /// Returns those of the tools that fit a question best, the best first.
+    fn search<'a>(
+        &'a self,
+        question: &str,
+        limit: usize,
+        ctx: &'a ToolContext,
+    ) -> Result<Vec<&'a ToolSpec>, ToolError> {
+        match (self, &ctx.turn().peers) {
+            (Source::List(list), _) => {
+                let fits = |at: usize| list.specs.get(at).is_some_and(|spec| may_find(spec, ctx));
+                let all = || SearchIndex::new(list.specs.iter().map(|spec| (spec, "")));
+                let found = list.index.get_or_init(all).search(question, limit, fits);
+                Ok(found.into_iter().filter_map(|at| list.specs.get(at)).collect())
+            }
+            (Source::Provider, Some(peers)) => Ok(peers.search(question, limit, &|spec| may_find(spec, ctx))),
+            (Source::Provider, None) => Err(no_provider()),
+        }
+    }
+}
+
+fn no_provider() -> ToolError {
+    ToolError::failed_with("service_unavailable", "tools can be looked up only in calls through a provider")
+}
+
+/// Whether a tool is told of in a call: it is none of the two, and the principal may use it.
+fn may_find(spec: &ToolSpec, ctx: &ToolContext) -> bool {
+    ![LIST_TOOLS, SEARCH_TOOLS].contains(&spec.name.as_str())
+        && ctx.principal().is_none_or(|principal| principal.check(spec).is_ok())
 }
 
 /// The tool `list_tools`.
@@ -158,10 +190,7 @@ impl SearchTools {
 
     fn search(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let query = params.get("query").and_then(Value::as_str).unwrap_or_default();
-        let specs = self.0.allowed(ctx)?;
-        let index = SearchIndex::new(specs.iter().map(|spec| (*spec, "")));
-        let found = index.search(query, number(params, "limit", 5), |_| true);
-        let found: Vec<&ToolSpec> = found.into_iter().filter_map(|at| specs.get(at).copied()).collect();
+        let found = self.0.search(query, number(params, "limit", 5), ctx)?;
         let text = if found.is_empty() {
             format!("No tool is about '{query}'.")
         } else {

@@ -41,7 +41,7 @@
 mod signature;
 mod tools;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -49,7 +49,6 @@ use crate::base::frozen::Text;
 use crate::call::tool::{AgentTool, decoded, parsed};
 use crate::registry::{Registry, toolsets::Toolset};
 use crate::schema::dialect::Dialect;
-use crate::spec::search::SearchIndex;
 use crate::spec::{NameError, ToolName, ToolSpec};
 
 pub use signature::signature;
@@ -146,7 +145,6 @@ impl Discovery {
             registry: registry.clone(),
             groups: self.groups.clone(),
             own: [&search, &describe, &call].map(|spec| spec.name.to_text()),
-            index: OnceLock::new(),
         });
         let call = Arc::new(CallTool { spec: call });
         let tools: [Arc<dyn AgentTool>; 3] = [
@@ -165,16 +163,6 @@ struct Shelf {
     groups: Vec<Toolset>,
     /// The names of the three.
     own: [Text; 3],
-    /// Made by the first search.
-    index: OnceLock<SearchIndex>,
-}
-
-impl Shelf {
-    fn index(&self) -> &SearchIndex {
-        self.index.get_or_init(|| {
-            SearchIndex::new(self.registry.iter().map(|tool| (tool.spec(), tool.search_words())))
-        })
-    }
 }
 
 /// The three tools of a provider.
@@ -213,12 +201,4 @@ fn taken(given: Value) -> Option<(Text, Value)> {
     };
     let name = name.as_str().filter(|name| !name.is_empty() && given.is_empty())?;
     Some((Text::copy_of(name), arguments))
-}
-
-/// Returns the first sentence of a description.
-fn first_sentence(spec: &ToolSpec) -> String {
-    let text = spec.description.trim();
-    let paragraph = text.split("\n\n").next().unwrap_or_default();
-    let end = paragraph.find(". ").map_or(paragraph.len(), |at| at + 1);
-    paragraph[..end].split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -40,6 +40,7 @@ pub use pattern::is_pattern;
 pub use relations::{Relation, RelationKind};
 pub use rules::array::{ArrayRules, TupleRules};
 pub use rules::number::NumberRules;
+pub(crate) use rules::number::is_told;
 pub use rules::object::{Access, Extra, Field, ObjectRules, PatternField};
 pub use rules::text::StringRules;
 pub(crate) use schema::resolved;

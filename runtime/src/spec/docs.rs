@@ -17,6 +17,8 @@ mod troubleshooting;
 mod typescript;
 mod unsaid;
 
+#[cfg(feature = "runtime")]
+pub(crate) use level::sentence as first_sentence;
 pub use level::{Group, Level, Style, by_category, by_toolset, docs_at, grouped, json};
 pub use template::{TemplateError, TemplateProblem, fill};
 pub use troubleshooting::troubleshooting;

@@ -2,7 +2,7 @@
 //!
 //! A [`SearchIndex`] ranks tools by [BM25F](https://en.wikipedia.org/wiki/Okapi_BM25): words of the name, the title and the
 //! first sentence count more than those of the rest of the description, the arguments and their values; rare words more
-//! than common ones. Endings of English words are cut, and words that mean the same in interfaces (`delete` and `remove`)
+//! than common ones. A tool that has words for most of a question counts more than one that has some of them often. Endings of English words are cut, and words that mean the same in interfaces (`delete` and `remove`)
 //! find each other. Nothing is random: the same tools and the same question give the same order.
 //!
 //! ```
@@ -26,7 +26,7 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::base::truncate::floor;
+use crate::base::truncate::{first_sentence, floor};
 use crate::schema::shape::{Kind, Literal, ObjectRules, Shape, resolved};
 use crate::spec::ToolSpec;
 use action::Action;
@@ -41,17 +41,26 @@ const WORDS: usize = 64;
 /// How many bytes of a description after its first sentence are indexed.
 const TEXT: usize = 600;
 
+/// How many bytes of the description of an argument are indexed.
+const NOTE: usize = 120;
+
 /// How many values of an argument are indexed.
 const VALUES: usize = 50;
 
 /// How quickly further occurrences of a word in a tool stop to count.
-const SATURATION: f32 = 1.4;
+const SATURATION: f32 = 6.0;
+
+/// How much a rare word counts more than a common one: 1 for as much as in BM25, 0 for as much as any.
+const RARITY: f32 = 0.4;
+
+/// How much of the score depends on the share of the question that a tool has words for.
+const SHARE: f32 = 0.45;
 
 /// How much a word counts that only begins the same.
 const BEGINNING: f32 = 0.4;
 
 /// How much more a tool counts that does what is asked for.
-const AGREES: f32 = 1.4;
+const AGREES: f32 = 1.3;
 
 /// How much more a tool counts that only looks, if a question has no verb.
 const READS: f32 = 1.15;
@@ -65,10 +74,12 @@ enum Field {
     Text,
     Arguments,
     Values,
+    Notes,
 }
 
 /// How much each field counts, and how much its length matters.
-const FIELDS: [(f32, f32); 6] = [(3.0, 0.8), (2.0, 0.8), (1.0, 0.8), (0.6, 0.7), (0.4, 0.6), (0.2, 0.6)];
+const FIELDS: [(f32, f32); 7] =
+    [(2.0, 0.65), (2.0, 0.8), (1.0, 0.8), (0.8, 0.9), (0.4, 0.6), (0.1, 0.6), (0.1, 0.6)];
 
 /// An index of tools, to search them by words; see the [module](self).
 #[derive(Clone, Debug)]
@@ -144,6 +155,9 @@ impl Words {
         for field in &rules.fields {
             self.add(Field::Arguments, &field.name, stems);
             let shape = resolved(&field.shape, &spec.defs).unwrap_or(&field.shape);
+            let own = &field.shape.description;
+            let note = if own.is_empty() { &shape.description } else { own };
+            self.add(Field::Notes, &note[..floor(note, NOTE)], stems);
             let values = match &shape.kind {
                 Kind::Array(list) => resolved(&list.items, &spec.defs).unwrap_or(&list.items),
                 _ => shape,
@@ -170,8 +184,7 @@ impl Words {
 /// Splits a description after its first paragraph, or its first sentence if that ends earlier.
 fn opening(text: &str) -> (&str, &str) {
     let paragraph = text.find("\n\n").unwrap_or(text.len());
-    let sentence = text.find(". ").map_or(text.len(), |at| at + 1);
-    text.split_at(paragraph.min(sentence))
+    text.split_at(first_sentence(&text[..paragraph]).len())
 }
 
 impl SearchIndex {
@@ -216,15 +229,22 @@ impl SearchIndex {
         let question = synonyms::plain(&question[..floor(question, QUESTION)]);
         let wanted = wanted(&question);
         let mut scores = vec![0.0_f32; self.count];
-        let mut best = vec![0.0_f32; self.count];
+        // How much of the question each tool has words for, and how much there is.
+        let (mut shares, mut whole) = (vec![0.0_f32; self.count], 0.0);
+        let mut best = vec![(0.0_f32, 0.0_f32); self.count];
         for word in &wanted {
-            best.fill(0.0);
+            best.fill((0.0, 0.0));
+            let mut rarest = 0.0_f32;
             let mut note = |stem: &str, factor: f32| {
                 let Some(places) = self.places.get(stem) else { return false };
                 let rarity = self.rarity(places.len());
+                rarest = rarest.max(rarity);
                 for (tool, count) in places {
                     if let Some(best) = usize::try_from(*tool).ok().and_then(|tool| best.get_mut(tool)) {
-                        *best = best.max(factor * rarity * count / (count + SATURATION));
+                        let score = factor * rarity * count / (count + SATURATION);
+                        if score > best.0 {
+                            *best = (score, factor);
+                        }
                     }
                 }
                 true
@@ -238,7 +258,14 @@ impl SearchIndex {
                     note(other, BEGINNING);
                 });
             }
-            scores.iter_mut().zip(&best).for_each(|(score, best)| *score += best);
+            whole += rarest;
+            for ((score, share), best) in scores.iter_mut().zip(&mut shares).zip(&best) {
+                *score += best.0;
+                *share += best.1 * rarest;
+            }
+        }
+        for (score, share) in scores.iter_mut().zip(shares) {
+            *score *= 1.0 - SHARE + SHARE * share / whole.max(f32::MIN_POSITIVE);
         }
         let asked = action::asked(&question);
         let (asked, factor) = if asked.is_empty() { (&[Action::Read][..], READS) } else { (asked, AGREES) };
@@ -255,7 +282,7 @@ impl SearchIndex {
 
     fn rarity(&self, tools: usize) -> f32 {
         let (all, tools) = (real(self.count), real(tools));
-        (1.0 + (all - tools + 0.5) / (tools + 0.5)).ln()
+        (1.0 + (all - tools + 0.5) / (tools + 0.5)).ln().powf(RARITY)
     }
 
     /// Returns known words that begin as an unknown one does, for languages whose endings are not cut.

@@ -1,12 +1,17 @@
 //! Sub-agents over the small loop.
 
+use std::future::ready;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::json;
-use toolgen_runtime::agent::agent_loop::{Entry, LoopEnd, LoopOptions, ModelTurn, Transcript, run_loop};
+use serde_json::{Value, json};
+use toolgen_runtime::agent::agent_loop::{
+    Entry, LoopEnd, LoopOptions, ModelTurn, Transcript, WireModel, run_loop,
+};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner};
 use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::layers::policy::Rules;
+use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{BoxFuture, CancellationToken, ToolCall, ToolContext, ToolError, tool, toolset};
 
 use super::{SubAgentBuilder, SubAgentTool, behind, call, call_in, look_up, provider, turn, watched};
@@ -278,7 +283,7 @@ async fn a_sub_agent_whose_call_needs_an_approval_names_it() {
             let asks = request.spec.name.as_str() == "look_up";
             let decision =
                 if asks { Decision::NeedApproval("It looks.".to_owned()) } else { Decision::Allow };
-            Box::pin(std::future::ready(decision))
+            Box::pin(ready(decision))
         }
     }
     let helper = looping(|_| look()).build().unwrap();
@@ -306,4 +311,39 @@ async fn a_sub_agent_whose_call_needs_an_approval_names_it() {
     let goes_on = SubAgentTool::builder("helper", goes_on.continue_when_waiting()).tools(toolset![look_up]);
     let provider = behind(goes_on.build().unwrap()).middleware(Asks).build().unwrap();
     assert_eq!(call_in(&provider, json!({"task": "look"}), &turn()).await.text(), "I could not look.");
+}
+
+/// Says in which dialect the model was shown it.
+#[tool(undocumented, read_only)]
+fn shown_in(ctx: &ToolContext) -> String {
+    ctx.dialect().name.to_owned()
+}
+
+#[tokio::test]
+async fn a_model_behind_a_function_that_sends_is_offered_the_tools_of_the_agent() {
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&sent);
+    let runner = LoopRunner::new(move |_: &AgentTask, _: &AgentMonitor| {
+        let sent = Arc::clone(&kept);
+        WireModel::new(WireFormat::OpenAiChat, move |request: Value| {
+            let last = request["messages"].as_array().unwrap().last().unwrap().clone();
+            sent.lock().unwrap().push(request);
+            let call = json!({ "id": "1", "type": "function", "function": { "name": "shown_in", "arguments": "{}" } });
+            let message = match last["role"].as_str() {
+                Some("tool") => json!({ "role": "assistant", "content": last["content"] }),
+                _ => json!({ "role": "assistant", "tool_calls": [call] }),
+            };
+            ready(Ok::<_, String>(json!({ "choices": [{ "message": message }] })))
+        })
+    });
+    let agent = SubAgentTool::builder("helper", runner).tools(toolset![shown_in, look_up]).build().unwrap();
+    let rules = Rules::builder().exclude(["look_*"]).build().unwrap();
+    let provider = behind(agent).rules(rules).build().unwrap();
+    // The caller's own model was shown plain JSON Schema.
+    let answer = call_in(&provider, json!({ "task": "look" }), &turn()).await;
+    assert_eq!(answer.text(), "openai");
+    let sent = sent.lock().unwrap();
+    let names: Vec<&Value> =
+        sent[0]["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
+    assert_eq!(names, ["shown_in"], "what the rules forbid is not offered");
 }

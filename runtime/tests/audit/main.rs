@@ -9,6 +9,7 @@ mod files;
 mod kill;
 mod provider;
 mod queue;
+mod reader;
 mod secrets;
 #[cfg(feature = "sqlite")]
 mod sqlite;

@@ -12,6 +12,7 @@ mod requests;
 mod responses;
 mod retries;
 mod roundtrip;
+mod sequences;
 mod server;
 mod tls;
 #[cfg(feature = "typed")]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use toolgen_runtime::layers::approval::ApprovalStore;
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest, approver,
 };
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::{
@@ -35,15 +35,6 @@ fn pay(to: String, #[arg(default = 100)] amount: i64, #[inject] ran: Service<Jou
 
 type Decide = fn(&ToolRequest<'_>) -> Decision;
 
-/// Decides by a function.
-struct By(Decide);
-
-impl Middleware for By {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        Box::pin(async move { self.0(request) })
-    }
-}
-
 fn prefixed(request: &ToolRequest<'_>) -> Decision {
     let path = request.arguments["path"].as_str().unwrap();
     Decision::Modify(json!({ "path": format!("/tenant{path}") }))
@@ -62,7 +53,7 @@ fn provider(ran: &Journal, middleware: &[Decide]) -> ProviderBuilder {
     let registry = Registry::new(toolset![write, pay]).unwrap();
     let context = toolgen_runtime::ProviderContext::new().with_service(Arc::new(ran.clone()));
     let builder = Provider::builder(&registry).context(context);
-    middleware.iter().fold(builder, |builder, decide| builder.middleware(By(*decide)))
+    middleware.iter().fold(builder, |builder, decide| builder.middleware(*decide))
 }
 
 fn turn() -> ToolContext {
@@ -86,6 +77,44 @@ fn code(response: ToolResponse) -> String {
 fn stored(request: &ApprovalRequest) -> ApprovalRequest {
     let text = serde_json::to_string(request).unwrap();
     serde_json::from_str(&text).unwrap()
+}
+
+#[tokio::test]
+async fn closures_decide_and_approve() {
+    let ran = Journal::default();
+    let limit = 50;
+    let builder = || {
+        provider(&ran, &[]).middleware(move |request: &ToolRequest<'_>| {
+            match request.arguments["amount"].as_i64() {
+                Some(amount) if amount > limit => Decision::NeedApproval(format!("It costs {amount}.")),
+                _ => Decision::Allow,
+            }
+        })
+    };
+    let at_once = builder().approver(|request: &ApprovalRequest, _: &ToolContext| {
+        if request.arguments["amount"] == 60 {
+            Approval::Approved
+        } else {
+            Approval::Rejected("too much".to_owned())
+        }
+    });
+    let waiting = builder().approver(approver(|request, ctx| async move {
+        tokio::task::yield_now().await;
+        assert_eq!(ctx.tool_name.as_str(), "pay");
+        if request.arguments["amount"] == 60 {
+            Approval::Approved
+        } else {
+            Approval::Rejected("too much".to_owned())
+        }
+    }));
+    for provider in [at_once.build().unwrap(), waiting.build().unwrap()] {
+        for (amount, told) in [(50, "paid 50 to x"), (60, "paid 60 to x"), (70, "too much")] {
+            let call = ToolCall::new("c1", "pay", json!({"to": "x", "amount": amount}));
+            let answer = provider.call(call, &turn()).await.text();
+            assert!(answer.contains(told), "{answer}");
+        }
+    }
+    assert_eq!(ran.lines(), ["50 to x", "60 to x", "50 to x", "60 to x"]);
 }
 
 #[tokio::test]
@@ -396,7 +425,7 @@ fn writes_need_approval(request: &ToolRequest<'_>) -> Decision {
 fn relaying(ran: &Journal) -> ProviderBuilder {
     let registry = Registry::new(toolset![write, relay, relay_twice]).unwrap();
     let context = toolgen_runtime::ProviderContext::new().with_service(Arc::new(ran.clone()));
-    Provider::builder(&registry).context(context).middleware(By(writes_need_approval))
+    Provider::builder(&registry).context(context).middleware(writes_need_approval)
 }
 
 #[tokio::test]

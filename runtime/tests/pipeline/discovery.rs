@@ -14,11 +14,12 @@ use toolgen_runtime::layers::middleware::{
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::registry::discovery::Discovery;
 use toolgen_runtime::registry::toolsets::Toolset;
-use toolgen_runtime::schema::dialect::GEMINI;
+use toolgen_runtime::schema::dialect::{Dialect, GEMINI};
+use toolgen_runtime::schema::shape::encode;
 use toolgen_runtime::wire::{AnswerOptions, WireFormat};
 use toolgen_runtime::{
-    BoxFuture, Principal, Provider, ProviderContext, Registry, Service, ToolCall, ToolContext, ToolError,
-    ToolResponse, ToolSpec, tool, toolset,
+    AgentTool, BoxFuture, Principal, Provider, ProviderContext, Registry, Service, ToolCall, ToolContext,
+    ToolError, ToolResponse, ToolSpec, tool, toolset,
 };
 
 use super::Journal;
@@ -286,6 +287,23 @@ async fn groups_pins_and_names() {
     );
     assert!(told(Discovery::new().names("a", "a", "b")).contains("Tool [a] is already registered."));
     assert_eq!(told(Discovery::new().pin(["pya"])), "tool 'pya' not registered; did you mean 'pay'?");
+}
+
+#[tokio::test]
+async fn calls_are_read_in_the_dialect_in_which_the_three_tools_were_shown() {
+    let provider = builder(&Journal::default()).build().unwrap();
+    let call_tool = provider.specs().find(|spec| spec.name.as_str() == "call_tool").unwrap();
+    let pay = toolset![pay];
+    for dialect in Dialect::ALL {
+        // The arguments of the tool as `describe_tool` shows them, within those of `call_tool`.
+        let inner = pay[0].spec();
+        let arguments = encode(&json!({"to": "Ann", "amount": 5}), &inner.input, &inner.defs, dialect);
+        let given = json!({"name": "pay", "arguments": arguments});
+        let given = encode(&given, &call_tool.input, &call_tool.defs, dialect);
+        let call = ToolCall::new("c", "call_tool", given.clone());
+        let told = provider.call(call, &turn().with_dialect(dialect)).await.text();
+        assert_eq!(told, "paid 5 to Ann with ", "{}: {given}", dialect.name);
+    }
 }
 
 #[tokio::test]

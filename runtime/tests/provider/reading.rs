@@ -78,6 +78,17 @@ async fn a_limit_is_there_unless_it_is_taken_away() {
     let fits = provider(vec![Arc::new(large(50_000))]).build().unwrap();
     assert_eq!(said(&fits, "log").await.len(), 50_000);
     assert_eq!(names(&fits), ["log"]);
+    // A list that is made once has it from the start; without pages there is none.
+    let once = |provider: &Provider| -> Vec<String> {
+        provider.specs_from_the_start().map(|spec| spec.name.to_string()).collect()
+    };
+    assert_eq!(once(&fits), ["log", "read_result"]);
+    assert_eq!(once(&provider(tools(&["log"])).without_pages().build().unwrap()), ["log"]);
+    let rules = Rules::builder().exclude(["log"]).build().unwrap();
+    assert_eq!(
+        once(&provider(tools(&["log", "tail"])).rules(rules).build().unwrap()),
+        ["read_result", "tail"]
+    );
 
     let provider = provider(vec![Arc::new(large(120_000))]).build().unwrap();
     let turn = ToolContext::new("turn", "");

@@ -2,6 +2,7 @@
 //! was shown.
 
 use serde_json::{Map, Value, json};
+use toolgen_runtime::agent::agent_loop::Loop;
 use toolgen_runtime::agent::dispatch::DispatchOptions;
 use toolgen_runtime::provider::Provider;
 use toolgen_runtime::schema::dialect::{
@@ -179,4 +180,75 @@ async fn each_call_of_a_turn_is_decoded_as_its_tool_was_shown() {
     let told: Vec<_> = answers.iter().map(|answer| answer["output"].as_str().unwrap()).collect();
     assert_eq!((told[0], told[1], told[3]), ("{}", r#"{"n":7}"#, r#"{"o0":true}"#));
     assert!(told[2].starts_with("Error: ") && told[2].contains("/note"), "{}", told[2]);
+}
+
+/// A tool whose rules must not be lost: OpenAI's strict mode has no keyword for the length, Gemini has.
+fn exact() -> ToolSpec {
+    let input = json!({"type": "object", "properties": {"name": {"type": "string", "maxLength": 5}},
+        "required": ["name"], "additionalProperties": false});
+    ToolSpec { exact: true, ..spec("keep", "Keeps it.", &input, None) }
+}
+
+#[test]
+fn an_exact_tool_is_shown_where_all_its_rules_are_keywords_or_not_at_all() {
+    let plan = WireFormat::OpenAiResponses.plan(&OPENAI_STRICT, [&exact()]).unwrap();
+    assert_eq!(shown(&plan), ["openai"]);
+    let told = plan.decisions()[0].to_string();
+    assert!(
+        told.contains("/properties/name: the tool is `exact`, and in OpenAI strict `maxLength`"),
+        "{told}"
+    );
+    assert_eq!(plan.tools()[0]["parameters"]["properties"]["name"]["maxLength"], 5);
+
+    // No dialect of Gemini says that nothing may be in a list twice.
+    let list = json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true});
+    let input = json!({"type": "object", "properties": {"names": list}, "required": ["names"],
+        "additionalProperties": false});
+    let denied = ToolSpec { exact: true, ..spec("keep", "Keeps it.", &input, None) };
+    let Err(PlanError::Refused(refused)) = WireFormat::Gemini.plan(&GEMINI, [&denied]) else { panic!() };
+    let told = refused.to_string();
+    assert!(
+        told.contains("keep") && told.contains("the tool is `exact`, and in Google Gemini `uniqueItems`"),
+        "{told}"
+    );
+    let told = WireFormat::Gemini.tools([&denied]).unwrap_err().to_string();
+    assert!(told.contains("change the schema, or leave `exact` out"), "{told}");
+}
+
+#[test]
+fn rules_between_arguments_of_an_exact_tool_are_rules() {
+    let input = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+        "additionalProperties": false, "x-relations": [["at-most-one", "a", "b"]]});
+    let spec = ToolSpec { exact: true, ..spec("pick", "Picks.", &input, None) };
+    assert!(spec.schema(&toolgen_runtime::schema::dialect::JSON_SCHEMA).is_ok());
+    let reasons = spec.schema(&OPENAI).unwrap_err();
+    assert!(reasons[0].reason.contains("`x-relations` is only told in the description"), "{reasons:?}");
+}
+
+#[tokio::test]
+async fn a_loop_plans_its_requests_and_reads_each_call_as_its_tool_was_shown() {
+    let tools = Registry::builder().add(Echo(costing("one", 1, 0))).add(Echo(refused("two"))).seal().unwrap();
+    let provider = tools.provider(Default::default());
+    let mut asked = Vec::new();
+    let send = |request: Value| {
+        asked.push(request);
+        let call = |name: &str, arguments: Value| {
+            json!({"id": name, "type": "function",
+                "function": {"name": name, "arguments": arguments.to_string()}})
+        };
+        let calls = [call("one", json!({"o0": null})), call("two", json!({"n": 1}))];
+        let message = match asked.len() {
+            1 => json!({"role": "assistant", "content": null, "tool_calls": calls}),
+            _ => json!({"role": "assistant", "content": "Done."}),
+        };
+        std::future::ready(Ok::<_, String>(json!({"choices": [{"message": message}]})))
+    };
+    let agent = Loop::new(&provider, WireFormat::OpenAiChat, send).unwrap();
+    let mut agent = agent.with_plan(&OPENAI_STRICT).unwrap().with_context(ToolContext::new("t", ""));
+    assert_eq!(agent.run("Go.").await.text().unwrap(), "Done.");
+    drop(agent);
+    let strict = |at: usize| asked[0]["tools"][at]["function"].get("strict").cloned();
+    assert_eq!((strict(0), strict(1)), (Some(json!(true)), None));
+    let told: Vec<&Value> = (2..4).map(|at| &asked[1]["messages"][at]["content"]).collect();
+    assert_eq!(told, ["{}", "{\"n\":1}"]);
 }

@@ -1,27 +1,35 @@
 //! Parses the words of a command line.
 //!
-//! Uses `clap` without its default features: four small crates. A custom parser would save a second of building and
-//! lose the suggestions, the usage lines and the conventions people know.
+//! Uses `clap` without its default features: four small crates, and two for completions and manual pages. A custom parser
+//! would save a second of building and lose the suggestions, the usage lines and the conventions people know.
 
 mod call;
 mod check;
 mod docs;
 mod exported;
+mod generated;
+mod help;
 mod lock;
 mod mcp;
 mod project;
 mod requests;
+mod selection;
 mod serve;
+mod shell;
+#[cfg(test)]
+mod tests;
+mod timeline;
 mod tokens;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::error::{Error, ErrorKind};
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use toolgen::{Options, frontend};
+use clap_complete::Shell;
 
 use requests::{requests, with_requests};
+use selection::{compiling, pairs, private_host, selection, with_options};
 
 pub(super) use docs::{Docs, Groups};
 pub(super) use exported::Exported;
@@ -29,7 +37,10 @@ pub(super) use lock::{Check, Diff, LOCK, WriteLock};
 pub(super) use mcp::{Given, Lock, Mcp, Reached, Verify};
 pub(super) use project::{Bin, Graph, Init, New, Test};
 pub(super) use requests::Requests;
+pub(super) use selection::Selection;
 pub(super) use serve::{Serve, discovered};
+pub(super) use shell::Doctor;
+pub(super) use timeline::Timeline;
 pub(super) use tokens::{TokenFormat, Tokens};
 
 /// The requested task.
@@ -57,23 +68,12 @@ pub(super) enum Task {
     Init(Init),
     New(New),
     Test(Test),
+    Timeline(Timeline),
     Tokens(Tokens),
-}
-
-/// The documents, and the options for compiling them.
-#[derive(Clone, Debug)]
-pub(super) struct Selection {
-    pub(super) documents: Vec<PathBuf>,
-    /// The programs of the crate whose own tools are taken, too.
-    pub(super) exported: Vec<Exported>,
-    pub(super) options: Options,
-    pub(super) json: bool,
-    pub(super) quiet: bool,
-    pub(super) all: bool,
-    /// Whether texts are checked, too.
-    pub(super) lints: bool,
-    /// Whether the tools of a discovery are shown in place of all.
-    pub(super) discovery: bool,
+    Doctor(Doctor),
+    Completions(Shell),
+    /// The folder of the manual pages.
+    Man(PathBuf),
 }
 
 /// `schema`
@@ -100,7 +100,8 @@ pub(super) struct Generate {
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) selection: Selection,
-    pub(super) tool: String,
+    /// `None`: one is chosen at the terminal.
+    pub(super) tool: Option<String>,
     pub(super) arguments: Vec<String>,
     pub(super) dry_run: bool,
     pub(super) requests: Requests,
@@ -114,20 +115,6 @@ pub(super) struct Explain {
     pub(super) json: bool,
 }
 
-const EXIT_CODES: &str = "Exit codes:
-  0  fine
-  1  problems were found: an operation or a document cannot be compiled, a call failed
-  2  wrong usage";
-
-const EXAMPLES: &str = "Examples:
-  cargo toolgen check api.yaml
-  cargo toolgen list api.yaml --tag pets --format json
-  cargo toolgen call api.yaml get_pet '{\"id\": 7}' --dry-run
-  cargo toolgen serve api.yaml --operation 'get*' --read-only
-  cargo toolgen gen api.yaml --out api-tools --crate api-tools --runtime-path ../toolgen/runtime
-  cargo toolgen init, then cargo toolgen new count_lines, then cargo toolgen test tools.yaml
-  cargo toolgen explain E0106";
-
 /// Parses the words of a command line, starting with the name of the program. Cargo inserts the name of the subcommand
 /// after it, which is removed.
 ///
@@ -139,7 +126,7 @@ pub(super) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
         words.remove(1);
     }
     let mut command = command();
-    let matches = command.try_get_matches_from_mut(words)?;
+    let matches = command.try_get_matches_from_mut(words).map_err(in_order)?;
     let Some((name, matches)) = matches.subcommand() else {
         return Err(command.error(ErrorKind::MissingSubcommand, "name a command"));
     };
@@ -147,12 +134,28 @@ pub(super) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
     Ok(Invocation { task })
 }
 
-fn command() -> Command {
+/// Puts what was probably meant first, and tells who named a document that a command comes before it.
+fn in_order(mut error: Error) -> Error {
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && (super::fetch::url(Path::new(word)).is_some() || Path::new(word).is_file())
+    {
+        let tip = format!("a command comes first, such as `cargo toolgen check {word}`");
+        // A part of a path may be like a command.
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    } else if let Some(ContextValue::Strings(similar)) = error.get(ContextKind::SuggestedSubcommand) {
+        let nearest_first = similar.iter().rev().cloned().collect();
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(nearest_first));
+    }
+    error
+}
+
+/// Returns the commands, their words and what is said of them.
+pub(super) fn command() -> Command {
     let command = Command::new("cargo-toolgen")
         .bin_name("cargo toolgen")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Compiles documents into tools for LLM agents")
-        .after_help(format!("{EXAMPLES}\n\n{EXIT_CODES}"))
+        .about("Compiles documents into tools for LLM agents: OpenAPI, manifests, locks of MCP servers")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(lock::check())
@@ -179,7 +182,7 @@ fn command() -> Command {
                 .arg(path("out", "DIR", "The folder to write to").required(true))
                 .arg(option("crate", "NAME", "Write a complete crate of this name, not modules only"))
                 .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which no registry has yet"))
-                .arg(flag("no-types", "Write no argument and result structs"))
+                .args(generated::arguments())
                 .arg(flag("force", "Replace files that were not generated, too"))
                 .arg(flag("check", "Write nothing; exit with 1 if a file is missing or differs"))
                 .after_help(
@@ -190,69 +193,21 @@ fn command() -> Command {
         .subcommand(call::command())
         .subcommand(serve::command())
         .subcommand(tokens::command())
+        .subcommand(timeline::command())
         .subcommand(
             Command::new("explain")
                 .about("Explain a code of a problem; without one, list them all")
                 .arg(Arg::new("code").value_name("CODE"))
                 .arg(format()),
         );
-    project::with_commands(command)
+    let command = project::with_commands(command)
         .subcommand(mcp::command())
         .subcommand(lock::lock())
         .subcommand(lock::diff())
-}
-
-/// Creates a command that compiles documents.
-fn compiling(name: &'static str, about: &'static str) -> Command {
-    let kinds: Vec<&str> = frontend::all().iter().map(|front_end| front_end.title()).collect();
-    let documents = Arg::new("documents")
-        .value_name("DOCUMENT")
-        .required_unless_present_any(exported::WORDS)
-        .num_args(1..)
-        .value_parser(value_parser!(PathBuf))
-        .help(format!("Documents, JSON or YAML, `-` for the standard input: {}", kinds.join(", ")));
-    with_options(exported::with_words(Command::new(name).about(about).arg(documents)))
-}
-
-/// Adds the options of all commands that compile documents.
-fn with_options(command: Command) -> Command {
-    let several = |name, value, help| option(name, value, help).action(ArgAction::Append);
-    command
-        .next_help_heading("Which operations")
-        .arg(several("tag", "TAG", "Only operations with this tag"))
-        .arg(several(
-            "operation",
-            "ID",
-            "Only this operation, by its id or its tool; `*` stands for any characters",
-        ))
-        .arg(several("path", "PATTERN", "Only operations such as 'GET /pets/**'; the method may be left out"))
-        .arg(several("exclude", "SELECTOR", "Not these operations: `tag:TAG`, `ID`, or 'METHOD /path'"))
-        .arg(flag("no-deprecated", "No deprecated operations"))
-        .next_help_heading("Names and credentials")
-        .arg(option("namespace", "NAME", "Put `NAME__` before every tool name"))
-        .arg(several("rename", "OLD=NEW", "Name the tool of an operation (its id, 'METHOD /path', or tool)"))
-        .arg(several("auth", "SCHEME=VARIABLE", "The environment variable with the credential of a scheme"))
-        .next_help_heading("Lists in pages")
-        .arg(several(
-            "pagination",
-            "SELECTOR=WAY",
-            "How the list of these operations comes in pages; see `explain W0337`",
-        ))
-        .arg(flag(
-            "max-items",
-            "Let a model ask for several pages at once, by an argument of tools that give lists",
-        ))
-        .next_help_heading("Files")
-        .arg(several("root", "FOLDER", "Documents may refer to files below this folder, too"))
-        .next_help_heading("Size")
-        .arg(option(
-            "slim",
-            "LEVERS",
-            "Trim what a model reads, such as 'compact' or 'nested=sentence, depth=3'",
-        ))
-        .arg(several("exact", "SELECTOR", "Refuse dialects that cannot say all rules of these operations"))
-        .next_help_heading(None)
-        .after_help(EXIT_CODES)
+        .subcommand(shell::doctor())
+        .subcommand(shell::completions())
+        .subcommand(shell::man());
+    help::with_help(command)
 }
 
 fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
@@ -273,15 +228,6 @@ fn format() -> Arg {
         .default_value("human")
 }
 
-fn private_host() -> Arg {
-    option(
-        "private-host",
-        "HOST",
-        "Let requests reach this host, also at a private address; `*.` stands for subdomains",
-    )
-    .action(ArgAction::Append)
-}
-
 fn tools() -> Arg {
     option("tool", "NAME", "Only this tool").action(ArgAction::Append)
 }
@@ -293,10 +239,13 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
     if name == "explain" {
         return Ok(Task::Explain(Explain { code: text("code"), json: is_json(matches) }));
     }
+    if name == "timeline" {
+        return Ok(timeline::task(matches));
+    }
     if name == "mcp" {
         return mcp::task(matches);
     }
-    if let Some(task) = project::task(name, matches) {
+    if let Some(task) = project::task(name, matches).or_else(|| shell::task(name, matches)) {
         return Ok(task);
     }
     let selection = selection(name, matches)?;
@@ -320,7 +269,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
         }),
         "call" => Task::Call(Call {
             selection,
-            tool: text("tool").unwrap_or_default(),
+            tool: text("tool"),
             arguments: texts("arguments"),
             dry_run: matches.get_flag("dry-run"),
             requests: requests(matches)?,
@@ -334,61 +283,4 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
 
 fn is_json(matches: &ArgMatches) -> bool {
     matches.get_one::<String>("format").is_some_and(|format| format == "json")
-}
-
-fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
-    let documents = matches.get_many::<PathBuf>("documents").unwrap_or_default().cloned().collect();
-    let mut options = options(matches)?;
-    options.types = name == "gen" && !matches.get_flag("no-types");
-    if name == "check" {
-        check::levels(matches, &mut options.levels);
-        options.deny_losses = matches.get_many("deny-losses").unwrap_or_default().cloned().collect();
-    }
-    let has = |name: &str| matches.try_contains_id(name).unwrap_or(false);
-    Ok(Selection {
-        documents,
-        exported: exported::given(matches),
-        options,
-        json: has("format") && is_json(matches),
-        quiet: name == "check" && matches.get_flag("quiet"),
-        all: name == "check" && matches.get_flag("all"),
-        lints: name == "check",
-        discovery: ["list", "schema", "docs"].contains(&name) && matches.get_flag("discovery"),
-    })
-}
-
-fn options(matches: &ArgMatches) -> Result<Options, String> {
-    let texts = |name: &str| matches.get_many::<String>(name).unwrap_or_default().cloned();
-    let mut options = Options::default().deprecated(!matches.get_flag("no-deprecated"));
-    options.namespace = matches.get_one::<String>("namespace").cloned();
-    let included =
-        texts("tag").map(|tag| format!("tag:{tag}")).chain(texts("operation")).chain(texts("path"));
-    options = included.fold(options, Options::include);
-    options = texts("exclude").fold(options, Options::exclude);
-    options = texts("exact").fold(options, Options::exact);
-    options = texts("root").fold(options, Options::root);
-    options.renames.extend(pairs(matches, "rename")?);
-    options.credentials.extend(pairs(matches, "auth")?);
-    let pages = pairs(matches, "pagination")?.into_iter();
-    options = pages.fold(options, |options, (operations, pages)| options.pagination(operations, pages));
-    options.max_items = matches.get_flag("max-items");
-    if let Some(levers) = matches.get_one::<String>("slim") {
-        options.slim = Some(levers.parse().map_err(|why| format!("`--slim {levers}`: {why}"))?);
-    }
-    let dialect = matches.try_get_one::<String>("dialect").ok().flatten();
-    options.token_budget = tokens::given_budget(matches, dialect.map_or("openai", String::as_str));
-    Ok(options)
-}
-
-/// Returns options of the form `LEFT=RIGHT`.
-fn pairs(matches: &ArgMatches, name: &str) -> Result<Vec<(String, String)>, String> {
-    let values = matches.get_many::<String>(name).unwrap_or_default();
-    values
-        .map(|value| match value.split_once('=') {
-            Some((left, right)) if !left.is_empty() && !right.is_empty() => {
-                Ok((left.to_owned(), right.to_owned()))
-            }
-            _ => Err(format!("`--{name} {value}` is not of the form LEFT=RIGHT")),
-        })
-        .collect()
 }

@@ -4,9 +4,9 @@ use std::io;
 use std::path::Path;
 use std::process::Stdio;
 
-use toolgen::Tool;
 use toolgen::emit::{self, Needs};
 use toolgen::write::Files;
+use toolgen::{Options, Tool};
 use toolgen_runtime::Call;
 
 use super::Outcome;
@@ -39,12 +39,17 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
         http: has(|call| matches!(call, Call::Http(_))),
         commands: has(|call| matches!(call, Call::Command(_))),
         servers: has(|call| matches!(call, Call::Mcp(_))),
-        private_hosts: &task.private_hosts,
+        private_hosts: &task.selection.private_hosts,
     };
     let name = name(task);
     let files = check_crate_name(&name).and_then(|()| {
         let runtime = runtime(task.runtime_path.as_deref())?;
-        Ok(emit::program(&name, &modules(&compiled, false, output), needs, &runtime))
+        Ok(emit::program(
+            &name,
+            &modules(&compiled, &Options::default().types(false), output),
+            needs,
+            &runtime,
+        ))
     });
     let files: Files = match files {
         Ok(files) => files,

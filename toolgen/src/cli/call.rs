@@ -4,6 +4,7 @@ mod command;
 mod given;
 mod request;
 mod send;
+mod value;
 
 use std::io;
 
@@ -18,10 +19,21 @@ use super::Outcome;
 use super::args::Call;
 use super::compile::{Compiled, choose, compile_all};
 use super::output::Output;
+use super::pick;
+use given::Given;
+
+/// How many tools are named if none is chosen.
+const MOST_NAMED: usize = 20;
 
 /// Calls the tool, or prints the request it would send. "Problems found" means that the arguments are wrong or the
 /// call failed; the output is then what a model would read.
 pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
+    if let Some(word) = &task.tool
+        && given::pair(word).is_some()
+    {
+        output.complain(&format!("the name of a tool comes before `{word}`"));
+        return Ok(Outcome::Usage);
+    }
     let given = match given::read(&task.arguments) {
         Ok(given) => given,
         Err(message) => {
@@ -29,7 +41,7 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
             return Ok(Outcome::Usage);
         }
     };
-    let wanted = std::slice::from_ref(&task.tool);
+    let wanted = task.tool.as_slice();
     let (compiled, _) = compile_all(&task.selection, wanted, output);
     if compiled.iter().all(|compiled| compiled.program.is_none()) {
         return Ok(Outcome::Problems);
@@ -41,24 +53,64 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
             return Ok(Outcome::Problems);
         }
     };
+    if task.tool.is_none() {
+        return ask(task, &chosen, output);
+    }
     let Some(&tool) = chosen.first() else { return Ok(Outcome::Problems) };
-    if let Some(message) = tool.call.http().and_then(|plan| request::unknown_variable(task, plan)) {
-        output.complain(&message);
+    let all: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
+    call(task, tool, &all, given, output)
+}
+
+/// Lets the person choose a tool and give what it needs. Where nobody can be asked, shows what there is.
+fn ask(task: &Call, tools: &[&Tool], output: &mut Output) -> io::Result<Outcome> {
+    if !output.can_ask() {
+        let names: Vec<&str> = tools.iter().take(MOST_NAMED).map(|tool| tool.spec.name.as_str()).collect();
+        let more = match tools.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more, which `cargo toolgen list` shows"),
+        };
+        output.complain(&format!("name a tool; there are {}{more}", names.join(", ")));
         return Ok(Outcome::Usage);
     }
-    let arguments = given.for_tool(tool);
+    let (mut input, mut screen) = (io::stdin().lock(), io::stderr());
+    let Some(tool) = pick::tool(tools, &mut input, &mut screen)? else { return Ok(Outcome::Usage) };
+    let words = pick::arguments(tool, &mut input, &mut screen)?;
+    match given::read(&words) {
+        Ok(given) => call(task, tool, tools, given, output),
+        Err(message) => {
+            output.complain(&message);
+            Ok(Outcome::Usage)
+        }
+    }
+}
+
+fn call(task: &Call, tool: &Tool, all: &[&Tool], given: Given, output: &mut Output) -> io::Result<Outcome> {
+    let wrong = tool.call.http().and_then(|plan| request::unknown_variable(task, plan));
+    let arguments = match wrong.map_or_else(|| given.for_tool(tool), Err) {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            output.complain(&message);
+            return Ok(Outcome::Usage);
+        }
+    };
     // A text counts as the arguments of providers that send them as text, so a mistake in it is the model's.
     if !task.dry_run {
-        let all: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
-        return send::run(task, tool, &all, arguments, output);
+        return send::run(task, tool, all, arguments, output);
     }
     match tool::arguments(&tool.spec, arguments, &dialect::JSON_SCHEMA) {
         Ok(arguments) => dry_run(task, tool, &arguments, output),
         Err(error) => {
             output.complain(&error.to_string());
+            output.note(&usage(tool));
             Ok(Outcome::Problems)
         }
     }
+}
+
+/// Says how the arguments of a tool are given.
+fn usage(tool: &Tool) -> String {
+    let takes = value::usage(tool.spec.input.shape(), &tool.spec.defs);
+    format!("`{}` takes {takes}", tool.spec.name.as_str())
 }
 
 fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> io::Result<Outcome> {

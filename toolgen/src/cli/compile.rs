@@ -7,13 +7,14 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use toolgen::problem::keep_common;
-use toolgen::select::did_you_mean;
+use toolgen::select::likeliest;
 use toolgen::source::Pointer;
 use toolgen::{Document, Problem, Problems, Program, Severity, Tool};
 use toolgen_runtime::Call;
 use toolgen_runtime::spec::Requirement;
 
 use super::args::{Exported, Selection};
+use super::fetch;
 use super::output::Output;
 
 /// A document and its compiled form.
@@ -26,15 +27,22 @@ pub(super) struct Compiled {
 
 /// Compiles the documents of a command. What is wrong with options counts only if it is for all documents.
 pub(super) fn compile_each(selection: &Selection, output: &mut Output) -> Vec<Compiled> {
-    let documents = selection.documents.iter();
-    let mut all: Vec<Compiled> = documents.map(|path| compile(path, selection, output)).collect();
+    let count = selection.documents.len();
+    let documents = selection.documents.iter().enumerate();
+    let mut all: Vec<Compiled> = documents
+        .map(|(index, path)| {
+            output.of = (count > 1).then_some((index + 1, count));
+            compile(path, selection, output)
+        })
+        .collect();
+    output.of = None;
     all.extend(selection.exported.iter().map(|program| compile_exported(program, selection, output)));
     let with_program = all.iter_mut().filter(|compiled| compiled.program.is_some());
     keep_common(with_program.map(|compiled| &mut compiled.problems));
     all
 }
 
-/// Compiles a document; `-` is the standard input.
+/// Compiles a document; `-` is the standard input, and a URL is fetched.
 pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -> Compiled {
     output.progress(&format!("reading {}", path.display()));
     if path == Path::new("-") {
@@ -42,10 +50,21 @@ pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -
         let limit = toolgen::source::MAX_BYTES as u64 + 1;
         return match io::stdin().lock().take(limit).read_to_end(&mut bytes) {
             Ok(_) => compile_bytes(path, bytes, selection),
-            Err(why) => {
-                output.complain(&format!("the standard input cannot be read: {why}"));
-                Compiled { path: path.to_path_buf(), program: None, problems: Problems::new() }
+            Err(why) => nothing(path, &format!("the standard input cannot be read: {why}"), output),
+        };
+    }
+    if let Some(url) = fetch::url(path) {
+        return match fetch::fetch(url, &selection.private_hosts) {
+            Ok(fetched) => {
+                output.note(&format!("fetched {}, {} bytes", fetched.url, fetched.bytes.len()));
+                output.progress(&format!("compiling {}", fetched.url));
+                let mut compiled = compile_bytes(Path::new(&fetched.url), fetched.bytes, selection);
+                if let Some(program) = &mut compiled.program {
+                    fetch::anchor(program, &fetched.url);
+                }
+                compiled
             }
+            Err(why) => nothing(path, &why, output),
         };
     }
     let mut problems = Problems::new();
@@ -55,6 +74,12 @@ pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -
         program(&document, selection, &mut problems)
     });
     Compiled { path: path.to_path_buf(), program, problems }
+}
+
+/// Says why there is no document.
+fn nothing(path: &Path, why: &str, output: &mut Output) -> Compiled {
+    output.complain(why);
+    Compiled { path: path.to_path_buf(), program: None, problems: Problems::new() }
 }
 
 fn compile_bytes(path: &Path, bytes: Vec<u8>, selection: &Selection) -> Compiled {
@@ -68,6 +93,8 @@ fn program(document: &Arc<Document>, selection: &Selection, problems: &mut Probl
     let program = toolgen::compile(document, &selection.options, problems)?;
     if selection.lints {
         toolgen::lint(document, &program, &selection.options, problems);
+    } else if !selection.options.levels.is_empty() {
+        toolgen::apply_levels(&program, &selection.options, problems);
     }
     Some(program)
 }
@@ -87,8 +114,7 @@ fn compile_exported(program: &Exported, selection: &Selection, output: &mut Outp
         ),
         Err(why) => format!("cargo could not be started: {why}"),
     };
-    output.complain(&why);
-    Compiled { path, program: None, problems: Problems::new() }
+    nothing(&path, &why, output)
 }
 
 /// Compiles the documents of a command that is about their tools, and reports on the standard error what was left out
@@ -97,7 +123,7 @@ fn compile_exported(program: &Exported, selection: &Selection, output: &mut Outp
 ///
 /// If tools are `wanted` and all there, what is wrong elsewhere is only counted.
 ///
-/// Also returns whether every document could be compiled and tools are left.
+/// Also returns whether every document could be compiled, tools are left, and nothing was found that is denied.
 pub(super) fn compile_all(
     selection: &Selection,
     wanted: &[String],
@@ -119,7 +145,8 @@ pub(super) fn compile_all(
             let others = others.filter(|one| one.severity() == severity && !is_told(one)).count();
             if others > 0 {
                 let path = path.display();
-                let options = selection.options.command_line();
+                let hosts = selection.private_hosts.iter().map(|host| format!(" --private-host {host}"));
+                let options = selection.options.command_line() + &hosts.collect::<String>();
                 let plural = if others == 1 { "" } else { "s" };
                 output.note(&format!(
                     "{others} {noun}{plural}{place}; `cargo toolgen check {path}{options}` has the details"
@@ -129,7 +156,8 @@ pub(super) fn compile_all(
     }
     let none_left = all.iter().all(|one| one.tools().is_empty())
         && all.iter().any(|compiled| compiled.problems.left_no_tools());
-    let complete = all.iter().all(|compiled| compiled.program.is_some()) && !none_left;
+    let denied = all.iter().any(|compiled| compiled.problems.has_denied());
+    let complete = all.iter().all(|compiled| compiled.program.is_some()) && !none_left && !denied;
     (all, complete)
 }
 
@@ -163,8 +191,13 @@ fn unknown(name: &str, compiled: &[Compiled]) -> String {
         return format!("the tool `{name}` has mistakes, see above");
     }
     let tools = compiled.iter().flat_map(Compiled::tools).map(|tool| tool.spec.name.as_str());
-    match did_you_mean(name, tools.chain(broken.iter().map(String::as_str))) {
-        Some(known) => format!("there is no tool `{name}`; did you mean `{known}`?"),
+    let likely = likeliest(name, tools.chain(broken.iter().map(String::as_str)));
+    let likely: Vec<String> = likely.iter().map(|known| format!("`{known}`")).collect();
+    match likely.split_last() {
+        Some((one, [])) => format!("there is no tool `{name}`; did you mean {one}?"),
+        Some((last, others)) => {
+            format!("there is no tool `{name}`; did you mean {} or {last}?", others.join(", "))
+        }
         None => format!("there is no tool `{name}`; `cargo toolgen list` shows what there is"),
     }
 }

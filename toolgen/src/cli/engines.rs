@@ -49,7 +49,8 @@ pub(super) fn mcp_options(private_hosts: &[String]) -> McpOptions {
     McpOptions::new().http(private_hosts.iter().fold(client, HttpEngineBuilder::private_host))
 }
 
-fn by_option(host: &str) -> String {
+/// Says how a private host is opened.
+pub(super) fn by_option(host: &str) -> String {
     format!("Open it with `--private-host {host}`.")
 }
 

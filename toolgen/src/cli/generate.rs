@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
+use toolgen::Options;
 use toolgen::emit::{self, ModuleStyle, RuntimeDependency};
 use toolgen::write::Files;
 
@@ -42,10 +43,13 @@ pub(super) fn run(task: &Generate, output: &mut Output) -> io::Result<Outcome> {
 
 fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<Files, String> {
     let types = task.selection.options.types;
-    let modules = modules(compiled, types, output);
+    let modules = modules(compiled, &task.selection.options, output);
     if let Some(name) = &task.crate_name {
         check_crate_name(name)?;
-        return Ok(emit::package(name, &modules, types, &runtime(task.runtime_path.as_deref())?));
+        let typed = types.then_some("typed").into_iter();
+        let features: Vec<&str> =
+            typed.chain(task.selection.options.text_types.iter().map(|of| of.name())).collect();
+        return Ok(emit::package(name, &modules, &features, &runtime(task.runtime_path.as_deref())?));
     }
     let mut files = Files::default();
     for (name, text) in modules {
@@ -55,14 +59,19 @@ fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<
 }
 
 /// Returns the names and texts of the modules, one for each document.
-pub(super) fn modules(compiled: &[Compiled], types: bool, output: &mut Output) -> Vec<(String, String)> {
+pub(super) fn modules(
+    compiled: &[Compiled],
+    options: &Options,
+    output: &mut Output,
+) -> Vec<(String, String)> {
     let mut modules = Vec::new();
     let mut taken = Vec::new();
     for compiled in compiled {
         let Some(program) = &compiled.program else { continue };
         let file_name = compiled.path.file_name().unwrap_or(OsStr::new("tools")).to_string_lossy();
         output.progress(&format!("writing {file_name}"));
-        let style = ModuleStyle { types, ..ModuleStyle::new(file_name.as_ref()) };
+        let Options { types, derives, text_types, .. } = options.clone();
+        let style = ModuleStyle { types, derives, text_types, ..ModuleStyle::new(file_name.as_ref()) };
         modules.push((emit::module_name(&file_name, &mut taken), emit::module(program, &style)));
     }
     modules

@@ -14,6 +14,7 @@ use toolgen_runtime::spec::surface::Surface;
 use super::Outcome;
 use super::args::{Check, LOCK, Selection, WriteLock};
 use super::compile::{Compiled, compile_all};
+use super::fetch;
 use super::output::Output;
 
 /// Writes the lock, and tells what changed since it was written the last time. Nothing is written if a document could not
@@ -153,8 +154,11 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// Returns a path from a folder, with `/` on every system.
+/// Returns a path from a folder, with `/` on every system; a URL as it is.
 fn from_folder(path: &Path, folder: &Path) -> String {
+    if let Some(url) = fetch::url(path) {
+        return url.to_owned();
+    }
     let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let (path, folder) = (full(path), full(here));

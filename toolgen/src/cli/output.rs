@@ -16,21 +16,62 @@ pub(super) struct Output {
     results: BufWriter<Stdout>,
     /// Whether results go to a terminal.
     on_screen: bool,
-    /// Whether remarks go to a terminal: they may be colored, and progress is shown.
+    /// Whether remarks go to a terminal that can replace a line, so that progress is shown.
     terminal: bool,
+    /// Whether problems among the results are colored.
+    colored_results: bool,
+    /// Whether remarks are colored.
     color: bool,
     /// Whether the terminal shows a line of progress.
     pending: bool,
+    /// Which of how many documents is worked on, if there are several.
+    pub(super) of: Option<(usize, usize)>,
+}
+
+/// What the environment says of colors and of the terminal (<https://no-color.org>, <https://bixense.com/clicolors>).
+#[derive(Clone, Copy, Debug, Default)]
+struct Wanted {
+    never: bool,
+    always: bool,
+    /// Whether the terminal understands no escapes.
+    dumb: bool,
+}
+
+impl Wanted {
+    fn from_environment() -> Wanted {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        Wanted {
+            never: set("NO_COLOR").is_some() || set("CLICOLOR").is_some_and(|value| value == "0"),
+            always: set("NO_COLOR").is_none() && set("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
+            dumb: set("TERM").is_some_and(|value| value == "dumb"),
+        }
+    }
+
+    /// Whether text is colored that goes to a terminal, or does not.
+    fn colors(self, terminal: bool) -> bool {
+        self.always || (terminal && !self.never && !self.dumb)
+    }
 }
 
 impl Output {
     pub(super) fn new() -> Self {
-        let terminal = io::stderr().is_terminal();
-        // https://no-color.org
-        let color = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let results = io::stdout();
-        let on_screen = results.is_terminal();
-        Output { results: BufWriter::new(results), on_screen, terminal, color, pending: false }
+        let (on_screen, terminal) = (results.is_terminal(), io::stderr().is_terminal());
+        let wanted = Wanted::from_environment();
+        Output {
+            results: BufWriter::new(results),
+            on_screen,
+            terminal: terminal && !wanted.dumb,
+            colored_results: wanted.colors(on_screen),
+            color: wanted.colors(terminal),
+            pending: false,
+            of: None,
+        }
+    }
+
+    /// Whether somebody sits there who can be asked.
+    pub(super) fn can_ask(&self) -> bool {
+        self.terminal && io::stdin().is_terminal()
     }
 
     /// Writes a part of the result: as it is into a file, and for a terminal without what it would obey.
@@ -66,7 +107,8 @@ impl Output {
     pub(super) fn progress(&mut self, what: &str) {
         if self.terminal {
             self.clear();
-            let _ = write!(io::stderr(), "{} …", printable(what));
+            let of = self.of.map_or_else(String::new, |(index, count)| format!("[{index}/{count}] "));
+            let _ = write!(io::stderr(), "{of}{} …", printable(what));
             self.pending = true;
         }
     }
@@ -117,7 +159,7 @@ impl Output {
         most: usize,
     ) -> io::Result<()> {
         self.clear();
-        let mut human = Human::new(self.color && io::stdout().is_terminal());
+        let mut human = Human::new(self.colored_results);
         let mut all = shown(problems);
         all.retain(|shown| shown.problem.severity() >= least);
         let mut groups: BTreeMap<(&Path, Code), Vec<&Shown<'_>>> = BTreeMap::new();
@@ -136,7 +178,7 @@ impl Output {
         let mut counted: Vec<_> = groups.into_iter().collect();
         counted.sort_by_key(|(_, group)| Reverse(group.first().map(|shown| shown.problem.severity())));
         for ((path, code), group) in &counted {
-            self.line(&human.count(path, *code, group))?;
+            writeln!(self.results, "{}", human.count(path, *code, group))?;
         }
         if !counted.is_empty() {
             self.line("`--all` shows each of them, `cargo toolgen explain CODE` says what they mean\n")?;

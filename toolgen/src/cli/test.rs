@@ -49,9 +49,9 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
         format!("{:width$}  {}", "tool", CHECKS.map(|name| format!("{name:9}")).join(" ")).trim_end(),
     )?;
     let (mut failures, mut unknown) = (0, 0);
-    for tool in &chosen {
+    for (index, tool) in chosen.iter().enumerate() {
         let name = tool.spec.name.as_str();
-        output.progress(&format!("testing {name}"));
+        output.progress(&format!("testing {name} ({} of {})", index + 1, chosen.len()));
         let verdicts = runtime.block_on(Subject::new(tool, &all, &cancel).verdicts(task.run));
         if cancel.is_cancelled() {
             output.complain("interrupted");

@@ -10,30 +10,36 @@
 //!
 //! * objects: structs; a field is an `Option` unless it is required, an `Option<Option<_>>` where `null` and absence
 //!   differ. A required field with one possible text is written by itself and has no place in the struct;
+//! * texts: `String`, or what [`TextType`](super::TextType) says;
 //! * objects without known fields: `BTreeMap<String, _>`;
 //! * lists of texts to choose from: enums, one for equal lists. Those that occur in results have `Other`, so a new value breaks nobody;
 //! * unions: enums, whose variant a value tells (by a discriminator or its JSON type), or which keeps most of the value;
 //! * `allOf` of objects: one struct;
 //! * what has no such form: `serde_json::Value`.
 //!
-//! Only what tools reach is written. Fields for one direction (`readOnly`, `writeOnly`) are left out of types that
+//! Types that are the same are one type, whatever the places of the document that hold them. Only what tools reach is written. Fields for one direction (`readOnly`, `writeOnly`) are left out of types that
 //! serve only the other. Types that contain themselves are boxed; types that nest deeper than rustc follows are cut by
 //! a `Link`.
 
 mod depth;
 pub(super) mod doc;
 mod lower;
+mod merge;
 mod model;
 mod objects;
+mod place;
 mod print;
 mod repeats;
 mod scalars;
 mod union;
 mod usage;
+mod variants;
 
 use toolgen_runtime::{Def, List};
 
 pub(super) use model::Wanted;
+
+use super::ModuleStyle;
 
 /// The types of a module's tools.
 #[derive(Default)]
@@ -45,22 +51,21 @@ pub(super) struct Types {
 }
 
 /// Returns the types of these tools, whose named shapes are all among `defs`.
-///
-/// `derives` are derived by all of them.
-pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, runtime: &str, derives: &[String]) -> Types {
+pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, style: &ModuleStyle) -> Types {
     if tools.is_empty() {
         return Types::default();
     }
     let usage = usage::of(tools);
     let repeats = repeats::Repeats::of(tools, defs, &usage);
-    let mut lowering = lower::Lowering::new(defs, &usage, &repeats);
+    let mut lowering = lower::Lowering::new(defs, &usage, &repeats, &style.text_types);
     let inputs: Vec<_> = tools.iter().map(|wanted| lowering.reserve_input(wanted)).collect();
     lowering.reserve_names();
-    let calls: Vec<_> =
+    let mut calls: Vec<_> =
         tools.iter().zip(inputs).map(|(wanted, input)| lowering.tool(wanted, input)).collect();
     let mut items = lowering.finish();
+    merge::equal(&mut items, &mut calls);
     usage::mark_use(&mut items, &calls);
     depth::bound(&mut items);
     usage::mark_keys(&mut items);
-    print::types(&items, &calls, runtime, derives)
+    print::types(&items, &calls, &style.runtime, &style.derives)
 }

@@ -286,10 +286,11 @@ fn program() -> Program {
         }),
         ..RequestPlan::EMPTY
     };
-    let tool = |spec, plan, path: &str| Tool { spec, call: Call::Http(plan), origin: origin(path) };
+    let tool =
+        |spec, plan, path: &str| Tool { spec, call: Call::Http(plan), failure: None, origin: origin(path) };
     let others = other_calls().into_iter().enumerate().map(|(number, call)| {
         let name = ToolName::parse(format!("other_{number}")).unwrap();
-        Tool { spec: ToolSpec { name, ..ToolSpec::EMPTY }, call, origin: origin("/") }
+        Tool { spec: ToolSpec { name, ..ToolSpec::EMPTY }, call, failure: None, origin: origin("/") }
     });
     let mut tools = vec![
         tool(full_spec("full"), plan, "/pets/{id}"),
@@ -362,7 +363,7 @@ fn modules_of_a_crate_have_different_names() {
 #[test]
 fn a_crate_of_several_modules_declares_them() {
     let modules = [("a".to_owned(), "// a\n".to_owned()), ("b".to_owned(), "// b\n".to_owned())];
-    let files = package("my-\"tools", &modules, true, &RuntimeDependency::Path("../x".to_owned()));
+    let files = package("my-\"tools", &modules, &["typed"], &RuntimeDependency::Path("../x".to_owned()));
     let paths: Vec<_> = files.iter().map(|(path, _)| path).collect();
     assert_eq!(paths, ["Cargo.toml", "src/a.rs", "src/b.rs", "src/lib.rs"]);
     let (_, manifest) = files.iter().next().unwrap();

@@ -228,7 +228,7 @@ impl<'a> Context<'a> {
             id,
             groups: vec![spec.category.to_string()],
         };
-        call.filter(|_| !broken).map(|call| Tool { spec, call, origin })
+        call.filter(|_| !broken).map(|call| Tool { spec, call, failure: None, origin })
     }
 
     /// Returns the namespace that an object states. One that no tool can have is reported: without it, all tools would have

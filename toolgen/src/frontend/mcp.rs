@@ -190,7 +190,7 @@ fn chosen(
             title: raw(descriptor).to_owned(),
             groups: vec![alias.to_owned()],
         };
-        tools.push(Tool { spec: tool.spec, call: tool.call, origin });
+        tools.push(Tool { spec: tool.spec, call: tool.call, failure: None, origin });
     }
     tools
 }

@@ -23,6 +23,7 @@ mod response;
 mod schema;
 mod security;
 mod server;
+mod tags;
 mod v2;
 mod xml;
 
@@ -43,6 +44,7 @@ use crate::names::with_namespace;
 use crate::options::Options;
 use crate::problem::codes::UNFIT_EXAMPLE;
 use crate::problem::{Code, Problems};
+use crate::shapes::reached;
 use crate::source::{Document, Pointer};
 use crate::tool::{Origin, Program, Tool};
 
@@ -84,23 +86,46 @@ impl Frontend for OpenApi {
         }
         cx.name_defs();
         cx.read_schemes();
+        cx.read_tags();
         let (operations, broken) = cx.operations();
         let mut tools = cx.tools(&operations);
         let defs = cx.reached_defs(&tools);
-        for tool in &mut tools {
+        // What only failures hold is no part of a tool.
+        if let Some(tool) = tools.first_mut() {
             tool.spec.defs = defs.clone();
+        }
+        let of_tools = reached(&tools);
+        for tool in &mut tools {
+            tool.spec.defs = of_tools.clone();
             keep_fitting_examples(tool, cx.problems);
         }
         tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
-        let (kind, schemes) = (self.name(), cx.declared_schemes());
+        let (kind, schemes, toolsets) = (self.name(), cx.declared_schemes(), cx.toolsets(&tools));
         let operations = operations.len() + broken;
         let sources = files.paths();
-        Some(Program { kind, version, operations, tools, defs, schemes, sources, ..Program::default() })
+        Some(Program {
+            kind,
+            version,
+            operations,
+            tools,
+            defs,
+            schemes,
+            toolsets,
+            sources,
+            ..Program::default()
+        })
     }
 
     fn codes(&self) -> &'static [Code] {
         codes::ALL
     }
+}
+
+/// Returns the references in a document that name other files, joined with the URL of the document.
+#[cfg(feature = "dynamic")]
+pub(crate) fn parts_of(root: &serde_json::Value, url: &str) -> Vec<String> {
+    let found = files::scan::scan(root, &Pointer::ROOT);
+    found.references.iter().map(|text| files::uri::joined(url, text)).collect()
 }
 
 /// Leaves out the example calls that the tool would not accept, and reports them. Published examples often do not fit.
@@ -129,10 +154,12 @@ impl<'a> Context<'a> {
             problems,
             defs: schema::Defs::default(),
             schemes: security::Schemes::default(),
+            tags: tags::Tags::new(),
             document_servers: None,
             security_at: BTreeMap::new(),
             told_callbacks: false,
             nesting: Nesting::default(),
+            broken: None,
         }
     }
 
@@ -145,7 +172,9 @@ impl<'a> Context<'a> {
         let pointer = Pointer::ROOT.child(key);
         let Some((rules, known)) = document::rules_of(&top, &version) else {
             let message = format!("{name} {version} is not supported");
-            self.report(codes::VERSION, &pointer, message, "convert the document to OpenAPI 3.0 or 3.1");
+            let help =
+                "OpenAPI 3.0, 3.1 and 3.2 and Swagger 2.0 are read; convert the document to one of them";
+            self.report(codes::VERSION, &pointer, message, help);
             return None;
         };
         if !known {
@@ -175,7 +204,8 @@ impl<'a> Context<'a> {
                 title: entry.title.clone(),
                 groups: entry.groups.iter().map(|group| (*group).to_owned()).collect(),
             };
-            tools.push(Tool { spec, call: Call::Http(plan), origin });
+            let failure = self.options.types.then(|| self.failure(&operation.node)).flatten();
+            tools.push(Tool { spec, call: Call::Http(plan), failure, origin });
         }
         tools
     }

@@ -120,6 +120,7 @@ fn lower(document: &Arc<Document>, surface: &Surface, options: &Options, problem
         program.tools.push(Tool {
             spec: ToolSpec { name: parsed, ..spec.clone() },
             call: Call::Function,
+            failure: None,
             origin,
         });
         renamed.insert(was, name);

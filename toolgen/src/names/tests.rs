@@ -58,6 +58,50 @@ fn long_names_keep_a_stem() {
 }
 
 #[test]
+fn long_names_lose_words() {
+    for (id, name) in [
+        (
+            "delete_users_by_id_user_connections_by_id_connection_accounts_by_id_account",
+            "delete_users_id_connections_id_connection_accounts_id_account",
+        ),
+        (
+            "beta_get_environment_stats_v1_environments__environment_id__work_stats_get",
+            "beta_get_environment_stats_v1__environment_id__work_stats_get",
+        ),
+        (
+            "GetInternationalScheduledPaymentsInternationalScheduledPaymentIdPaymentDetails",
+            "GetInternationalScheduledPaymentsPaymentIdPaymentDetails",
+        ),
+        (
+            "actions/set-github-actions-default-workflow-permissions-organization-wide",
+            "actions_set-github-default-permissions-organization-wide",
+        ),
+    ] {
+        let long = &named(&[(id, "GET", "/")])[0];
+        assert!(long.len() <= 64 && long == name, "{long}");
+    }
+    // What is short stays whatever a long one becomes.
+    let long = "get_the_permissions_of_a_team_by_its_id_and_that_of_its_organization";
+    let short = "get_permissions_of_a_team_by_its_id_and_that_of_its_organization";
+    let names = named(&[(long, "GET", "/a"), (short, "GET", "/b")]);
+    assert_eq!(names[1], short);
+    assert!(names[0].ends_with(&hash8(long)), "{names:?}");
+}
+
+#[test]
+fn clashing_names_get_words_of_the_path() {
+    let candidate = |id, fallback: &str, title| Candidate { id, fallback: fallback.to_owned(), title };
+    let names = tool_names(&[
+        candidate("getPet", "get_pets_by_id", "GET /pets/{id}"),
+        candidate("getPet", "get_v2_pets_by_id", "GET /v2/pets/{id}"),
+        candidate("list", "get_dogs", "GET /dogs"),
+        candidate("List", "get_dogs", "GET /Dogs"),
+    ]);
+    assert_eq!(names[..2], ["getPet_by_id", "getPet_v2_by_id"]);
+    assert!(names[2].starts_with("list_") && names[2] != "list_get_dogs", "{names:?}");
+}
+
+#[test]
 fn hashes_are_sha256() {
     assert_eq!(hash8("abc"), "ba7816bf");
 }

@@ -37,7 +37,7 @@ pub(crate) mod source;
 pub(crate) mod text;
 
 pub use choice::*;
-pub use overlay::{ACTION, NO_CHANGE, NO_TARGET, OVERLAY};
+pub use overlay::{ACTION, NO_CHANGE, NO_TARGET, OTHER_DOCUMENT, OVERLAY};
 pub use size::*;
 pub use source::*;
 pub use text::*;

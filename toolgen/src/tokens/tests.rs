@@ -79,6 +79,9 @@ fn shorter_forms_take_fewer_tokens() {
     let [full, compact, summary] =
         [Rendering::Full, Rendering::Compact, Rendering::Summary].map(|form| report(form).total());
     assert!(summary < compact && compact < full, "{summary} {compact} {full}");
+    let [index, signature, docs] =
+        [Rendering::Index, Rendering::Signature, Rendering::Docs].map(|form| report(form).total());
+    assert!(0 < index && index < signature && index < docs, "{index} {signature} {docs}");
     let program = program(&Options::default());
     let tools = program.all_tools();
     let report = report(Rendering::Full).with_savings(&tools, &OPENAI);

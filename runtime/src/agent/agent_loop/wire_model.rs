@@ -6,10 +6,14 @@ use serde_json::{Value, json};
 
 use super::{LoopOptions, LoopRun, Model, ModelTurn, Transcript, run_loop};
 use crate::base::future::BoxFuture;
+use crate::call::Dialects;
 use crate::call::context::ToolContext;
 use crate::provider::Provider;
+use crate::schema::dialect::Dialect;
 use crate::spec::ToolSpec;
-use crate::wire::{RefusedTools, Request, Stream, StreamError, Turn, WireError, WireFormat, merge};
+use crate::wire::{
+    PlanError, RefusedTools, Request, Stream, StreamError, Turn, WireError, WireFormat, merge,
+};
 
 /// Sends a request and reads the turn that comes back.
 type Ask<'a, E> = Box<dyn FnMut(Value) -> BoxFuture<'a, Result<Turn, ModelError<E>>> + Send + 'a>;
@@ -17,7 +21,8 @@ type Ask<'a, E> = Box<dyn FnMut(Value) -> BoxFuture<'a, Result<Turn, ModelError<
 /// A model that is reached by a function which sends JSON and knows nothing of conversations.
 ///
 /// It builds whole requests from a [`Transcript`] and reads the replies, so it can be given to
-/// [`run_loop`](super::run_loop) and to sub-agents. A [`Loop`] is one with a provider of tools.
+/// [`run_loop`](super::run_loop) and to sub-agents, which offer it their tools unless it has others. A [`Loop`] is one with a
+/// provider of tools.
 pub struct WireModel<'a, E> {
     format: WireFormat,
     tools: Value,
@@ -182,6 +187,13 @@ impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
         let request = self.request(transcript);
         Box::pin(self.ask(request))
     }
+
+    fn offer(&mut self, provider: &Provider) -> Result<Option<&'static Dialect>, RefusedTools> {
+        if self.tools.is_null() {
+            self.tools = self.format.tools(provider.specs())?;
+        }
+        Ok(Some(self.format.dialect()))
+    }
 }
 
 /// An agent: tools, a model behind a function that sends JSON, and how often they may take turns.
@@ -219,6 +231,8 @@ pub struct Loop<'a, E> {
     provider: &'a Provider,
     model: WireModel<'a, E>,
     context: ToolContext,
+    /// The dialects of the tools, if they were planned.
+    planned: Option<Dialects>,
     limits: LoopOptions,
 }
 
@@ -261,7 +275,7 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
     fn of(provider: &'a Provider, model: WireModel<'a, E>) -> Result<Loop<'a, E>, RefusedTools> {
         let context = ToolContext::new("loop", "").with_dialect(model.format.dialect());
         let model = model.offering(provider.specs())?;
-        Ok(Loop { provider, model, context, limits: LoopOptions::new() })
+        Ok(Loop { provider, model, context, planned: None, limits: LoopOptions::new() })
     }
 
     /// Sets the name of the model, see [`WireModel::with_model`].
@@ -293,6 +307,19 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
         self
     }
 
+    /// Shows the tools in a dialect such as [`OPENAI_STRICT`](crate::schema::dialect::OPENAI_STRICT), each that it takes and
+    /// as many as the limits of a request allow, and the others in the lax dialect of the same provider, see
+    /// [`WireFormat::plan`]. Calls are read in the dialects in which their tools are shown, whatever the context says.
+    ///
+    /// # Errors
+    ///
+    /// All tools that neither dialect can express, or that there are too many tools.
+    pub fn with_plan(mut self, dialect: &'static Dialect) -> Result<Self, PlanError> {
+        let plan = self.model.format.plan(dialect, self.provider.specs())?;
+        self.planned = Some(plan.dialects());
+        Ok(self.with_tools(plan.into_tools()))
+    }
+
     /// Sets the context of the calls: its token ends the loop, and its principal, services and session are those of the
     /// calls. Its dialect must be the one of the tools, see [`ToolContext::with_dialect`].
     #[must_use]
@@ -310,6 +337,11 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
 
     /// Runs until the model is done, see [`run_loop`](super::run_loop): from a message of the user, or on from a transcript.
     pub async fn run(&mut self, transcript: impl Into<Transcript>) -> LoopRun<ModelError<E>> {
-        run_loop(self.provider, &mut self.model, &self.context, transcript.into(), &self.limits).await
+        let context = self.context.clone();
+        let context = match &self.planned {
+            Some(dialects) => context.with_dialect(dialects.clone()),
+            None => context,
+        };
+        run_loop(self.provider, &mut self.model, &context, transcript.into(), &self.limits).await
     }
 }

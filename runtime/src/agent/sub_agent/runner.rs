@@ -93,11 +93,14 @@ where
         Box::pin(async move {
             let provider = self.provider(&task).map_err(|why| AgentFailure::Failed(why.to_string()))?;
             let mut model = Monitored { model: (self.model)(&task, monitor), monitor: monitor.clone() };
+            let shown = model.model.offer(&provider).map_err(|why| AgentFailure::Failed(why.to_string()))?;
+            let turn = task.context.clone();
+            let turn = if let Some(dialect) = shown { turn.with_dialect(dialect) } else { turn };
             let mut options = self.options.clone().with_max_iterations(task.limits.max_turns);
             options.stop_when_waiting = self.stops_when_waiting;
             let begin = Transcript::user(task.task);
             let LoopRun { outcome, transcript, .. } =
-                run_loop(&provider, &mut model, &task.context, begin, &options).await;
+                run_loop(&provider, &mut model, &turn, begin, &options).await;
             match outcome {
                 Ok(LoopEnd::Text(text)) => Ok(text),
                 Ok(LoopEnd::Completed(completed)) => Ok(said(&transcript, &completed.call_id)),

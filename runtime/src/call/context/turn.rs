@@ -1,6 +1,8 @@
 //! What the calls of a turn share, and which of it a tool cannot change.
 
 use std::borrow::Cow;
+#[cfg(feature = "audit")]
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -31,6 +33,8 @@ pub(crate) struct TurnContext {
     pub(crate) values: ContextValues,
     pub(crate) principal: Option<Principal>,
     pub(crate) peers: Option<Arc<dyn Peers>>,
+    /// The number of the turn among those of the program that are recorded, from 1. 0: none.
+    pub(crate) turn: u64,
     /// What the provider derived for the call, if this is a copy that was changed since. Calls that the tool makes get
     /// their rights from there.
     pub(crate) derived: Option<Arc<TurnContext>>,
@@ -51,9 +55,17 @@ static NOTHING: LazyLock<Arc<TurnContext>> = LazyLock::new(|| {
         values: ContextValues::default(),
         principal: None,
         peers: None,
+        turn: 0,
         derived: None,
     })
 });
+
+/// Returns the number of a turn that begins.
+#[cfg(feature = "audit")]
+pub(crate) fn next_turn() -> u64 {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    MADE.fetch_add(1, Ordering::Relaxed) + 1
+}
 
 impl ToolContext {
     /// Changes the settings of this copy. If a provider derived them, it also remembers those.

@@ -20,6 +20,14 @@ fn state_is_one_value_a_type_and_shared_by_clones() {
 }
 
 #[test]
+fn ids_that_nobody_chose_are_all_different() {
+    let ids =
+        [Session::unique(), Session::unique(), Session::passing(Span::Turn)].map(|one| one.id().to_owned());
+    assert!(ids[0] != ids[1] && ids[1] != ids[2], "{ids:?}");
+    assert!(!Session::unique().is_passing());
+}
+
+#[test]
 fn state_may_be_made_from_other_state_of_the_session() {
     let session = Session::new("s");
     let made = session.state_or(|| vec![session.state::<AtomicU32>().load(Ordering::Relaxed)]);

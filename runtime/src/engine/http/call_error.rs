@@ -31,6 +31,36 @@ pub enum CallError {
     },
 }
 
+impl CallError {
+    /// Returns the status of the answer, unless it was a success or there was none.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            CallError::Status { status, .. } => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// Reads the body of an answer other than success as a type: a generated one, or one's own. `None` if there was no
+    /// such answer, or its body is not of the type.
+    ///
+    /// ```ignore
+    /// let Err(error) = engine.call(petstore::GetPet::new(7)).await else { return };
+    /// match (error.status(), error.body::<petstore::Problem>()) {
+    ///     (Some(404), _) => println!("there is no such pet"),
+    ///     (_, Some(problem)) => println!("{}", problem.message),
+    ///     (_, None) => println!("{error}"),
+    /// }
+    /// ```
+    #[must_use]
+    pub fn body<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
+        match self {
+            CallError::Status { body, .. } => serde_json::from_str(body).ok(),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -15,6 +15,7 @@ use super::pages;
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 use super::response::{self, Limits};
 use super::send::Sending;
+use super::sequence::declared_events;
 use super::settings::HttpEngineBuilder;
 use super::tool::HttpTool;
 use super::transport::{self, Clients, Redirects, Route};
@@ -239,6 +240,7 @@ impl HttpEngine {
             stream_until: None,
             structured: tool.spec.output.is_some(),
             answer: tool.call.http().and_then(|plan| plan.answer.as_ref()),
+            events: declared_events(tool),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The items of a list that comes in pages, for Rust.
+//! The items of a list that comes in pages, or of an answer that is a sequence, for Rust.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,7 +15,9 @@ use tokio::time::{Instant, timeout};
 
 use super::call_error::CallError;
 use super::engine::{HttpEngine, plan};
+use super::flow::{Batch, Flow};
 use super::pages::{Page, Place, Reader, wanted};
+use super::sequence::may_be_sequence;
 use crate::base::frozen::Frozen;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
@@ -67,20 +69,34 @@ pub struct Items<T = Value> {
 enum State {
     /// The next page can be asked for.
     Idle(Box<Reading>),
-    /// A page is on its way.
-    Busy(BoxFuture<'static, (Box<Reading>, Result<Page, ToolError>)>),
+    /// More items are on their way.
+    Busy(BoxFuture<'static, Read>),
     Over,
 }
+
+/// What reads the list, and the items that it has read.
+type Read = (Box<Reading>, Result<Vec<Value>, CallError>);
 
 /// What reads the list.
 struct Reading {
     engine: HttpEngine,
     tool: Frozen<Tool>,
     ctx: ToolContext,
-    place: Place,
+    from: Source,
     pages: usize,
     bytes: usize,
     time: Duration,
+}
+
+/// Where the items come from.
+enum Source {
+    /// One page after the other.
+    Pages(Box<Place>),
+    /// One answer that is a sequence. It is not asked for yet.
+    Answer(Value),
+    /// That answer.
+    Flow(Box<Flow>),
+    Nothing,
 }
 
 impl<T> fmt::Debug for Items<T> {
@@ -96,14 +112,23 @@ impl HttpEngine {
     /// Reads the items of a list, page by page as they are asked for. The plan of the tool says how its list comes in
     /// pages. Arguments are those of the first page.
     ///
+    /// If the service answers with a sequence instead, lines of JSON or events, its items are read as they come. An event is
+    /// an object with `data`, and `event` and `id` if it has them.
+    ///
     /// Nothing is sent before the first item is asked for. What cannot be read is the last item.
     pub fn items(&self, tool: impl Into<Frozen<Tool>>, mut arguments: Value) -> Items {
         let tool = tool.into();
         // What a model would ask for is a bound here.
         let most = wanted(&tool, &mut arguments).ok().flatten().unwrap_or(usize::MAX);
         let ctx = ToolContext::new("", tool.spec.name.as_str());
-        let (engine, place) = (self.clone(), Place::new(arguments));
-        let reading = Reading { engine, tool, ctx, place, pages: 0, bytes: 0, time: Duration::ZERO };
+        let in_pages = plan(&tool).is_ok_and(|plan| plan.pagination.is_some());
+        let from = if !in_pages && may_be_sequence(&tool) {
+            Source::Answer(arguments)
+        } else {
+            Source::Pages(Box::new(Place::new(arguments)))
+        };
+        let reading =
+            Reading { engine: self.clone(), tool, ctx, from, pages: 0, bytes: 0, time: Duration::ZERO };
         let bounds = PageBounds { items: most, ..PageBounds::default() };
         Items { state: State::Idle(Box::new(reading)), ready: VecDeque::new(), bounds, of: PhantomData }
     }
@@ -162,23 +187,23 @@ impl<T: DeserializeOwned> Stream for Items<T> {
             }
             match std::mem::replace(&mut this.state, State::Over) {
                 State::Over => return Poll::Ready(None),
-                State::Idle(reading) if reading.place.is_end() => return Poll::Ready(None),
+                State::Idle(reading) if reading.is_end() => return Poll::Ready(None),
                 State::Idle(reading) => match reading.reached(&this.bounds) {
                     Some(why) => return Poll::Ready(Some(Err(CallError::Transport(why)))),
-                    None => this.state = State::Busy(Box::pin(reading.page(this.bounds.time))),
+                    None => this.state = State::Busy(Box::pin(reading.more(this.bounds.time))),
                 },
-                State::Busy(mut page) => match page.as_mut().poll(cx) {
+                State::Busy(mut more) => match more.as_mut().poll(cx) {
                     Poll::Pending => {
-                        this.state = State::Busy(page);
+                        this.state = State::Busy(more);
                         return Poll::Pending;
                     }
-                    Poll::Ready((mut reading, page)) => match reading.items(page) {
-                        Ok(items) => {
-                            this.ready = items.into();
-                            this.state = State::Idle(reading);
-                        }
-                        Err(why) => return Poll::Ready(Some(Err(why))),
-                    },
+                    Poll::Ready((reading, items)) => {
+                        this.ready = match items {
+                            Ok(items) => items.into(),
+                            Err(why) => return Poll::Ready(Some(Err(why))),
+                        };
+                        this.state = State::Idle(reading);
+                    }
                 },
             }
         }
@@ -186,6 +211,15 @@ impl<T: DeserializeOwned> Stream for Items<T> {
 }
 
 impl Reading {
+    /// Whether all items were read.
+    fn is_end(&self) -> bool {
+        match &self.from {
+            Source::Pages(place) => place.is_end(),
+            Source::Nothing => true,
+            Source::Answer(_) | Source::Flow(_) => false,
+        }
+    }
+
     /// Returns which bound is reached.
     fn reached(&self, bounds: &PageBounds) -> Option<ToolError> {
         let what = if self.pages >= bounds.pages {
@@ -201,30 +235,46 @@ impl Reading {
         Some(ToolError::failed_with("list_too_long", text))
     }
 
-    async fn page(mut self: Box<Self>, most: Duration) -> (Box<Reading>, Result<Page, ToolError>) {
+    async fn more(mut self: Box<Self>, most: Duration) -> (Box<Reading>, Result<Vec<Value>, CallError>) {
         let began = Instant::now();
         let limit = self.engine.time_limit(&self.tool.spec, self.ctx.timeout());
         let duration = limit.unwrap_or(most).min(most.saturating_sub(self.time));
-        let page = self.read(began + duration);
-        let page = timeout(duration, page).await.unwrap_or(Err(ToolError::Timeout { duration }));
+        let ctx = self.ctx.clone();
+        let read = ctx.cancel().run_until_cancelled(self.read(began + duration));
+        let items = match timeout(duration, read).await {
+            Ok(items) => items.unwrap_or(Err(CallError::Transport(ToolError::Cancelled))),
+            Err(_) => Err(CallError::Transport(ToolError::Timeout { duration })),
+        };
         self.time += began.elapsed();
-        self.pages += 1;
-        (self, page)
+        (self, items)
     }
 
-    async fn read(&mut self, until: Instant) -> Result<Page, ToolError> {
-        let Reading { engine, tool, ctx, place, .. } = self;
-        let Some(pages) = &plan(tool)?.pagination else {
-            let text = format!(
-                "Error: how the list of `{}` comes in pages is not known; say it where the tools are compiled: \
-                 `Options::pagination`",
-                tool.spec.name
-            );
-            return Err(ToolError::failed_with("no_pagination", text));
-        };
-        let reader = Reader { engine, tool, pages, ctx, until: Some(until) };
-        let read = ctx.cancel().run_until_cancelled(reader.page(place)).await;
-        read.unwrap_or(Err(ToolError::Cancelled))
+    async fn read(&mut self, until: Instant) -> Result<Vec<Value>, CallError> {
+        let Reading { engine, tool, ctx, .. } = self;
+        match std::mem::replace(&mut self.from, Source::Nothing) {
+            Source::Nothing => Ok(Vec::new()),
+            Source::Pages(mut place) => {
+                let page = page(engine, tool, ctx, &mut place, until).await;
+                self.from = Source::Pages(place);
+                self.pages += 1;
+                self.items(page)
+            }
+            Source::Answer(arguments) => {
+                let flow = Flow::begin(engine, tool, ctx, arguments, until).await?;
+                self.flow(Box::new(flow)).await
+            }
+            Source::Flow(flow) => self.flow(flow).await,
+        }
+    }
+
+    /// Waits for the next items of an answer.
+    async fn flow(&mut self, mut flow: Box<Flow>) -> Result<Vec<Value>, CallError> {
+        let Batch { items, bytes, last } = flow.batch().await?;
+        self.bytes += bytes;
+        if !last {
+            self.from = Source::Flow(flow);
+        }
+        Ok(items)
     }
 
     /// Returns the items of a page that came.
@@ -245,4 +295,22 @@ impl Reading {
             CallError::Decode { source, body }
         })
     }
+}
+
+async fn page(
+    engine: &HttpEngine,
+    tool: &Frozen<Tool>,
+    ctx: &ToolContext,
+    place: &mut Place,
+    until: Instant,
+) -> Result<Page, ToolError> {
+    let Some(pages) = &plan(tool)?.pagination else {
+        let text = format!(
+            "Error: how the list of `{}` comes in pages is not known; say it where the tools are compiled: \
+             `Options::pagination`",
+            tool.spec.name
+        );
+        return Err(ToolError::failed_with("no_pagination", text));
+    };
+    Reader { engine, tool, pages, ctx, until: Some(until) }.page(place).await
 }

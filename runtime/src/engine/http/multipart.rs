@@ -6,7 +6,7 @@ use super::body::{File, with_charset};
 use super::files::Files;
 use super::request::{RequestProblem, content};
 use super::style;
-use crate::spec::plan::{Encoding, Part, Style};
+use crate::spec::plan::{Encoding, Part};
 
 /// One part, ready to be written.
 pub(super) struct Piece {
@@ -17,7 +17,7 @@ pub(super) struct Piece {
 }
 
 /// Returns the parts of an object: plain values as text, objects as JSON, and one part per member of a list (OpenAPI
-/// 3.1, "Encoding `multipart` Media Types"), unless a style joins them (Swagger 2.0).
+/// 3.1, "Encoding `multipart` Media Types"), unless the field has a style, in which nothing is percent-encoded.
 pub(super) fn parts(
     fields: &Map<String, Value>,
     plans: &[Part],
@@ -26,11 +26,14 @@ pub(super) fn parts(
     let mut pieces = Vec::new();
     for (name, value) in fields {
         let plan = plans.iter().find(|plan| plan.name == name.as_str());
-        let joined = plan.and_then(joining).and_then(|style| style::as_text(value, style, false));
-        match (value, joined) {
+        match (value, plan.and_then(|plan| plan.encoding.as_ref())) {
             (Value::Null, _) => {}
-            (Value::Array(_), Some(text)) => pieces.push(piece(name, &Value::String(text), plan, files)?),
-            (Value::Array(items), None) => {
+            (value, Some(Encoding::Style { style, explode, .. })) => {
+                for (name, text) in style::as_parts(name, value, *style, *explode) {
+                    pieces.push(piece(&name, &Value::String(text), None, files)?);
+                }
+            }
+            (Value::Array(items), _) => {
                 for item in items.iter().filter(|item| !item.is_null()) {
                     pieces.push(piece(name, item, plan, files)?);
                 }
@@ -39,14 +42,6 @@ pub(super) fn parts(
         }
     }
     Ok(pieces)
-}
-
-/// Returns the style that joins the values of a list in one part.
-fn joining(plan: &Part) -> Option<Style> {
-    match plan.encoding {
-        Some(Encoding::Style { style, explode: false, .. }) if !plan.file => Some(style),
-        _ => None,
-    }
 }
 
 fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> Result<Piece, RequestProblem> {

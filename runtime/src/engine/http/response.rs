@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::request::{HttpRequest, is_json, is_json_lines};
+use super::sequence::{EventData, Sequence};
 use super::transport::Reply;
 use super::{charset, xml};
 use crate::base::frozen::Text;
@@ -34,6 +35,8 @@ pub(super) struct Limits<'p> {
     pub(super) structured: bool,
     /// How an answer that is XML is read.
     pub(super) answer: Option<&'p Xml>,
+    /// What the data of events is, if the structured result is a list of them.
+    pub(super) events: Option<EventData>,
 }
 
 /// The kind of a body, as a model sees it.
@@ -68,16 +71,18 @@ pub(super) async fn result(
     let limit = if matches!(kind, Kind::Image | Kind::Audio) { limits.media_bytes } else { limits.bytes };
     let until = if kind == Kind::Events { limits.stream_until } else { None };
     let read = read(&mut response, limit, until).await?;
-    let truncated = read.truncated;
+    let mut truncated = read.truncated;
 
     let url = request.redacted_url();
     let head = format!("{} {url} → {}", request.method, status.as_u16());
-    let declared = limits.structured && status.is_success() && !truncated;
-    let declared = if declared { as_json(&read, &content_type, limits.answer) } else { Ok(None) };
+    let declared = limits.structured && status.is_success();
+    let declared = if declared { as_json(&read, &content_type, &limits) } else { Ok(None) };
     let mut unread = None;
     let mut result = match declared {
         Ok(None) => content(request, &head, &url, &content_type, kind, read, limit),
         Ok(Some(json)) => {
+            let (json, cut) = fitting(json, limit);
+            truncated |= cut;
             let read = Read { bytes: json.to_string().into_bytes(), truncated };
             content(request, &head, &url, "application/json", Kind::Text, read, limit)
         }
@@ -114,6 +119,17 @@ pub(super) async fn result(
     Ok(result)
 }
 
+/// Returns a list without the items for which there is no room, and whether there are such.
+fn fitting(json: Value, limit: usize) -> (Value, bool) {
+    let Value::Array(mut items) = json else { return (json, false) };
+    let sizes: Vec<usize> = items.iter().map(|item| item.to_string().len() + 1).collect();
+    let mut size = 1;
+    let fit = sizes.iter().take_while(|one| (size += *one, size <= limit).1).count();
+    let cut = fit < items.len();
+    items.truncate(fit);
+    (Value::Array(items), cut)
+}
+
 /// Returns the body as the tool's structured result, as its specification declares.
 fn structured(result: &ToolResult, head: &str, status: StatusCode) -> Structured {
     if !status.is_success() {
@@ -129,28 +145,29 @@ fn structured(result: &ToolResult, head: &str, status: StatusCode) -> Structured
     }
 }
 
-/// Returns the value of a whole answer in another form than JSON: lines of JSON, or XML if it is said how it is read.
+/// Returns the value of an answer in another form than JSON: a list of the items of a sequence, or XML if it is said how it
+/// is read. Of a sequence that was cut off it has the items that came as a whole.
 ///
 /// # Errors
 ///
 /// Why the answer is not of its form.
-pub(super) fn as_json(
-    read: &Read,
-    content_type: &str,
-    answer: Option<&Xml>,
-) -> Result<Option<Value>, String> {
+pub(super) fn as_json(read: &Read, content_type: &str, limits: &Limits<'_>) -> Result<Option<Value>, String> {
     let essence = essence(content_type);
     let text = || charset::decode(&read.bytes, content_type, read.truncated);
-    match answer {
-        Some(answer) if is_xml(&essence) => xml::read(&text(), answer).map(Some),
-        _ if is_json_lines(&essence) => {
-            let text = text();
-            let lines = text.split(['\n', '\u{1e}']).map(str::trim).filter(|line| !line.is_empty());
-            let items: Result<Vec<Value>, _> = lines.map(serde_json::from_str).collect();
-            items.map(|items| Some(Value::Array(items))).map_err(|why| why.to_string())
-        }
-        _ => Ok(None),
+    if let Some(answer) = limits.answer.filter(|_| !read.truncated && is_xml(&essence)) {
+        return xml::read(&text(), answer).map(Some);
     }
+    let is_text = limits.events.is_none() && !is_json_lines(&essence);
+    let data = limits.events.unwrap_or(EventData::Text);
+    let Some(mut sequence) = Sequence::of(content_type, data, usize::MAX).filter(|_| !is_text) else {
+        return Ok(None);
+    };
+    let mut items = Vec::new();
+    sequence.push(text().as_bytes(), &mut items)?;
+    if !read.truncated {
+        sequence.end(&mut items)?;
+    }
+    Ok(Some(Value::Array(items)))
 }
 
 /// Reads until the end, the limit or the deadline; the rest is not waited for.

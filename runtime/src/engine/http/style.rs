@@ -62,7 +62,7 @@ pub(super) fn in_path(name: &str, value: &Value, style: Style, explode: bool) ->
     })
 }
 
-/// Writes a value for a header or a part of a form, without encoding. Returns `None` if there is nothing to write.
+/// Writes a value for a header, without encoding. Returns `None` if there is nothing to write.
 pub(super) fn as_text(value: &Value, style: Style, explode: bool) -> Option<String> {
     Some(joined(&take_apart(value)?, explode, delimiter(style, false), Escape::None))
 }
@@ -88,20 +88,50 @@ pub(super) fn as_pairs(
     explode: bool,
     escaping: Escape,
 ) -> Vec<String> {
-    if style == Style::DeepObject {
-        return deep_object(name, value, escaping);
-    }
-    let Some(parts) = take_apart(value) else { return Vec::new() };
-    let pair = |key: &str, value: &str| format!("{}={}", name_of(key, escaping), escape(value, escaping));
-    match &parts {
-        Parts::Scalar(value) => vec![pair(name, value)],
-        Parts::List(items) if explode => items.iter().map(|item| pair(name, item)).collect(),
-        Parts::Object(fields) if explode => fields.iter().map(|(key, value)| pair(key, value)).collect(),
-        _ => {
+    match apart(name, value, style, explode) {
+        Pairs::Each(pairs) => {
+            let pair = |(key, value): &(String, String)| {
+                format!("{}={}", name_of(key, escaping), escape(value, escaping))
+            };
+            pairs.iter().map(pair).collect()
+        }
+        Pairs::Joined(parts) => {
             let joined = joined(&parts, false, delimiter(style, true), escaping);
             vec![format!("{}={joined}", name_of(name, escaping))]
         }
     }
+}
+
+/// Returns the names and values of a value as parts of a form, without encoding.
+pub(super) fn as_parts(name: &str, value: &Value, style: Style, explode: bool) -> Vec<(String, String)> {
+    match apart(name, value, style, explode) {
+        Pairs::Each(pairs) => pairs,
+        Pairs::Joined(parts) => {
+            vec![(name.to_owned(), joined(&parts, false, delimiter(style, false), Escape::None))]
+        }
+    }
+}
+
+/// A value as pairs; no text is encoded yet.
+enum Pairs {
+    /// Names and values.
+    Each(Vec<(String, String)>),
+    /// Values that are one, joined.
+    Joined(Parts),
+}
+
+fn apart(name: &str, value: &Value, style: Style, explode: bool) -> Pairs {
+    if style == Style::DeepObject {
+        return Pairs::Each(deep_object(name, value));
+    }
+    let named = |item: String| (name.to_owned(), item);
+    Pairs::Each(match take_apart(value) {
+        None => Vec::new(),
+        Some(Parts::Scalar(value)) => vec![named(value)],
+        Some(Parts::List(items)) if explode => items.into_iter().map(named).collect(),
+        Some(Parts::Object(fields)) if explode => fields,
+        Some(parts) => return Pairs::Joined(parts),
+    })
 }
 
 /// Encodes a name. Names have no reserved expansion: a `=` or `&` in one would make it another name.
@@ -139,38 +169,35 @@ fn matrix(name: &str, parts: &Parts, explode: bool) -> String {
     }
 }
 
-fn deep_object(name: &str, value: &Value, escaping: Escape) -> Vec<String> {
+fn deep_object(name: &str, value: &Value) -> Vec<(String, String)> {
     let mut pairs = Vec::new();
     match value {
-        Value::Array(items) => deep_list(&format!("{name}[]"), name, items, escaping, &mut pairs),
-        value => deep_value(name, value, escaping, &mut pairs),
+        Value::Array(items) => deep_list(&format!("{name}[]"), name, items, &mut pairs),
+        value => deep_value(name, value, &mut pairs),
     }
     pairs
 }
 
-fn deep_value(key: &str, value: &Value, escaping: Escape, pairs: &mut Vec<String>) {
+fn deep_value(key: &str, value: &Value, pairs: &mut Vec<(String, String)>) {
     match value {
         Value::Null => {}
         Value::Object(fields) => {
             for (field, value) in fields {
-                deep_value(&format!("{key}[{field}]"), value, escaping, pairs);
+                deep_value(&format!("{key}[{field}]"), value, pairs);
             }
         }
-        Value::Array(items) => deep_list(key, key, items, escaping, pairs),
-        scalar => {
-            let value = text(scalar);
-            pairs.push(format!("{}={}", name_of(key, escaping), escape(&value, escaping)));
-        }
+        Value::Array(items) => deep_list(key, key, items, pairs),
+        scalar => pairs.push((key.to_owned(), text(scalar))),
     }
 }
 
-fn deep_list(plain_key: &str, key: &str, items: &[Value], escaping: Escape, pairs: &mut Vec<String>) {
+fn deep_list(plain_key: &str, key: &str, items: &[Value], pairs: &mut Vec<(String, String)>) {
     for (index, item) in items.iter().enumerate() {
         match item {
             Value::Array(_) | Value::Object(_) => {
-                deep_value(&format!("{key}[{index}]"), item, escaping, pairs);
+                deep_value(&format!("{key}[{index}]"), item, pairs);
             }
-            scalar => deep_value(plain_key, scalar, escaping, pairs),
+            scalar => deep_value(plain_key, scalar, pairs),
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::call::provider_context::FactoryError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::engine::Engine;
+use crate::engine::limit::within;
 use crate::spec::ToolSpec;
 use crate::spec::plan::Tool;
 
@@ -61,14 +62,7 @@ impl AgentTool for HttpTool {
         Box::pin(async move {
             let limit = self.engine.time_limit(self.spec(), ctx.timeout());
             let run = self.engine.run(&self.tool, params, limit, ctx);
-            let run = ctx.cancel().run_until_cancelled(run);
-            let outcome = match limit {
-                Some(duration) => {
-                    tokio::time::timeout(duration, run).await.map_err(|_| ToolError::Timeout { duration })?
-                }
-                None => run.await,
-            };
-            outcome.unwrap_or(Err(ToolError::Cancelled))
+            within(limit, ctx, run).await?
         })
     }
 }

@@ -15,6 +15,7 @@ use super::transport::Reply;
 use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
+use crate::engine::limit::within;
 use crate::engine::typed::{FromJson as _, TypedTool};
 use crate::spec::plan::Tool;
 
@@ -47,14 +48,7 @@ impl HttpEngine {
         let tool = A::tool();
         let limit = self.time_limit(&tool.spec, ctx.timeout());
         let run = self.call_within(tool, arguments, limit, ctx);
-        let run = ctx.cancel().run_until_cancelled(run);
-        let outcome = match limit {
-            Some(duration) => tokio::time::timeout(duration, run)
-                .await
-                .map_err(|_| CallError::Transport(ToolError::Timeout { duration }))?,
-            None => run.await,
-        };
-        outcome.unwrap_or(Err(CallError::Transport(ToolError::Cancelled)))
+        within(limit, ctx, run).await.map_err(CallError::Transport)?
     }
 
     async fn call_within<A: TypedTool>(
@@ -86,8 +80,8 @@ impl HttpEngine {
         if body.truncated {
             return Err(CallError::TooLarge { limit });
         }
-        let answer = tool.call.http().and_then(|plan| plan.answer.as_ref());
-        let declared = tool.spec.output.as_ref().map_or(Ok(None), |_| as_json(&body, &content_type, answer));
+        let limits = self.limits(&tool);
+        let declared = if limits.structured { as_json(&body, &content_type, &limits) } else { Ok(None) };
         let value = if body.bytes.iter().all(u8::is_ascii_whitespace) {
             Ok(Value::Null)
         } else if let Some(declared) = declared.transpose() {

@@ -10,6 +10,7 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::engine::Engine;
+use crate::engine::limit::within;
 use crate::engine::typed::{FromJson, TypedTool};
 
 /// The code of a call whose tool has failed, as its server says.
@@ -46,14 +47,7 @@ impl McpEngine {
             .map_err(|why| ToolError::invalid_args(format!("the arguments are not JSON: {why}")))?;
         let tool = self.make(Frozen::Static(A::tool()), &[]);
         let tool = tool.map_err(|why| ToolError::failed(why.to_string()))?;
-        let run = ctx.cancel().run_until_cancelled(tool.execute(arguments, ctx));
-        let outcome = match ctx.timeout() {
-            Some(duration) => {
-                tokio::time::timeout(duration, run).await.map_err(|_| ToolError::Timeout { duration })?
-            }
-            None => run.await,
-        };
-        value(&outcome.unwrap_or(Err(ToolError::Cancelled))?)
+        value(&within(ctx.timeout(), ctx, tool.execute(arguments, ctx)).await??)
     }
 }
 

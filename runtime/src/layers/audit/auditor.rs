@@ -70,7 +70,10 @@ impl AuditorBuilder {
         let taken = Arc::clone(&queue);
         let thread =
             std::thread::Builder::new().name("tool-audit".into()).spawn(move || writer.run(&taken))?;
+        static STARTED: AtomicU64 = AtomicU64::new(0);
+        let id = STARTED.fetch_add(1, Ordering::Relaxed);
         Ok(Auditor(Some(Arc::new(Handle {
+            id,
             queue,
             counts,
             next_key: AtomicU64::new(1),
@@ -107,6 +110,8 @@ impl Auditor {
         let info = info();
         let raw = Raw {
             key: handle.next_key.fetch_add(1, Ordering::Relaxed),
+            parent: info.above.filter(|above| above.auditor == handle.id).map_or(0, |above| above.key),
+            turn: info.turn,
             session_id: info.session_id,
             agent_id: info.agent_id,
             principal: info.principal,

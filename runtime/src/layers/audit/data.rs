@@ -11,6 +11,9 @@ impl Serialize for AuditIntent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut written = self.to_json();
         written["key"] = self.key.into();
+        if self.parent > 0 {
+            written["parent"] = self.parent.into();
+        }
         written.serialize(serializer)
     }
 }
@@ -20,6 +23,8 @@ impl<'de> Deserialize<'de> for AuditIntent {
         let mut members = Members::read(deserializer, "AuditIntent")?;
         Ok(AuditIntent {
             key: members.or_default("key")?,
+            parent: members.or_default("parent")?,
+            turn: members.or_default("turn")?,
             session_id: members.take("session_id")?,
             agent_id: members.take("agent_id")?,
             principal: members.or_default("principal")?,
@@ -65,10 +70,8 @@ impl Serialize for AuditStatus {
 
 impl<'de> Deserialize<'de> for AuditStatus {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use AuditStatus::{Cancelled, Error, Ok as Done, Refused, Started, Timeout, Unknown};
         let name = String::deserialize(deserializer)?;
-        let known = [Started, Done, Error, Refused, Timeout, Cancelled, Unknown];
-        let found = known.into_iter().find(|status| status.as_str() == name);
-        found.ok_or_else(|| serde::de::Error::custom(format!("AuditStatus: `{name}` is not known")))
+        AuditStatus::of(&name)
+            .ok_or_else(|| serde::de::Error::custom(format!("AuditStatus: `{name}` is not known")))
     }
 }

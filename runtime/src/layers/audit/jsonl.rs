@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink};
 
 /// Appends records to a file, one JSON object per line: a line with `"event": "intent"` before a call runs, and one
-/// with `"event": "outcome"` when it has ended. Both have the same `call`, which is unique to the call. A call without
+/// with `"event": "outcome"` when it has ended. Both have the same `call`, which is unique to the call, and the `call`
+/// of the one that made it as `parent`. A call without
 /// an outcome was running when its program ended.
 #[derive(Debug)]
 pub struct JsonLinesSink {
@@ -58,10 +59,13 @@ impl JsonLinesSink {
         })
     }
 
-    fn line(&mut self, event: &str, key: u64, parts: &[Value]) -> Result<(), AuditError> {
+    fn line(&mut self, event: &str, intent: &AuditIntent, parts: &[Value]) -> Result<(), AuditError> {
         let mut line = Map::new();
         line.insert("event".into(), event.into());
-        line.insert("call".into(), format!("{}-{key}", self.run).into());
+        line.insert("call".into(), format!("{}-{}", self.run, intent.key).into());
+        if intent.parent > 0 {
+            line.insert("parent".into(), format!("{}-{}", self.run, intent.parent).into());
+        }
         for (key, value) in parts.iter().filter_map(Value::as_object).flatten() {
             line.insert(key.clone(), value.clone());
         }
@@ -82,7 +86,7 @@ fn folder_of(path: &Path) -> std::path::PathBuf {
 
 impl AuditSink for JsonLinesSink {
     fn intent(&mut self, intent: &AuditIntent) -> Result<(), AuditError> {
-        self.line("intent", intent.key, &[intent.to_json()])?;
+        self.line("intent", intent, &[intent.to_json()])?;
         self.intended.insert(intent.key);
         Ok(())
     }
@@ -95,7 +99,7 @@ impl AuditSink for JsonLinesSink {
             // The parameters are in the first line.
             told.shift_remove("parameters");
         }
-        self.line("outcome", intent.key, &[told, outcome.to_json()])
+        self.line("outcome", intent, &[told, outcome.to_json()])
     }
 
     fn flush(&mut self) -> Result<(), AuditError> {

@@ -17,6 +17,8 @@ use crate::layers::redact::{Secrets, without_bytes};
 /// A call as it arrived, including secrets. It must not leave this folder other than through the writer.
 pub(super) struct Raw {
     pub(super) key: u64,
+    pub(super) parent: u64,
+    pub(super) turn: u64,
     pub(super) session_id: Text,
     pub(super) agent_id: Text,
     pub(super) principal: Text,

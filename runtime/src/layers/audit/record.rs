@@ -11,7 +11,7 @@ use super::AuditError;
 use super::handle::{Handle, shut_down};
 use super::queue::{Ended, Ending, Message, Raw};
 use crate::base::frozen::Text;
-use crate::call::context::ToolContext;
+use crate::call::context::{Recorded, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
@@ -39,6 +39,9 @@ pub struct CallInfo {
     pub tool: Option<Arc<dyn AgentTool>>,
     /// The secrets of the calls above, and those that a provider found in the arguments.
     pub(super) secrets: Option<Arc<Secrets>>,
+    /// The record of the call that makes this one.
+    pub(super) above: Option<Recorded>,
+    pub(super) turn: u64,
 }
 
 impl CallInfo {
@@ -54,6 +57,8 @@ impl CallInfo {
             arguments,
             tool: None,
             secrets: None,
+            above: None,
+            turn: 0,
         }
     }
 
@@ -62,6 +67,7 @@ impl CallInfo {
     pub fn of(ctx: &ToolContext, arguments: Value) -> CallInfo {
         let mut info = CallInfo::new(ctx.tool_call_id.clone(), ctx.tool_name.clone(), arguments);
         info.secrets = ctx.secrets();
+        (info.above, info.turn) = (ctx.recorded(), ctx.turn().turn);
         if let Some(principal) = ctx.principal() {
             info.principal = principal.id.clone();
         }
@@ -101,7 +107,7 @@ impl fmt::Debug for CallInfo {
 
 /// The record of one call. If it is dropped without [`finish`](Self::finish), the call was given up.
 #[must_use = "a record that is dropped says that the call was given up"]
-pub struct Record(Option<Live>);
+pub struct Record(Option<Box<Live>>);
 
 struct Live {
     handle: Arc<Handle>,
@@ -125,34 +131,45 @@ impl Record {
     }
 
     pub(super) fn fresh(handle: Arc<Handle>, raw: Raw) -> Record {
-        Record(Some(Live {
+        // Behind a pointer: the record is a part of the future of a call.
+        Record(Some(Box::new(Live {
             handle,
             state: State::Fresh(Box::new(raw)),
             since: Instant::now(),
             secrets: None,
-        }))
+        })))
     }
 
     /// Replaces the arguments with those that will be used.
     pub fn set_arguments(&mut self, arguments: &Value) {
-        if let Some(Live { state: State::Fresh(raw), .. }) = &mut self.0 {
+        if let Some(Live { state: State::Fresh(raw), .. }) = self.0.as_deref_mut() {
             raw.arguments = arguments.clone();
         }
     }
 
     /// Notes that the call was approved, and the approver; empty if it is not named.
     pub fn set_approved(&mut self, by: Text) {
-        if let Some(Live { state: State::Fresh(raw), .. }) = &mut self.0 {
+        if let Some(Live { state: State::Fresh(raw), .. }) = self.0.as_deref_mut() {
             raw.approver = Some(by);
         }
     }
 
     /// Hides more secrets: all that the call has by now.
     pub(crate) fn hide(&mut self, secrets: Option<Arc<Secrets>>) {
-        match &mut self.0 {
+        match self.0.as_deref_mut() {
             Some(Live { state: State::Fresh(raw), .. }) => raw.secrets = secrets,
             Some(live) => live.secrets = secrets,
             None => {}
+        }
+    }
+
+    /// Returns the place of the record, for those of the calls that this call makes.
+    pub(crate) fn place(&self) -> Option<Recorded> {
+        let live = self.0.as_ref()?;
+        match &live.state {
+            State::Fresh(raw) => Some(Recorded { auditor: live.handle.id, key: raw.key }),
+            State::Intended { key, .. } => Some(Recorded { auditor: live.handle.id, key: *key }),
+            State::Over => None,
         }
     }
 

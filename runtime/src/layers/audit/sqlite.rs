@@ -39,6 +39,8 @@ const COLUMNS: &[(&str, &str)] = &[
     ("approved_by", "TEXT"),
     ("principal", "TEXT"),
     ("owner", "TEXT"),
+    ("turn", "INTEGER"),
+    ("parent", "INTEGER"),
 ];
 
 /// How many records are kept by default while the database cannot be written.
@@ -46,8 +48,9 @@ const KEPT: usize = 8192;
 
 /// Writes records to an SQLite database, in the table `tool_executions`: `id`, `session_id`, `agent_id`, `tool_name`,
 /// `parameters`, `result`, `error`, `duration_ms`, `timestamp`, `tool_call_id`, `is_error`, `error_code`, `spec_hash`,
-/// `attempt`, `status` (see [`AuditStatus::as_str`]), `approved`, `approved_by`, `principal` and `owner`, which tells
-/// the sinks apart that write to the table.
+/// `attempt`, `status` (see [`AuditStatus::as_str`]), `approved`, `approved_by`, `principal`, `owner`, which tells the
+/// sinks apart that write to the table, `turn`, which is counted for each owner, and `parent`, the `id` of the call that
+/// made this one.
 ///
 /// A table that has only the first nine columns gets the others. The database is in WAL mode, so that others can read
 /// while the sink writes. A running call has the status `started`, and so has a call that was running when its program
@@ -154,16 +157,17 @@ impl SqliteSink {
         transact(&self.connection, |connection| {
             for Waiting { intent, outcome } in &self.waiting {
                 let known = || rows.get(&intent.key).or_else(|| self.rows.get(&intent.key)).copied();
+                let parent = rows.get(&intent.parent).or_else(|| self.rows.get(&intent.parent)).copied();
                 let written = match (outcome, outcome.as_ref().and_then(|_| known())) {
                     (Some(outcome), Some(row)) => {
                         ended.push(intent.key);
                         self.update(row, outcome).and_then(|updated| match updated {
-                            0 => self.insert(intent, Some(outcome)).map(drop),
+                            0 => self.insert(intent, parent, Some(outcome)).map(drop),
                             _ => Ok(()),
                         })
                     }
-                    (Some(outcome), None) => self.insert(intent, Some(outcome)).map(drop),
-                    (None, _) => self.insert(intent, None).map(|row| {
+                    (Some(outcome), None) => self.insert(intent, parent, Some(outcome)).map(drop),
+                    (None, _) => self.insert(intent, parent, None).map(|row| {
                         rows.insert(intent.key, row);
                     }),
                 };
@@ -183,13 +187,18 @@ impl SqliteSink {
         Ok(refused)
     }
 
-    fn insert(&self, intent: &AuditIntent, outcome: Option<&AuditOutcome>) -> Result<i64, rusqlite::Error> {
+    fn insert(
+        &self,
+        intent: &AuditIntent,
+        parent: Option<i64>,
+        outcome: Option<&AuditOutcome>,
+    ) -> Result<i64, rusqlite::Error> {
         let status = outcome.map_or(AuditStatus::Started, |outcome| outcome.status);
         let parameters = intent.parameters.to_string();
         let mut statement = self.connection.prepare_cached(
             "INSERT INTO tool_executions (session_id, agent_id, tool_name, parameters, timestamp, tool_call_id, \
-             spec_hash, attempt, approved, approved_by, principal, owner, status, result, error, error_code, \
-             is_error, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             spec_hash, attempt, approved, approved_by, principal, owner, turn, parent, status, result, error, \
+             error_code, is_error, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         let columns = outcome.map(Columns::of).unwrap_or_default();
         statement.execute(params![
@@ -205,6 +214,8 @@ impl SqliteSink {
             intent.approved_by.as_str(),
             intent.principal.as_str(),
             self.owner.id(),
+            i64::try_from(intent.turn).ok().filter(|turn| *turn > 0),
+            parent,
             status.as_str(),
             columns.result,
             columns.error,

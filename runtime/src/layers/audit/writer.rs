@@ -216,6 +216,8 @@ impl Writer {
     fn open(&mut self, raw: Raw) -> Open {
         let Raw {
             key,
+            parent,
+            turn,
             session_id,
             agent_id,
             principal,
@@ -243,6 +245,8 @@ impl Writer {
         let timestamp = rfc3339(at);
         let intent = AuditIntent {
             key,
+            parent,
+            turn,
             session_id,
             agent_id,
             principal,

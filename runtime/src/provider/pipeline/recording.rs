@@ -26,6 +26,15 @@ impl Provider {
         })
     }
 
+    /// Returns the number of a turn that begins, or 0 if calls are not recorded.
+    pub(crate) fn recorded_turn(&self) -> u64 {
+        #[cfg(feature = "audit")]
+        if self.inner().layers.auditor.is_on() {
+            return crate::call::context::next_turn();
+        }
+        0
+    }
+
     #[cfg(not(feature = "audit"))]
     pub(crate) fn record(&self, _: &ToolCall, _: Option<usize>, _: &ToolContext) -> Record {
         Record
@@ -39,6 +48,7 @@ mod off {
     use serde_json::Value;
 
     use crate::base::frozen::Text;
+    use crate::call::context::Recorded;
     use crate::call::error::ToolError;
     use crate::call::result::ToolResult;
     use crate::layers::redact::Secrets;
@@ -52,6 +62,10 @@ mod off {
         pub(crate) fn set_approved(&mut self, _: Text) {}
 
         pub(crate) fn hide(&mut self, _: Option<Arc<Secrets>>) {}
+
+        pub(crate) fn place(&self) -> Option<Recorded> {
+            None
+        }
 
         pub(crate) fn waits(&self) -> bool {
             false

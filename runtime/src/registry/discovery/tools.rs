@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Shelf, first_sentence, signature};
+use super::{Shelf, signature};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
@@ -17,6 +17,7 @@ use crate::call::tool::AgentTool;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::Schema;
 use crate::schema::shape::decode::say::meant;
+use crate::spec::docs::first_sentence;
 use crate::spec::{Effects, Example, ToolName, ToolSpec};
 
 /// The most groups that an answer names.
@@ -104,7 +105,7 @@ impl SearchTools {
             let name = self.shelf.registry.at(at).name();
             by_name(&allowed, name).is_some_and(fits)
         };
-        let found = self.shelf.index().search(query, limit.unwrap_or(5), known);
+        let found = self.shelf.registry.search_index().search(query, limit.unwrap_or(5), known);
         let found: Vec<&ToolSpec> = found.into_iter().map(|at| self.shelf.registry.at(at).spec()).collect();
         let mut told = String::new();
         for spec in &found {

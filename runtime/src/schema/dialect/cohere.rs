@@ -20,13 +20,13 @@ pub const COHERE: Dialect = Dialect {
 pub const COHERE_STRICT: Dialect = Dialect {
     name: "cohere-strict",
     title: "Cohere strict",
-    checked: "2026-11-22",
+    checked: "2026-11-23",
     sources: &[
         "https://docs.cohere.com/v2/docs/structured-outputs",
-        // The formats of texts, patterns, listed values and nested objects; no limits of numbers and lengths.
+        // The formats of texts, patterns, listed values and nested objects; no limits of numbers and lengths. All tools
+        // of a request together have at most 200 fields. Every field is required here, and `null` stands for what is
+        // left out.
         "https://docs.cohere.com/v2/docs/tool-use-parameter-types",
-        // Every tool has a required field, and all together have at most 200. Not confirmed; every field is required
-        // here, and `null` stands for what is left out.
     ],
     tool_description_length: None,
     keywords: &["$ref", "additionalProperties", "const", "enum", "format", "pattern"],

@@ -6,11 +6,11 @@ use super::{Dialect, OPENAI, Patterns, RequestLimits};
 pub const XAI: Dialect = Dialect {
     name: "xai",
     title: "xAI",
-    checked: "2026-11-22",
+    checked: "2026-11-23",
     sources: &[
-        // Types, listed values, `anyOf`, references that are no circle; an object is closed unless it says otherwise.
-        // Which other keywords are held is not told: they move into descriptions, and any value is JSON text.
-        "https://docs.x.ai/docs/guides/structured-outputs",
+        // Tools are always strict. Types, listed values, `anyOf`, references that are no circle; an object is closed unless
+        // it says otherwise; the formats. Other keywords move into descriptions, and any value is JSON text.
+        "https://docs.x.ai/developers/model-capabilities/text/structured-outputs",
         // At most 200 tools.
         "anomalyco/opencode#28911",
     ],

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::base::truncate::cut;
 use crate::schema::shape::rules::Stated;
-use crate::schema::shape::{Kind, Literal, Shape};
+use crate::schema::shape::{Kind, Literal, Relation, Shape, relations};
 
 /// The length at which values are cut in prose, in characters.
 const MAX_VALUE: usize = 80;
@@ -59,6 +59,9 @@ pub(crate) fn rule(shape: &Shape, keyword: &str) -> Option<String> {
         ("default", _) => format!("default {}", value(shape.default.as_ref()?)),
         ("examples", _) => examples(&shape.examples),
         ("deprecated", _) => "deprecated".to_owned(),
+        (relations::KEYWORD, Kind::Object(rules)) => {
+            rules.relations.iter().map(Relation::said).collect::<Vec<_>>().join("; ")
+        }
         _ => {
             let says = |rule: &Stated| {
                 rule.keyword == keyword || rule.shown.as_ref().is_some_and(|it| it.0 == keyword)

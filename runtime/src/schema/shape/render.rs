@@ -14,7 +14,7 @@ mod relations;
 mod root;
 mod unions;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::{Map, Value};
@@ -111,6 +111,8 @@ struct Renderer<'a> {
     refusals: Vec<Refusal>,
     /// Named shapes that were referred to.
     reached: BTreeSet<String>,
+    /// Those of them that are not rendered yet.
+    waiting: BTreeSet<String>,
     /// The named shapes around the place.
     around: Around,
     /// How many more shapes may be inlined: references used twice per level would double at each level.
@@ -133,6 +135,7 @@ impl<'a> Renderer<'a> {
             losses: Vec::new(),
             refusals: Vec::new(),
             reached: BTreeSet::new(),
+            waiting: BTreeSet::new(),
             around: Around::new(),
             budget: MAX_INLINED,
             inlined: 0,
@@ -155,12 +158,17 @@ impl<'a> Renderer<'a> {
         Err(self.refusals)
     }
 
+    /// Records that a named shape was referred to.
+    fn refer(&mut self, name: String) {
+        if self.reached.insert(name.clone()) {
+            self.waiting.insert(name);
+        }
+    }
+
     /// Renders named shapes until no new one is reached.
     fn named(&mut self) -> Object {
-        let mut rendered: Vec<(String, Value)> = Vec::new();
-        while let Some(name) =
-            self.reached.iter().find(|name| !rendered.iter().any(|(known, _)| known == *name)).cloned()
-        {
+        let mut rendered = BTreeMap::new();
+        while let Some(name) = self.waiting.pop_first() {
             self.path = String::from("/$defs");
             pointer::push(&mut self.path, &name);
             if find_def(self.defs, &name).is_none() {
@@ -169,10 +177,9 @@ impl<'a> Renderer<'a> {
             self.around = vec![name.clone()];
             let schema = self.node(self.codec.target(&name), false);
             self.around.clear();
-            rendered.push((name, schema));
+            rendered.insert(name, schema);
         }
         self.path = String::new();
-        rendered.sort_by(|(a, _), (b, _)| a.cmp(b));
         rendered.into_iter().collect()
     }
 

@@ -206,7 +206,7 @@ fn one(spec: &ToolSpec, style: &Style<'_>) -> String {
 }
 
 /// Returns the first sentence of a description.
-fn sentence(spec: &ToolSpec) -> String {
+pub(crate) fn sentence(spec: &ToolSpec) -> String {
     first_sentence(&first_paragraph(&spec.description)).to_owned()
 }
 

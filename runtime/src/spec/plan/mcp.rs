@@ -48,6 +48,29 @@ impl McpServer {
         total: None,
         capabilities: List::EMPTY,
     };
+
+    /// Creates a server that is started, by its program and the arguments of it.
+    ///
+    /// ```
+    /// use toolgen_runtime::spec::plan::McpServer;
+    ///
+    /// let server = McpServer::stdio("files", ["npx", "-y", "@modelcontextprotocol/server-filesystem@2026.8.31", "."]);
+    /// assert_eq!(server.alias, "files");
+    /// ```
+    #[must_use]
+    pub fn stdio<T: Into<Text>>(alias: impl Into<Text>, argv: impl IntoIterator<Item = T>) -> McpServer {
+        let argv = argv.into_iter().map(Into::into).collect::<Vec<Text>>().into();
+        let transport =
+            McpTransport::Stdio { argv, env: List::EMPTY, inherit: List::EMPTY, work_dir: Text::EMPTY };
+        McpServer { alias: alias.into(), transport, ..McpServer::EMPTY }
+    }
+
+    /// Creates a server behind a URL, without headers and without a token.
+    #[must_use]
+    pub fn http(alias: impl Into<Text>, url: impl Into<Text>) -> McpServer {
+        let transport = McpTransport::Http { url: url.into(), headers: List::EMPTY, bearer: Text::EMPTY };
+        McpServer { alias: alias.into(), transport, ..McpServer::EMPTY }
+    }
 }
 
 /// How to reach an MCP server.

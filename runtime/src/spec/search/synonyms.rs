@@ -118,7 +118,7 @@ pub(super) fn of(stem: &str) -> &'static [(String, f32)] {
 
 fn known() -> BTreeMap<String, Vec<(String, f32)>> {
     let mut known: BTreeMap<String, Vec<(String, f32)>> = BTreeMap::new();
-    let groups = SAME.iter().map(|group| (group, 0.9)).chain(ALIKE.iter().map(|group| (group, 0.5)));
+    let groups = SAME.iter().map(|group| (group, 1.0)).chain(ALIKE.iter().map(|group| (group, 0.4)));
     for (group, weight) in groups {
         let stems: Vec<String> = group.split(' ').map(stem).collect();
         for one in &stems {

@@ -7,22 +7,33 @@ use clap::{Arg, Command, value_parser};
 use super::requests::with_requests;
 use super::{flag, format, with_options};
 
+const ARGUMENTS: &str = "Arguments by their names, typed by the schema of the tool:
+  name=Ada limit=10 dry=true     a text, a number, a boolean; a text stays one, whatever it looks like
+  tags=a,b or tags=a tags=b      a list; texts with commas are given as JSON: tags='[\"a,b\"]'
+  owner.name=Ada owner.age=36    an object, by its parts; or as JSON: owner='{\"name\": \"Ada\"}'
+  text=@notes.md, text=@-        what is in a file, or on the standard input; text=@@ada is the text `@ada`";
+
 pub(super) fn command() -> Command {
     with_options(with_requests(
         Command::new("call")
-            .about("Call a tool of a document")
+            .about("Call a tool of a document, or show the request it would send")
             .arg(
                 Arg::new("documents")
                     .value_name("DOCUMENT")
                     .required(true)
                     .value_parser(value_parser!(PathBuf))
-                    .help("The document that has the tool"),
+                    .help("The document that has the tool: a file, a URL, or `-` for the standard input"),
             )
-            .arg(Arg::new("tool").value_name("TOOL").required(true).help("The name of the tool"))
+            .arg(
+                Arg::new("tool")
+                    .value_name("TOOL")
+                    .help("The name of the tool; without one it is chosen from a list, at a terminal"),
+            )
             .arg(Arg::new("arguments").value_name("ARGUMENT").num_args(0..).help(
                 "The arguments: NAME=VALUE each, or all as one JSON object; `@FILE` reads one from a file, `-` from \
                  the standard input",
             ))
+            .after_help(ARGUMENTS)
             .arg(format())
             .arg(flag("dry-run", "Print the request or the command as JSON, run nothing"))
             .arg(flag("show-secrets", "Do not replace secrets by `****` in a dry run")),

@@ -1,6 +1,6 @@
-//! The words of `check`.
+//! The words of `check`, and those about the levels of problems.
 
-use clap::{Arg, ArgAction, ArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use toolgen::problem::{Level, Levels};
 
 use super::{flag, format, option};
@@ -12,27 +12,30 @@ const LEVELS: [(Level, &str); 3] = [
     (Level::Deny, "Report these problems as errors: a code, or `warnings`"),
 ];
 
+/// Adds the options that set levels.
+pub(super) fn with_levels(command: Command) -> Command {
+    let levels = LEVELS.map(|(level, help)| option(level.as_str(), "CODE", help).action(ArgAction::Append));
+    command.args(levels.map(|level| level.help_heading("Problems")))
+}
+
 /// Returns the options of `check` beside those of all commands.
 pub(super) fn arguments() -> Vec<Arg> {
-    let level =
-        |(level, help): (Level, &'static str)| option(level.as_str(), "CODE", help).action(ArgAction::Append);
-    let mut arguments = vec![
+    vec![
         format(),
         flag("quiet", "Show errors and warnings only").short('q'),
-        flag("all", "Show every problem, not the number of those that are many").alias("notes"),
-    ];
-    arguments.extend(LEVELS.map(level));
-    arguments.push(
+        flag("all", "Show every problem, not the number of those that are many")
+            .short('v')
+            .visible_alias("verbose")
+            .alias("notes"),
         option("deny-losses", "DIALECT", "Report what this dialect cannot say of the tools as errors")
             .action(ArgAction::Append),
-    );
-    arguments
+    ]
 }
 
 /// Sets the levels that the words say.
 pub(super) fn levels(matches: &ArgMatches, levels: &mut Levels) {
     for (level, _) in LEVELS {
-        let codes = matches.get_many::<String>(level.as_str()).unwrap_or_default();
+        let codes = matches.try_get_many::<String>(level.as_str()).ok().flatten().unwrap_or_default();
         codes.for_each(|code| levels.set(code, level));
     }
 }

@@ -43,8 +43,7 @@ pub(super) fn check() -> Command {
         .arg(flag("update", "Write the lock again, and tell what changed"))
         .after_help(format!(
             "Without `--lock`, the tools are compared with the lock that a manifest names, or with `{LOCK}` beside the \
-             first document if it is of the same documents and options.\n\n{}",
-            super::EXIT_CODES
+             first document if it is of the same documents and options."
         ))
 }
 

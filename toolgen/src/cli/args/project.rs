@@ -21,8 +21,6 @@ pub(in super::super) struct Bin {
     pub(in super::super) out: PathBuf,
     pub(in super::super) name: Option<String>,
     pub(in super::super) runtime_path: Option<PathBuf>,
-    /// The hosts that requests may reach at private addresses.
-    pub(in super::super) private_hosts: Vec<String>,
     pub(in super::super) build: bool,
     pub(in super::super) force: bool,
 }
@@ -74,7 +72,6 @@ fn bin() -> Command {
         .arg(path("out", "DIR", "The folder to write to").required(true))
         .arg(option("name", "NAME", "The name of the program; that of the first document by default"))
         .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which no registry has yet"))
-        .arg(super::private_host())
         .arg(flag("build", "Build the program, too"))
         .arg(flag("force", "Replace files that were not generated, too"))
         .after_help(
@@ -163,7 +160,6 @@ pub(super) fn compiling_task(name: &str, matches: &ArgMatches, selection: Select
             out: file("out").unwrap_or_default(),
             name: text("name"),
             runtime_path: file("runtime-path"),
-            private_hosts: matches.get_many("private-host").unwrap_or_default().cloned().collect(),
             build: matches.get_flag("build"),
             force: matches.get_flag("force"),
         }),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, ArgMatches, Command, value_parser};
 
-use super::{option, pairs, path, private_host};
+use super::{option, pairs, path};
 
 /// How calls are made.
 #[derive(Debug)]
@@ -26,7 +26,6 @@ pub(in super::super) struct Requests {
 pub(super) fn with_requests(command: Command) -> Command {
     command
         .arg(option("base-url", "URL", "Send requests here, whatever servers the document names"))
-        .arg(private_host())
         .arg(
             option("server-variable", "NAME=VALUE", "The value of a variable of the server's URL")
                 .action(ArgAction::Append),

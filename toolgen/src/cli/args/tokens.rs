@@ -41,7 +41,7 @@ pub(super) fn command() -> Command {
                 .default_value("o200k"),
         )
         .arg(
-            option("rendering", "FORM", "A request (full, compact) or a prompt (summary, docs)")
+            option("rendering", "FORM", "A request (full, compact) or a prompt (the others)")
                 .value_parser(names)
                 .default_value("full"),
         )

@@ -1,10 +1,15 @@
 //! The arguments of a call, as they are given.
 
+use std::fs;
 use std::io::{self, Read};
 
+use base64::Engine as _;
 use serde_json::Value;
 use toolgen::Tool;
-use toolgen_runtime::schema::shape::{Kind, find_def};
+use toolgen_runtime::List;
+use toolgen_runtime::schema::shape::{Def, Shape};
+
+use super::value::{Takes, field};
 
 /// The arguments as they are given.
 #[derive(Debug)]
@@ -19,66 +24,166 @@ pub(super) enum Given {
 ///
 /// # Errors
 ///
-/// A word that is neither JSON nor `NAME=VALUE`, a name that is given twice, or a file that cannot be read.
+/// A word that is neither JSON nor `NAME=VALUE`, or a file that cannot be read.
 pub(super) fn read(words: &[String]) -> Result<Given, String> {
     if let [one] = words {
-        if one == "-" {
-            let mut text = String::new();
-            let read = io::stdin().read_to_string(&mut text);
-            let failed = |error| format!("the standard input cannot be read: {error}");
-            return read.map(|_| Given::Json(text)).map_err(failed);
-        }
-        if let Some(path) = one.strip_prefix('@') {
-            return std::fs::read_to_string(path)
-                .map(Given::Json)
-                .map_err(|error| format!("{path}: {error}"));
+        if one == "-" || one.starts_with('@') {
+            let path = one.strip_prefix('@').unwrap_or(one);
+            return String::from_utf8(bytes(path)?).map(Given::Json).map_err(|_| no_text(path));
         }
         if pair(one).is_none() {
             return Ok(Given::Json(one.clone()));
         }
     }
-    let mut pairs: Vec<(String, String)> = Vec::new();
-    for word in words {
-        let (name, value) = pair(word)
-            .ok_or_else(|| format!("`{word}` is neither a JSON object nor of the form NAME=VALUE"))?;
-        if pairs.iter().any(|(known, _)| known == name) {
-            return Err(format!("`{name}` is given twice; a list is NAME='[\"a\", \"b\"]'"));
-        }
-        pairs.push((name.to_owned(), value.to_owned()));
-    }
-    Ok(Given::Pairs(pairs))
+    let pairs = words.iter().map(|word| match pair(word) {
+        Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
+        None => Err(format!("`{word}` is neither a JSON object nor of the form NAME=VALUE")),
+    });
+    Ok(Given::Pairs(pairs.collect::<Result<_, _>>()?))
 }
 
 /// Takes `NAME=VALUE` apart.
-fn pair(word: &str) -> Option<(&str, &str)> {
+pub(super) fn pair(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let is_name =
         !name.is_empty() && !name.starts_with(['{', '[', '"']) && !name.contains(char::is_whitespace);
     is_name.then_some((name, value))
 }
 
+/// Reads a file; `-` is the standard input.
+fn bytes(path: &str) -> Result<Vec<u8>, String> {
+    if path == "-" {
+        let mut bytes = Vec::new();
+        let read = io::stdin().read_to_end(&mut bytes);
+        return read.map(|_| bytes).map_err(|error| format!("the standard input cannot be read: {error}"));
+    }
+    fs::read(path).map_err(|error| format!("{path}: {error}"))
+}
+
+fn no_text(path: &str) -> String {
+    format!("{path}: this is no text in UTF-8")
+}
+
 impl Given {
-    /// Returns the arguments for a tool as JSON text, in which numbers stand as they were given. The value of an argument
-    /// that is a text is that text; any other is JSON, if it can be read as such.
-    pub(super) fn for_tool(self, tool: &Tool) -> Value {
+    /// Returns the arguments for a tool as JSON text, in which numbers stand as they were given. Values are read by the
+    /// schema; what does not fit it is left to the check of the arguments, which says so in the words of the schema.
+    ///
+    /// # Errors
+    ///
+    /// A name that is given twice and is no list, or a file that cannot be read.
+    pub(super) fn for_tool(self, tool: &Tool) -> Result<Value, String> {
         let pairs = match self {
-            Given::Json(text) => return Value::String(text),
+            Given::Json(text) => return Ok(Value::String(text)),
             Given::Pairs(pairs) => pairs,
         };
-        let is_text = |name: &str| {
-            let Kind::Object(rules) = &tool.spec.input.shape().kind else { return false };
-            let field = rules.fields.iter().find(|field| *field.name == *name);
-            let shape = field.and_then(|field| match &field.shape.kind {
-                Kind::Ref(name) => find_def(&tool.spec.defs, name),
-                _ => Some(&field.shape),
-            });
-            matches!(shape.map(|shape| &shape.kind), Some(Kind::String(_)))
-        };
-        let member = |(name, value): (String, String)| {
-            let is_json = !is_text(&name) && serde_json::from_str::<Value>(&value).is_ok();
-            let value = if is_json { value } else { Value::String(value).to_string() };
-            format!("{}:{value}", Value::String(name))
-        };
-        Value::String(format!("{{{}}}", pairs.into_iter().map(member).collect::<Vec<_>>().join(",")))
+        let mut arguments = Members::default();
+        for (name, value) in pairs {
+            let (path, shape) = place(tool.spec.input.shape(), &name, &tool.spec.defs);
+            arguments.put(&path, &name, &value, shape, &tool.spec.defs)?;
+        }
+        Ok(Value::String(arguments.json()))
     }
+}
+
+/// Returns the way to a field that is named by `a.b.c`, and its shape. Names of fields may hold dots, too: the longest one
+/// that exists is meant.
+fn place<'n, 's>(root: &'s Shape, name: &'n str, defs: &'s List<Def>) -> (Vec<&'n str>, Option<&'s Shape>) {
+    let (mut path, mut rest, mut here) = (Vec::new(), name, root);
+    loop {
+        if let Some(found) = field(here, rest, defs) {
+            path.push(rest);
+            return (path, found);
+        }
+        let dots = rest.match_indices('.').map(|(at, _)| at).rev();
+        let mut parents =
+            dots.filter(|at| *at > 0).filter_map(|at| Some((at, field(here, rest.get(..at)?, defs)??)));
+        let Some((at, parent)) = parents.next() else {
+            path.push(rest);
+            return (path, None);
+        };
+        let (head, tail) = rest.split_at(at);
+        path.push(head);
+        (rest, here) = (tail.trim_start_matches('.'), parent);
+    }
+}
+
+/// An object whose members are JSON texts, lists that grow, or objects.
+#[derive(Debug, Default)]
+struct Members(Vec<(String, Member)>);
+
+#[derive(Debug)]
+enum Member {
+    Value(String),
+    List(Vec<String>),
+    Object(Members),
+}
+
+impl Members {
+    fn put(
+        &mut self,
+        path: &[&str],
+        name: &str,
+        word: &str,
+        shape: Option<&Shape>,
+        defs: &List<Def>,
+    ) -> Result<(), String> {
+        let Some((first, rest)) = path.split_first() else { return Ok(()) };
+        let known = self.0.iter_mut().find(|(known, _)| known == first).map(|(_, member)| member);
+        if !rest.is_empty() {
+            return match known {
+                Some(Member::Object(members)) => members.put(rest, name, word, shape, defs),
+                Some(_) => Err(format!("`{first}` is given as a whole, and again by `{name}`")),
+                None => {
+                    let mut members = Members::default();
+                    members.put(rest, name, word, shape, defs)?;
+                    self.0.push(((*first).to_owned(), Member::Object(members)));
+                    Ok(())
+                }
+            };
+        }
+        let takes = Takes::of(shape, defs);
+        let word = &content(name, word, &takes)?;
+        match known {
+            Some(Member::List(items)) => items.extend(takes.items(word, defs)),
+            Some(_) => {
+                return Err(format!("`{name}` is given twice; a list is {name}='[\"a\", \"b\"]'"));
+            }
+            None => {
+                let null = takes.lists_alone() && takes.json(word, defs) == "null";
+                let member = match takes.lists_alone() && !null {
+                    true => Member::List(takes.items(word, defs)),
+                    false => Member::Value(takes.json(word, defs)),
+                };
+                self.0.push(((*first).to_owned(), member));
+            }
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> String {
+        let members = self.0.iter().map(|(name, member)| {
+            let value = match member {
+                Member::Value(text) => text.clone(),
+                Member::List(items) => format!("[{}]", items.join(",")),
+                Member::Object(members) => members.json(),
+            };
+            format!("{}:{value}", Value::String(name.clone()))
+        });
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    }
+}
+
+/// Returns the value that a word stands for: `@FILE` is what is in the file, and `@@` begins a text with `@`.
+fn content(name: &str, word: &str, takes: &Takes<'_>) -> Result<String, String> {
+    let Some(path) = word.strip_prefix('@') else { return Ok(word.to_owned()) };
+    if path.starts_with('@') {
+        return Ok(path.to_owned());
+    }
+    let told = |why| format!("`{name}`: {why}; a text that begins with `@` is written {name}=@{word}");
+    let bytes = bytes(path).map_err(told)?;
+    if takes.base64 {
+        return Ok(base64::engine::general_purpose::STANDARD.encode(bytes));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| told(no_text(path)))?;
+    Ok(if takes.text { text } else { text.trim().to_owned() })
 }

@@ -16,7 +16,7 @@ use super::super::Outcome;
 use super::super::args::Call;
 use super::super::engines::engines;
 use super::super::output::Output;
-use super::request;
+use super::{request, usage};
 
 /// Calls the tool and prints its result. A response that reports an error is a problem, too.
 pub(super) fn run(
@@ -26,13 +26,16 @@ pub(super) fn run(
     arguments: Value,
     output: &mut Output,
 ) -> io::Result<Outcome> {
-    output.progress(&format!("calling {}", task.tool));
+    output.progress(&format!("calling {}", tool.spec.name.as_str()));
     match call(task, tool, all, arguments) {
         Ok(result) => show(task, &result, output),
         Err(error) => {
             let text = error.operator_text();
             // The line begins with `error: ` already.
             output.complain(text.strip_prefix("Error: ").unwrap_or(&text));
+            if matches!(error, ToolError::InvalidArgs { .. }) {
+                output.note(&usage(tool));
+            }
             if matches!(error, ToolError::Denied { .. }) && task.requests.base_url.is_none() {
                 output.note("`--private-host HOST` opens a private host; `--base-url URL` sends the request to another one");
             }
@@ -65,15 +68,15 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
     let runtime = runtime.map_err(|error| failed(&error))?;
     runtime.block_on(async {
         let cancel = CancellationToken::new();
-        let context = ToolContext::new("cargo-toolgen", task.tool.as_str())
-            .with_timeout(timeout)
-            .with_cancel(cancel.clone());
+        let name = tool.spec.name.as_str();
+        let context =
+            ToolContext::new("cargo-toolgen", name).with_timeout(timeout).with_cancel(cancel.clone());
         // A program that was started does not hear the terminal.
         tokio::spawn(async move {
             one_shot::interrupted().await;
             cancel.cancel();
         });
-        let call = ToolCall::new("cargo-toolgen", task.tool.as_str(), arguments);
+        let call = ToolCall::new("cargo-toolgen", name, arguments);
         let outcome = provider.call(call, &context).await.outcome;
         servers.close().await;
         outcome

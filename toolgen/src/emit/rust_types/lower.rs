@@ -5,21 +5,25 @@ use std::collections::BTreeMap;
 use toolgen_runtime::schema::shape::{Access, Extra, Kind, ObjectRules, UnionRules, find_def};
 use toolgen_runtime::{Def, List, Shape};
 
+use super::super::TextType;
 use super::super::idents::{self, Names};
-use super::super::literal::visible;
 use super::doc::{self, first_paragraph};
-use super::model::{Body, CallTypes, Item, Presence, Struct, StructField, Ty, Union, Variant, Wanted, Wrap};
+use super::model::{
+    Body, CallTypes, Item, Origin, Presence, Struct, StructField, Ty, Union, Variant, Wanted, Wrap,
+};
 use super::objects::{MAX_NESTING, object_of};
+use super::place::Place;
 use super::repeats::{self, Repeats};
 use super::scalars::{constant, integer, one_type, type_names};
 use super::usage::Usage;
-use super::{depth, union};
+use super::{depth, union, variants};
 
 /// The state of the translation.
 pub(super) struct Lowering<'a> {
     defs: &'a List<Def>,
     usage: &'a BTreeMap<String, Usage>,
     repeats: &'a Repeats,
+    text_types: &'a [TextType],
     items: Vec<Item>,
     names: Names,
     /// The names that the items of named shapes get.
@@ -33,47 +37,18 @@ pub(super) struct Lowering<'a> {
     inline: BTreeMap<(String, Usage), Ty>,
 }
 
-/// The place of a shape in a document, as far as its type depends on it.
-#[derive(Clone)]
-struct Place {
-    /// The name of a type made here.
-    name: String,
-    /// The key in the object around it.
-    key: String,
-    /// What a type is that the document says nothing of.
-    what: String,
-    usage: Usage,
-    nesting: usize,
-}
-
-impl Place {
-    fn new(name: &str, what: String, usage: Usage) -> Place {
-        Place { name: name.to_owned(), key: String::new(), what, usage, nesting: 0 }
-    }
-
-    /// The place of a part that has no key of its own.
-    fn inner(&self, part: &str) -> Place {
-        let name = format!("{}{}", self.name, idents::camel(part));
-        Place { name, nesting: self.nesting + 1, ..self.clone() }
-    }
-
-    /// The place of a field.
-    fn field(&self, key: &str) -> Place {
-        let what = format!("`{}` of `{}`.", visible(key), self.name);
-        Place { key: key.to_owned(), what, ..self.inner(key) }
-    }
-}
-
 impl<'a> Lowering<'a> {
     pub(super) fn new(
         defs: &'a List<Def>,
         usage: &'a BTreeMap<String, Usage>,
         repeats: &'a Repeats,
+        text_types: &'a [TextType],
     ) -> Lowering<'a> {
         Lowering {
             defs,
             usage,
             repeats,
+            text_types,
             items: Vec::new(),
             names: type_names(),
             def_names: BTreeMap::new(),
@@ -91,16 +66,26 @@ impl<'a> Lowering<'a> {
             doc.push_str("\n\n");
         }
         doc += &format!("Arguments of [`{0}`](super::{0}): `{1}`.", wanted.ident, wanted.operation);
-        self.reserve(&idents::camel(wanted.spec.name.as_str()), doc)
+        let name = self.names.take(&idents::camel(wanted.spec.name.as_str()));
+        self.add(name, doc, Origin::Tool)
     }
 
     /// Reserves the names of the document's own types, before names are made for those that have none.
     pub(super) fn reserve_names(&mut self) {
         for name in self.usage.keys() {
             if find_def(self.defs, name).is_some_and(is_nominal) {
-                self.def_names.insert(name.clone(), self.names.take(&idents::camel(name)));
+                let taken = self.def_name(name);
+                self.def_names.insert(name.clone(), taken);
             }
         }
+    }
+
+    /// Takes the name for a type of the document. Arguments of a tool may have the name, or Rust may.
+    fn def_name(&mut self, name: &str) -> String {
+        let name = idents::camel(name);
+        let data = format!("{}Data", name.trim_end_matches('_'));
+        let wanted = if self.names.is_free(&name) || !self.names.is_free(&data) { &name } else { &data };
+        self.names.take(wanted)
     }
 
     /// Returns the types of a tool whose argument struct already has a name.
@@ -119,7 +104,25 @@ impl<'a> Lowering<'a> {
         let what = format!("The result of [`{0}`](super::{0}).", wanted.ident);
         let place = Place::new(&format!("{name}Output"), what, Usage::OUTPUT);
         let output = spec.output.as_ref().map_or(Ty::Value, |shape| self.value(shape, &place));
-        CallTypes { ident: wanted.ident, input, output, is_function: wanted.is_function }
+        let failure = wanted.failure.map(|shape| self.failure(shape, input, &name));
+        CallTypes { ident: wanted.ident, input, output, failure, is_function: wanted.is_function }
+    }
+
+    /// Returns the type of answers other than success, which gets a name after that of the arguments and is told there.
+    fn failure(&mut self, shape: &Shape, input: usize, name: &str) -> Ty {
+        let name = format!("{name}Error");
+        let what = "What answers other than success hold.".to_owned();
+        let ty = self.value(shape, &Place::new(&name, what.clone(), Usage::OUTPUT));
+        if self.names.is_free(&name) && ty != Ty::Value {
+            let alias = self.reserve(&name, what);
+            self.set(alias, Body::Alias(ty.clone()));
+        }
+        if self.items.iter().any(|item| item.name == name)
+            && let Some(item) = self.items.get_mut(input)
+        {
+            item.doc += &format!(" An answer other than success holds [`{name}`].");
+        }
+        ty
     }
 
     /// Builds the types that were only named so far, and returns all.
@@ -142,13 +145,14 @@ impl<'a> Lowering<'a> {
 
     /// Adds an item whose body is set later.
     fn reserve(&mut self, name: &str, doc: String) -> usize {
-        let name = self.names.take(name);
-        self.add(name, doc)
+        let taken = self.names.take(name);
+        let origin = Origin::Place { numbered: taken != name };
+        self.add(taken, doc, origin)
     }
 
-    fn add(&mut self, name: String, doc: String) -> usize {
+    fn add(&mut self, name: String, doc: String, origin: Origin) -> usize {
         let (open, made, linked, is_key) = (false, false, false, false);
-        self.items.push(Item { name, doc, body: Body::Pending, open, made, linked, is_key });
+        self.items.push(Item { name, doc, origin, body: Body::Pending, open, made, linked, is_key });
         self.items.len() - 1
     }
 
@@ -185,7 +189,9 @@ impl<'a> Lowering<'a> {
             Kind::Boolean => Ty::Bool,
             Kind::Integer(rules) => integer(rules),
             Kind::Number(_) => Ty::Float,
-            Kind::String(_) => Ty::Text,
+            Kind::String(rules) => {
+                self.text_types.iter().find_map(|of| of.of(&rules.format)).map_or(Ty::Text, Ty::Known)
+            }
             Kind::Ref(name) => self.named(name, place),
             Kind::Array(rules) => Ty::Vec(Box::new(self.value(&rules.items, &place.inner("item")))),
             Kind::Tuple(rules) => {
@@ -216,14 +222,14 @@ impl<'a> Lowering<'a> {
         }
         let Some(shape) = find_def(self.defs, name) else { return Ty::Value };
         if !is_nominal(shape) {
-            let place = Place { name: idents::camel(name), ..place.inner("") };
+            let usage = self.usage.get(name).copied().unwrap_or(place.usage);
+            let place = Place { name: idents::camel(name), usage, ..place.inner("") };
             return self.value(shape, &place);
         }
         let doc = first_paragraph(&shape.description);
-        let index = match self.def_names.get(name) {
-            Some(name) => self.add(name.clone(), doc),
-            None => self.reserve(&idents::camel(name), doc),
-        };
+        let taken = self.def_names.get(name).cloned();
+        let taken = taken.unwrap_or_else(|| self.def_name(name));
+        let index = self.add(taken, doc, Origin::Document);
         self.by_def.insert(name.to_owned(), index);
         self.open.push((index, name.to_owned()));
         let ty = Ty::Item(index, Wrap::Plain);
@@ -310,8 +316,9 @@ impl<'a> Lowering<'a> {
         }
         let choice = union::choice(self.defs, rules, &shapes);
         let mut scope = Names::of_types(&["Other"]);
-        let variants = shapes.iter().enumerate().map(|(at, shape)| {
-            let name = scope.take(&union::variant_name(at, shape, &choice));
+        let names = variants::names(self.defs, &shapes, &choice);
+        let variants = shapes.iter().zip(names).map(|(shape, name)| {
+            let name = scope.take(&name);
             let doc = first_paragraph(&shape.description);
             let ty = self.value(shape, &place.inner(&name));
             Variant { name, doc, ty }

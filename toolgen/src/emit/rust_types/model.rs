@@ -1,9 +1,9 @@
 //! Rust types as data, between the shapes they come from and their text.
 
-use toolgen_runtime::ToolSpec;
+use toolgen_runtime::{Shape, ToolSpec};
 
 /// A Rust type.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Ty {
     Bool,
     /// `i32`
@@ -12,6 +12,8 @@ pub(super) enum Ty {
     Unsigned,
     Float,
     Text,
+    /// What a crate has for texts of a format, as a path.
+    Known(&'static str),
     /// `serde_json::Value`
     Value,
     Option(Box<Ty>),
@@ -23,7 +25,7 @@ pub(super) enum Ty {
 }
 
 /// How a type is contained in another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Wrap {
     Plain,
     Box,
@@ -35,6 +37,7 @@ pub(super) enum Wrap {
 pub(super) struct Item {
     pub(super) name: String,
     pub(super) doc: String,
+    pub(super) origin: Origin,
     pub(super) body: Body,
     /// Whether it is part of results, which may hold what the document does not say.
     pub(super) open: bool,
@@ -46,9 +49,20 @@ pub(super) struct Item {
     pub(super) is_key: bool,
 }
 
-#[derive(Debug)]
+/// What a type has its name from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A tool, whose arguments it is.
+    Tool,
+    /// A name of the document.
+    Document,
+    /// The place where the document uses it, maybe with a number.
+    Place { numbered: bool },
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) enum Body {
-    /// Not translated yet.
+    /// Not translated yet, or not needed.
     Pending,
     Struct(Struct),
     /// Texts: variant and value.
@@ -58,7 +72,7 @@ pub(super) enum Body {
     Alias(Ty),
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Struct {
     pub(super) fields: Vec<StructField>,
     /// Fields with one possible value: key, and the value as a Rust expression.
@@ -67,7 +81,7 @@ pub(super) struct Struct {
     pub(super) extra: Option<(String, Ty)>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct StructField {
     pub(super) name: String,
     /// The key in JSON.
@@ -78,7 +92,7 @@ pub(super) struct StructField {
 }
 
 /// Whether a field is present.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Presence {
     Required,
     /// Required, but may be `null`.
@@ -88,13 +102,13 @@ pub(super) enum Presence {
     OptionalNullable,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Union {
     pub(super) variants: Vec<Variant>,
     pub(super) choice: Choice,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Variant {
     pub(super) name: String,
     pub(super) doc: String,
@@ -102,7 +116,7 @@ pub(super) struct Variant {
 }
 
 /// How a value identifies its variant.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) enum Choice {
     /// By a property: its name, and its value for each variant by index (several values may mean one).
     Tag(String, Vec<(String, usize)>),
@@ -121,6 +135,8 @@ pub(in crate::emit) struct Wanted<'a> {
     pub(in crate::emit) operation: &'a str,
     /// The specification.
     pub(in crate::emit) spec: &'a ToolSpec,
+    /// What answers other than success hold.
+    pub(in crate::emit) failure: Option<&'a Shape>,
     /// Whether a function of the program runs it.
     pub(in crate::emit) is_function: bool,
 }
@@ -131,6 +147,8 @@ pub(super) struct CallTypes<'a> {
     /// The index of the argument struct.
     pub(super) input: usize,
     pub(super) output: Ty,
+    /// What answers other than success hold.
+    pub(super) failure: Option<Ty>,
     /// Whether a function of the program runs it.
     pub(super) is_function: bool,
 }
@@ -154,7 +172,14 @@ impl Ty {
             Ty::Option(inner) => inner.for_each_item(behind, visit),
             Ty::Vec(inner) | Ty::Map(inner) => inner.for_each_item(true, visit),
             Ty::Tuple(items) => items.iter_mut().for_each(|item| item.for_each_item(behind, visit)),
-            Ty::Bool | Ty::Short | Ty::Int | Ty::Unsigned | Ty::Float | Ty::Text | Ty::Value => {}
+            Ty::Bool
+            | Ty::Short
+            | Ty::Int
+            | Ty::Unsigned
+            | Ty::Float
+            | Ty::Text
+            | Ty::Known(_)
+            | Ty::Value => {}
         }
     }
 
@@ -164,7 +189,7 @@ impl Ty {
             Ty::Float | Ty::Value | Ty::Item(_, Wrap::Link) => false,
             Ty::Option(inner) | Ty::Vec(inner) | Ty::Map(inner) => inner.is_key(),
             Ty::Tuple(items) => items.iter().all(Ty::is_key),
-            Ty::Bool | Ty::Short | Ty::Int | Ty::Unsigned | Ty::Text | Ty::Item(..) => true,
+            Ty::Bool | Ty::Short | Ty::Int | Ty::Unsigned | Ty::Text | Ty::Known(_) | Ty::Item(..) => true,
         }
     }
 

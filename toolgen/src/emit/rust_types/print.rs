@@ -60,6 +60,9 @@ struct Printer<'a> {
 impl Printer<'_> {
     fn item(&self, item: &Item, out: &mut String) {
         let Item { name, doc, body, .. } = item;
+        if *body == Body::Pending {
+            return;
+        }
         out.push('\n');
         if !doc.is_empty() {
             documentation::write(doc, 4, out);
@@ -261,6 +264,7 @@ impl Printer<'_> {
             Ty::Unsigned => "u64".to_owned(),
             Ty::Float => "f64".to_owned(),
             Ty::Text => "String".to_owned(),
+            Ty::Known(path) => (*path).to_owned(),
             Ty::Value => "Value".to_owned(),
             Ty::Option(inner) => format!("Option<{}>", self.ty(inner)),
             Ty::Vec(inner) => format!("Vec<{}>", self.ty(inner)),

@@ -1,6 +1,6 @@
 //! Decides how unions and lists of texts become enums.
 
-use toolgen_runtime::schema::shape::{Field, Kind, Literal, ObjectRules, UnionRules};
+use toolgen_runtime::schema::shape::{Kind, Literal, ObjectRules, UnionRules};
 use toolgen_runtime::{Def, List, Shape, Text};
 
 use super::super::idents::{self, Names};
@@ -44,44 +44,6 @@ pub(super) fn enumeration(values: &List<Literal>) -> Body {
         }
     }
     Body::Enum(variants)
-}
-
-/// Returns the name of a variant that has none in the document.
-pub(super) fn variant_name(at: usize, shape: &Shape, choice: &Choice) -> String {
-    if let Kind::Ref(name) = &shape.kind {
-        return idents::camel(name);
-    }
-    if let Choice::Tag(_, values) = choice
-        && let Some((value, _)) = values.iter().find(|(_, index)| *index == at)
-    {
-        return idents::camel(value);
-    }
-    if let Kind::Object(rules) = &shape.kind
-        && let Some(value) = rules.fields.iter().find_map(only_text)
-    {
-        return idents::camel(value);
-    }
-    let name = match &shape.kind {
-        Kind::Boolean => "Boolean",
-        Kind::Integer(_) => "Integer",
-        Kind::Number(_) => "Number",
-        Kind::String(_) => "Text",
-        Kind::Enum(_) => "Choice",
-        Kind::Array(_) | Kind::Tuple(_) => "List",
-        Kind::Object(rules) if rules.fields.is_empty() => "Map",
-        Kind::Object(_) | Kind::All(_) => "Object",
-        _ => "Variant",
-    };
-    name.to_owned()
-}
-
-/// Returns the only text that a field may have.
-fn only_text(field: &Field) -> Option<&str> {
-    let Kind::Enum(values) = &field.shape.kind else { return None };
-    match &**values {
-        [Literal::String(only)] => Some(only),
-        _ => None,
-    }
 }
 
 /// Combines texts to choose from, in one or more lists, or next to any text, into one enum.

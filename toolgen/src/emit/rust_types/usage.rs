@@ -37,7 +37,7 @@ pub(super) fn of(tools: &[Wanted<'_>]) -> BTreeMap<String, Usage> {
     for tool in tools {
         let ToolSpec { input, output, defs, .. } = tool.spec;
         reach(input, defs, Usage::INPUT, reached.entry(Usage::INPUT).or_default());
-        if let Some(output) = output {
+        for output in output.iter().map(|output| output.shape()).chain(tool.failure) {
             reach(output, defs, Usage::OUTPUT, reached.entry(Usage::OUTPUT).or_default());
         }
     }
@@ -82,7 +82,9 @@ pub(super) fn mark_use(items: &mut [Item], calls: &[CallTypes<'_>]) {
     let of_results = |wanted: fn(&CallTypes<'_>) -> bool| {
         let mut found = Vec::new();
         for call in calls.iter().filter(|call| wanted(call)) {
-            call.output.clone().for_each_item(false, &mut |_, index, _| found.push(index));
+            for mut ty in call.failure.iter().chain([&call.output]).cloned() {
+                ty.for_each_item(false, &mut |_, index, _| found.push(index));
+            }
         }
         found
     };

@@ -150,12 +150,16 @@ impl<'a> Context<'a> {
         let mut media = body.media.clone();
         media.sort_by_key(|(media_type, _)| media::kind(media_type));
         let names = media.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        let before = self.broken;
         for (media_type, node) in &media {
+            let broken = self.broken;
             let Some(node) = self.resolve(node).map(|resolved| resolved.node) else { continue };
             let shape = self.content_shape(&node);
-            if !self.takes(media::kind(media_type), &shape) {
+            if self.broken > broken || !self.takes(media::kind(media_type), &shape) {
                 continue;
             }
+            // Another media type does not matter any more.
+            self.broken = before;
             if names.len() > 1 {
                 self.report(
                     codes::MEDIA_TYPE,
@@ -174,6 +178,9 @@ impl<'a> Context<'a> {
                 "add `content` with a media type and a schema",
             );
             return Ok(None);
+        }
+        if self.broken > before {
+            return Err(LeftOut);
         }
         self.report(
             codes::BODY,
@@ -239,13 +246,15 @@ impl<'a> Context<'a> {
                 let xml = schema.map(|schema| self.xml(&schema, ""));
                 (xml.map_or(Codec::Text, Codec::Xml), shape)
             }
-            Medium::Text | Medium::Xml
+            Medium::Text | Medium::Events | Medium::Xml
                 if self.is_structured(&shape) || (kind == Medium::Xml && shape.kind == Kind::Any) =>
             {
                 self.not_written(media_type, &media.pointer, "the body is one argument, its text");
                 (Codec::Text, document_shape(&shape.description, media_type))
             }
-            Medium::Text | Medium::Xml | Medium::Yaml | Medium::Lines => (Codec::Text, text_shape(shape)),
+            Medium::Text | Medium::Events | Medium::Xml | Medium::Yaml | Medium::Lines => {
+                (Codec::Text, text_shape(shape))
+            }
             Medium::Binary => {
                 if self.is_structured(&shape) {
                     self.not_written(media_type, &media.pointer, "the body is one argument, a file");
@@ -295,7 +304,8 @@ impl<'a> Context<'a> {
 /// The maximum number of unions inside each other whose variants are looked at: a union may contain itself.
 const MAX_UNIONS: usize = 4;
 
-fn list_of(items: Shape) -> Shape {
+/// Returns the shape of a list of these items.
+pub(super) fn list_of(items: Shape) -> Shape {
     Shape::of(Kind::Array(ArrayRules { items: items.into(), ..ArrayRules::ANY }))
 }
 

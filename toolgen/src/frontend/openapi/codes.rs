@@ -8,9 +8,9 @@ differ, so nothing is compiled.
 If the document is in truth of such a version, correct the field `openapi` or `swagger`.
 ";
     OPERATION = "E0303", "An operation cannot be compiled", "
-The method of a path holds something that is no operation, or the operation has a body that cannot be sent: a reference
-to it leads to nothing, or no media type can carry its schema. A tool without it would send wrong requests, so the
-operation is left out, and the rest of the document is compiled.
+The method of a path holds something that is no operation, or the operation has a parameter or a body that cannot be
+sent: a reference to it or to its schema leads to nothing, or no media type can carry its schema. A tool without it
+would send wrong requests, so the operation is left out, and the rest of the document is compiled.
 
 Write what is missing, or remove the method.
 
@@ -30,8 +30,8 @@ bundled into one file, for example with `npx @redocly/cli bundle api.yaml`.
     $ref: 'https://x.test/pet.yaml'      is not read
 ";
     MISSING_REF = "W0305", "A reference leads to nothing", "
-The document has no value at the place the reference names. A schema is then any value, and anything else is left
-out.
+The document has no value at the place the reference names. An operation whose parameters or body it concerns is left
+out (E0303). In a named schema or a result any value is taken, and anything else is left out.
 
 Correct the reference. Names are compared with case, `/` in a name is written `~1` and `~` is written `~0`.
 
@@ -98,8 +98,8 @@ An operation asks for a scheme that is not declared under `components/securitySc
 the server. The same is true of a parameter `Authorization` that no scheme stands for: a model must not give credentials.
 ";
     SERVER = "W0318", "A server is not usable as it is declared", "
-A server needs a `url`, and each `{variable}` in it a default under `variables`. What has none must be given before
-a call (`--base-url`). In Swagger 2.0 `host`, `basePath` and `schemes` are the server; without `schemes` it is
+A server needs a `url` with a host that exists, and each `{variable}` in it a default under `variables`. What has none
+must be given before a call (`--base-url`). In Swagger 2.0 `host`, `basePath` and `schemes` are the server; without `schemes` it is
 reached by https.
 
     servers:
@@ -162,6 +162,13 @@ nothing there, but to something in the document, so that is taken, as many reade
     NEWER_KEYWORD = "N0343", "A keyword is of another version", "
 A document of Swagger 2.0 has a keyword that OpenAPI 3 brought, such as `requestBody` or `servers`. It is read as it is
 meant there, where Swagger 2.0 says nothing else of the same thing; other readers may ignore it.
+";
+    FRAGMENT = "N0345", "The fragment of a path is not sent", "
+What follows a `#` outside of braces never reaches a server. Some documents tell several operations on one path apart by
+it; they send a header or a field, too, which says which one is meant.
+
+    /#X-Amz-Target=Echo                  sends the path / alone
+    /tags/%23new                         sends a `#`
 ";
     NOT_TOOLS = "N0341", "A part of the document does not become tools", "
 Webhooks and callbacks are requests the service makes to you. There is nothing in them for a model to call.

@@ -10,6 +10,7 @@ use super::files::Files;
 use super::node::Node;
 use super::schema::Defs;
 use super::security::Schemes;
+use super::tags::Tags;
 use crate::options::Options;
 use crate::problem::{Code, Problems};
 use crate::source::Pointer;
@@ -26,6 +27,7 @@ pub(super) struct Context<'a> {
     pub(super) problems: &'a mut Problems,
     pub(super) defs: Defs<'a>,
     pub(super) schemes: Schemes,
+    pub(super) tags: Tags<'a>,
     /// The document's own servers, once read.
     pub(super) document_servers: Option<List<Server>>,
     /// The security requirements read so far, by their place, so that one problem is reported once.
@@ -34,6 +36,9 @@ pub(super) struct Context<'a> {
     pub(super) told_callbacks: bool,
     /// The nesting around the schema that is read next.
     pub(super) nesting: Nesting,
+    /// While the request of an operation is read, how many of its references lead to nothing. Those inside of named schemas
+    /// do not count.
+    pub(super) broken: Option<usize>,
 }
 
 /// An operation that must be left out, for a reason that has been reported.

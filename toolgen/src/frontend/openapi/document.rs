@@ -96,15 +96,14 @@ impl<'a> Context<'a> {
                 self.malformed(&node, "`description` must be a text; it is left out");
             }
             let tags = node.items("tags");
+            let tags: Vec<&str> =
+                tags.iter().filter_map(|tag| tag.value.as_str()).filter(|tag| !tag.is_empty()).collect();
             found.push(Operation {
                 method: method.to_ascii_uppercase(),
                 path,
                 id: node.text("operationId").map(str::trim).unwrap_or_default(),
-                tags: tags
-                    .iter()
-                    .filter_map(|tag| tag.value.as_str())
-                    .filter(|tag| !tag.is_empty())
-                    .collect(),
+                category: self.category(&tags),
+                groups: self.groups(&tags),
                 node,
                 path_item: path_item.clone(),
             });

@@ -7,7 +7,8 @@
 //! All files are read before anything is compiled. A place in one of them starts with a token for the file, which no key
 //! of a document has; [`Files::place`] takes it apart.
 
-mod scan;
+mod inside;
+pub(super) mod scan;
 pub(super) mod uri;
 
 use std::borrow::Cow;
@@ -59,8 +60,6 @@ struct File<'d> {
     root: Cow<'d, Value>,
     /// The token of its places; empty for the document itself.
     token: String,
-    /// Its path past links, if it was read from a disk.
-    real: PathBuf,
     /// Its identity by its own word (`$self`, OpenAPI 3.2).
     own: Option<String>,
 }
@@ -69,6 +68,8 @@ struct File<'d> {
 #[derive(Debug)]
 pub(super) struct Files<'d> {
     all: Vec<File<'d>>,
+    /// The files by their tokens.
+    tokens: BTreeMap<String, usize>,
     /// What files refer to: by the file that refers and the text that names another one.
     targets: BTreeMap<(usize, String), Result<usize, Refused>>,
     /// Schemas by their `$id`, with their places.
@@ -109,8 +110,7 @@ impl<'d> Files<'d> {
             return 0;
         }
         let token = place.tokens().next().filter(|token| token.starts_with(MARK));
-        let found = token.and_then(|token| self.all.iter().position(|file| file.token == *token));
-        found.unwrap_or(0)
+        token.and_then(|token| self.tokens.get(&*token).copied()).unwrap_or(0)
     }
 
     /// Takes a place apart: the text that contains it, and the place there.
@@ -167,7 +167,8 @@ impl<'d> Files<'d> {
 
     /// Returns the paths of the files besides the document itself, sorted.
     pub(super) fn paths(&self) -> Vec<PathBuf> {
-        let mut paths: Vec<PathBuf> = self.all.iter().skip(1).map(|file| file.source.path.clone()).collect();
+        let on_disk = self.all.iter().skip(1).filter(|file| file.source.inside.is_none());
+        let mut paths: Vec<PathBuf> = on_disk.map(|file| file.source.path.clone()).collect();
         paths.sort();
         paths
     }
@@ -198,6 +199,8 @@ struct Loader<'d> {
     roots: Vec<PathBuf>,
     /// The folder that the document's own references start in.
     folder: Option<PathBuf>,
+    /// The files that were read from a disk, by their paths past links.
+    known: BTreeMap<PathBuf, usize>,
     /// How many bytes may still be read.
     left: u64,
     /// The files that are no documents: their text stands for what refers to them.
@@ -219,12 +222,18 @@ impl<'d> Loader<'d> {
             source: Arc::clone(&document.source),
             root: Cow::Borrowed(&document.root),
             token: String::new(),
-            real: real.unwrap_or_default(),
             own: own_identity(&document.root),
         };
-        let files =
-            Files { all: vec![file], targets: BTreeMap::new(), ids: BTreeMap::new(), bases: BTreeMap::new() };
-        Loader { files, roots, folder, left: MAX_TOTAL, has_texts: false }
+        let files = Files {
+            all: vec![file],
+            tokens: BTreeMap::new(),
+            targets: BTreeMap::new(),
+            ids: BTreeMap::new(),
+            bases: BTreeMap::new(),
+        };
+        let inside = document.source.inside.as_ref().map(|inside| PathBuf::from(&inside.name));
+        let known = real.or(inside).into_iter().map(|real| (real, 0)).collect();
+        Loader { files, roots, folder, known, left: MAX_TOTAL, has_texts: false }
     }
 
     /// Reads the files that one refers to.
@@ -249,10 +258,13 @@ impl<'d> Loader<'d> {
 
     /// Reads the file that a text names, unless it was read before.
     fn read(&mut self, from: usize, text: &str, problems: &mut Problems) -> Result<usize, Refused> {
+        if let Some(inside) = self.inside(from) {
+            return self.read_inside(&inside, text, problems);
+        }
         let path = self.path_of(from, text)?;
         let real = path.canonicalize().map_err(|_| self.refusal_of_missing(&path))?;
-        if let Some(known) = self.files.all.iter().position(|file| file.real == real) {
-            return Ok(known);
+        if let Some(known) = self.known.get(&real) {
+            return Ok(*known);
         }
         if !self.roots.iter().any(|root| real.starts_with(root)) {
             return Err(Refused::Outside);
@@ -274,8 +286,14 @@ impl<'d> Loader<'d> {
             Document::load_text(&path, &mut found)
         };
         problems.append(found);
-        let document = document.ok_or(Refused::Unreadable)?;
-        let token = self.token_of(&real);
+        Ok(self.add(document.ok_or(Refused::Unreadable)?, real))
+    }
+
+    /// Adds a file, by its path past links or its name in a bundle.
+    fn add(&mut self, document: Arc<Document>, real: PathBuf) -> usize {
+        let (index, token) = (self.files.all.len(), self.token_of(&real));
+        self.known.insert(real, index);
+        self.files.tokens.insert(token.clone(), index);
         self.files.all.push(File {
             source: Arc::clone(&document.source),
             own: own_identity(&document.root),
@@ -283,9 +301,8 @@ impl<'d> Loader<'d> {
                 Arc::try_unwrap(document).map_or_else(|shared| shared.root.clone(), |own| own.root),
             ),
             token,
-            real,
         });
-        Ok(self.files.all.len() - 1)
+        index
     }
 
     /// Returns the path that a text names, as a user would name it.
@@ -336,8 +353,10 @@ impl<'d> Loader<'d> {
             let below = real.strip_prefix(root).ok()?.to_string_lossy().replace('\\', "/");
             Some(if index == 0 { below } else { format!("{index}/{below}") })
         });
-        let mut token = format!("{MARK}{}", below.unwrap_or_default());
-        while self.files.all.iter().any(|file| file.token == token) {
+        // What is not below a root is a name of a bundle.
+        let below = below.unwrap_or_else(|| real.to_string_lossy().into_owned());
+        let mut token = format!("{MARK}{below}");
+        while self.files.tokens.contains_key(&token) {
             token.push('+');
         }
         token

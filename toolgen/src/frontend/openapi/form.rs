@@ -1,5 +1,6 @@
 //! Reads forms: the parts of a body that are written one by one, and the files among them.
 
+use toolgen_runtime::schema::shape::read::Rules;
 use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, UnionRules};
 use toolgen_runtime::spec::plan::{Encoding, FILE_FIELDS, Location, Part, Style, Xml};
 use toolgen_runtime::{Shape, Text};
@@ -29,6 +30,12 @@ impl<'a> Context<'a> {
         let Kind::Object(rules) = &mut object.kind else { return Vec::new() };
         let encodings = media.get("encoding");
         let schema = media.get("schema");
+        // OpenAPI 3.0 has styles in forms that are not multipart alone.
+        let styled = match kind {
+            Medium::Form => true,
+            Medium::FormData => self.version == Rules::OpenApi31,
+            _ => false,
+        };
         let mut parts = Vec::new();
         let mut fields = rules.fields.to_vec();
         for field in &mut fields {
@@ -37,8 +44,11 @@ impl<'a> Context<'a> {
             let content_type =
                 encoding.as_ref().and_then(|node| node.text("contentType")).unwrap_or_default();
             let file = kind != Medium::Form && self.take_file(field, content_type);
+            let style = encoding.as_ref().filter(|_| !file && styled).and_then(field_encoding);
             // A file may be of any of several types.
             let (content_type, xml) = match &encoding {
+                // A style takes the place of a media type.
+                Some(_) if style.is_some() => (String::new(), None),
                 Some(encoding) if !file => {
                     let property =
                         schema.as_ref().and_then(|schema| self.property_of(schema, &name, MAX_DEPTH));
@@ -50,7 +60,6 @@ impl<'a> Context<'a> {
                 }
                 _ => (content_type.to_owned(), None),
             };
-            let style = encoding.as_ref().filter(|_| kind == Medium::Form).and_then(field_encoding);
             let part = Part {
                 name: name.into(),
                 file,

@@ -17,6 +17,8 @@ pub(super) enum Kind {
     Yaml,
     /// JSON texts one after another
     Lines,
+    /// Events of a stream
+    Events,
     /// XML
     Xml,
     /// `text/…`
@@ -37,6 +39,7 @@ pub(super) fn kind(media_type: &str) -> Kind {
         ("multipart", "form-data") => Kind::FormData,
         ("multipart", _) => Kind::Multipart,
         ("application" | "text", "xml") => Kind::Xml,
+        ("text", "event-stream") => Kind::Events,
         ("*", _) | ("application", "*") => Kind::Any,
         ("application" | "text", "yaml" | "x-yaml" | "vnd.yaml") => Kind::Yaml,
         ("application", "x-ndjson" | "ndjson" | "jsonl" | "x-jsonlines" | "jsonlines" | "json-seq") => {
@@ -75,6 +78,7 @@ mod tests {
             ("multipart/related", Kind::Multipart),
             ("text/plain", Kind::Text),
             ("text/*", Kind::Text),
+            ("text/event-stream;charset=utf-8", Kind::Events),
             ("application/x-ndjson", Kind::Lines),
             ("application/geo+json-seq", Kind::Lines),
             ("application/yaml", Kind::Yaml),

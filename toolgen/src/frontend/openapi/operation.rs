@@ -31,8 +31,10 @@ pub(super) struct Operation<'a> {
     pub(super) path_item: Node<'a>,
     /// The document's own name for it; empty if there is none.
     pub(super) id: &'a str,
-    /// Its tags.
-    pub(super) tags: Vec<&'a str>,
+    /// The tag that it is listed under.
+    pub(super) category: &'a str,
+    /// Its tags, and those around them.
+    pub(super) groups: Vec<&'a str>,
 }
 
 impl Operation<'_> {
@@ -42,7 +44,7 @@ impl Operation<'_> {
             id: self.id,
             title: self.title(),
             fallback: operation_name(&self.method, self.path),
-            groups: &self.tags,
+            groups: &self.groups,
             deprecated: self.node.flag("deprecated"),
         }
     }
@@ -66,7 +68,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::OPERATION,
                 &operation.node.pointer,
-                "the operation has a body that cannot be sent; it is left out",
+                "the operation has a parameter or a body that cannot be sent; it is left out",
                 "another problem of the operation says which one, and what to do",
             );
         }
@@ -81,8 +83,15 @@ impl<'a> Context<'a> {
     ) -> Result<(ToolSpec, RequestPlan), LeftOut> {
         let node = &operation.node;
         let mut template = Template::parse(operation.path);
+        self.note_fragment(&template, node);
+        self.broken = Some(0);
         let params = self.parameters(&operation.path_item, node, &mut template);
-        let body = self.body(&operation.path_item, node, &operation.method)?;
+        let body = self.body(&operation.path_item, node, &operation.method);
+        // What stands there may be required.
+        if self.broken.take() > Some(0) {
+            return Err(LeftOut);
+        }
+        let body = body?;
         let (params, security) = self.split_credentials(params, node);
         let (params, idempotency_key) = split_idempotency_key(params);
         let files = if body.as_ref().is_some_and(|body| body.files) { Files::Read } else { Files::None };
@@ -115,6 +124,18 @@ impl<'a> Context<'a> {
             ..RequestPlan::EMPTY
         };
         Ok((spec, plan))
+    }
+
+    /// Reports the fragment of a path. In some documents it tells operations on one path apart.
+    fn note_fragment(&mut self, template: &Template, operation: &Node<'a>) {
+        if !template.fragment.is_empty() {
+            self.report(
+                codes::FRAGMENT,
+                &operation.pointer,
+                format!("`#{}` of the path is not sent", template.fragment),
+                "declare what tells the operations apart as a parameter; write a `#` of the path itself as `%23`",
+            );
+        }
     }
 
     /// Removes parameters that hold the credential of a declared scheme, which a model must not give. If the operation
@@ -193,7 +214,7 @@ fn described(operation: &Operation<'_>) -> ToolSpec {
     ToolSpec {
         label: summary.into_owned().into(),
         description: description.into(),
-        category: operation.tags.first().map_or("general", |tag| tag).to_owned().into(),
+        category: operation.category.to_owned().into(),
         deprecated: operation.node.flag("deprecated").then_some(Text::EMPTY),
         ..ToolSpec::EMPTY
     }

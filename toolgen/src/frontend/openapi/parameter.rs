@@ -90,7 +90,7 @@ impl<'a> Context<'a> {
     fn parameters_at(&mut self, node: &Node<'a>) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::new();
         for node in self.list(node, "parameters") {
-            let Some(resolved) = self.resolve_or(&node, "; the parameter is left out") else { continue };
+            let Some(resolved) = self.resolve(&node) else { continue };
             if self.is_of_body(&resolved.node) {
                 continue;
             }

@@ -11,18 +11,21 @@ pub(super) struct Template {
     pub(super) query: Vec<(String, String)>,
     /// The pairs whose value is a parameter: key and name of the parameter.
     variable: Vec<(String, String)>,
+    /// What follows a `#`, which is never sent.
+    pub(super) fragment: String,
 }
 
 impl Template {
     /// Reads a key of `paths`. A fragment only distinguishes operations on one path and is never sent to a server.
     pub(super) fn parse(key: &str) -> Template {
         let key = key.trim();
-        let (key, _) = split_outside(key, '#');
+        let (key, fragment) = split_outside(key, '#');
         // `{?a,b}` (RFC 6570) only repeats the parameters.
         let key = key.split_once("{?").map_or(key, |(before, _)| before);
         let (path, pairs) = split_outside(key, '?');
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        let mut template = Template { path, query: Vec::new(), variable: Vec::new() };
+        let fragment = fragment.to_owned();
+        let mut template = Template { path, query: Vec::new(), variable: Vec::new(), fragment };
         for pair in pairs.trim_matches(['{', '}']).split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             match placeholders(&format!("{value}}}")).first() {
@@ -95,6 +98,7 @@ mod tests {
         );
         assert_eq!(parse("/a/{b#c}/{d?}#x{y}"), ("/a/{b#c}/{d?}".to_owned(), vec![]));
         assert_eq!(parse("/#X-Amz-Target=Do"), ("/".to_owned(), vec![]));
+        assert_eq!(Template::parse("/a/{b#c}/{d?}#x{y}").fragment, "x{y}");
         let template = Template::parse("/a?id={petId}&b=1");
         assert_eq!(template.query_key("petId"), Some("id"));
         assert_eq!(template.query, [("b".to_owned(), "1".to_owned())]);

@@ -50,15 +50,10 @@ pub(super) fn target_of(value: &Value) -> Option<&str> {
 impl<'a> Context<'a> {
     /// Follows references to their target, and reports one that cannot be resolved.
     pub(super) fn resolve(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
-        self.resolve_or(node, "")
-    }
-
-    /// As [`resolve`](Self::resolve); the report goes on to say what comes of it.
-    pub(super) fn resolve_or(&mut self, node: &Node<'a>, so: &str) -> Option<Resolved<'a>> {
         match self.follow(node) {
             Ok(resolved) => Some(resolved),
             Err((why, text)) => {
-                self.report_broken(why, &text, &node.pointer, so);
+                self.report_broken(why, &text, &node.pointer, "");
                 None
             }
         }
@@ -81,8 +76,8 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the items of the list of a key, which may stand elsewhere.
-    pub(super) fn list(&self, node: &Node<'a>, key: &str) -> Vec<Node<'a>> {
-        let list = node.get(key).and_then(|list| self.follow(&list).ok());
+    pub(super) fn list(&mut self, node: &Node<'a>, key: &str) -> Vec<Node<'a>> {
+        let list = node.get(key).and_then(|list| self.resolve(&list));
         list.map(|found| found.node.listed()).unwrap_or_default()
     }
 
@@ -168,7 +163,15 @@ impl<'a> Context<'a> {
         Some(Node::new(value, node.pointer.child(token)))
     }
 
+    /// Whether what is read is part of the request of an operation, and not of a named schema.
+    pub(super) fn is_of_request(&self) -> bool {
+        self.broken.is_some() && !self.defs.is_reading()
+    }
+
     pub(super) fn report_broken(&mut self, why: Broken, text: &str, pointer: &Pointer, so: &str) {
+        if self.is_of_request() {
+            self.broken = self.broken.map(|broken| broken + 1);
+        }
         let pointer = pointer.child("$ref");
         match why {
             Broken::External(refused) => {

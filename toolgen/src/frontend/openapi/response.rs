@@ -4,9 +4,11 @@ use toolgen_runtime::Shape;
 use toolgen_runtime::schema::shape::{Kind, read::any_of};
 use toolgen_runtime::spec::plan::Xml;
 
+use super::body::list_of;
 use super::context::Context;
 use super::media;
 use super::node::Node;
+use super::xml::MAX_DEPTH;
 
 /// The maximum length of an `Accept` header.
 const MAX_ACCEPT: usize = 256;
@@ -58,6 +60,29 @@ impl<'a> Context<'a> {
         Returned { shape, answer, accept: accept(&types), linked, description }
     }
 
+    /// Reads what answers other than success hold, as JSON.
+    pub(super) fn failure(&mut self, operation: &Node<'a>) -> Option<Shape> {
+        let responses = self.resolve(&operation.get("responses")?)?;
+        let all = responses.node.entries();
+        // Where no status is a success, `default` is.
+        let has_success = all.iter().any(|(status, _)| is_success(status));
+        let is_failure = |status: &str| status.starts_with(['4', '5']) || status == "default" && has_success;
+        let mut shapes: Vec<Shape> = Vec::new();
+        for (_, node) in all.iter().filter(|(status, _)| is_failure(status)) {
+            let Some(resolved) = self.resolve(node) else { continue };
+            let media = self.contents(operation, &resolved.node, &mut Vec::new());
+            let is_json = |name: &str| matches!(media::kind(name), media::Kind::Json | media::Kind::JsonLike);
+            let Some((_, content)) = media.iter().find(|(name, _)| is_json(name)) else { continue };
+            let Some(content) = self.resolve(content) else { continue };
+            let Some(schema) = content.node.get("schema") else { continue };
+            let shape = self.shape_of(&schema, "");
+            if !shapes.contains(&shape) {
+                shapes.push(shape);
+            }
+        }
+        any_of(shapes).filter(|shape| *shape != Shape::ANY)
+    }
+
     /// Returns the media types of a response, and adds those that are asked for.
     fn contents(
         &mut self,
@@ -76,13 +101,16 @@ impl<'a> Context<'a> {
 
     /// Returns the shape of a result in the media type that it is read in, and how it is XML.
     fn result_shape(&mut self, media: &[(&'a str, Node<'a>)], answer: &mut Option<Xml>) -> Option<Shape> {
-        use media::Kind::{Any, Json, JsonLike, Lines, Xml};
+        use media::Kind::{Any, Events, Json, JsonLike, Lines, Xml};
         let of = |kind: media::Kind| media.iter().find(|(name, _)| media::kind(name) == kind);
-        let (name, node) = [Json, JsonLike, Any, Lines, Xml].into_iter().find_map(of)?;
+        let (name, node) = [Json, JsonLike, Any, Lines, Xml, Events].into_iter().find_map(of)?;
         let node = self.resolve(node)?.node;
         if media::kind(name) == Lines {
             let shape = self.content_shape(&node);
             return (shape != Shape::ANY).then(|| self.lines(shape));
+        }
+        if media::kind(name) == Events {
+            return node.get("itemSchema").map(|schema| list_of(self.event(&schema)));
         }
         let schema = node.get("schema")?;
         let shape = self.shape_of(&schema, "");
@@ -95,6 +123,26 @@ impl<'a> Context<'a> {
         }
         let bytes = matches!(&shape.kind, Kind::String(rules) if rules.format == *"binary");
         (!bytes).then_some(shape)
+    }
+
+    /// Returns the shape of an event. Its data is what the text means, if the schema tells (`contentSchema`).
+    fn event(&mut self, schema: &Node<'a>) -> Shape {
+        let shape = self.shape_of(schema, "");
+        let data = self.property_of(schema, "data", MAX_DEPTH);
+        let meant = data.and_then(|data| self.follow(&data).ok()?.node.get("contentSchema"));
+        let (Some(meant), Kind::Object(mut rules)) = (meant, self.resolved(&shape).kind) else {
+            return shape;
+        };
+        let mut fields = rules.fields.to_vec();
+        for field in fields.iter_mut().filter(|field| field.wire_name() == "data") {
+            let description = std::mem::take(&mut field.shape.description);
+            field.shape = self.shape_of(&meant, "");
+            if field.shape.description.is_empty() {
+                field.shape.description = description;
+            }
+        }
+        rules.fields = fields.into();
+        Shape { kind: Kind::Object(rules), ..shape }
     }
 }
 

@@ -92,7 +92,9 @@ impl<'a> Source<'a> for Context<'a> {
         let pointer = Pointer::parse(pointer).unwrap_or_default();
         let name = self.def_of(reference, &pointer);
         name.map_err(|why| {
-            self.report_broken(why, reference, &pointer, "; any value is taken");
+            // An operation whose request is not known is left out.
+            let so = if self.is_of_request() { "" } else { "; any value is taken" };
+            self.report_broken(why, reference, &pointer, so);
         })
         .ok()
     }

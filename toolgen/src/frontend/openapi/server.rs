@@ -75,6 +75,14 @@ impl<'a> Context<'a> {
                 });
             }
         }
+        if let Some(host) = unlikely_host(url) {
+            self.report(
+                codes::SERVER,
+                &node.pointer,
+                format!("`{host}` is no host; the server must be given before a call (`--base-url`)"),
+                "write the host and the port, or a variable with a default",
+            );
+        }
         variables.retain(|variable| url.contains(&format!("{{{}}}", variable.name)));
         Some(Server { url: url.to_owned().into(), variables: variables.into() })
     }
@@ -89,6 +97,22 @@ impl<'a> Context<'a> {
             allowed: allowed.into_iter().map(Text::from).collect(),
         }
     }
+}
+
+/// Returns the host and the port of a URL if there can be none of these names, as in `https://<your-host>:<port>`.
+fn unlikely_host(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let host = rest.split(['/', '?', '#']).next()?.rsplit('@').next()?;
+    // What is not known yet may be anything.
+    let mut inside = false;
+    let mut known = host.chars().filter(|char| {
+        inside = (inside || *char == '{') && *char != '}';
+        !inside && *char != '}'
+    });
+    let legal = |char: char| char.is_alphanumeric() || "-._~:[]%".contains(char);
+    let port = host.rsplit_once(':').map_or("", |(_, port)| if port.ends_with(']') { "" } else { port });
+    let is_port = port.contains('{') || port.chars().all(|char| char.is_ascii_digit());
+    (host.is_empty() || !known.all(legal) || !is_port).then_some(host)
 }
 
 fn scalar(value: &Value) -> Option<String> {

@@ -26,6 +26,12 @@ has changed since the overlay was written. Names are compared with case.
 
     - target: $.paths['/Pets'].get         but the path is /pets
 ";
+    OTHER_DOCUMENT = "N0505", "An overlay is for another document", "
+The overlay names the document that it changes by `extends`, and this is another one, to which it is not applied. Without
+`extends`, or with a URL there, it is applied to each document that is given with it.
+
+    extends: ./api.yaml                  a file, from the overlay
+";
     NO_CHANGE = "W0504", "An action of an overlay changes nothing", "
 The action has a target and says nothing of what becomes of it. The format allows that, and it is mostly unfinished.
 

@@ -122,3 +122,19 @@ fn what_is_nested_elsewhere_is_json() {
     let value = json!({"a": {"b": 1}});
     assert_eq!(query(&value, Style::Form, true), "a=%7B%22b%22%3A1%7D");
 }
+
+#[test]
+fn parts_of_forms_are_not_encoded() {
+    let parts = |value: Value, style, explode| {
+        let parts = as_parts("k", &value, style, explode);
+        parts.into_iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>()
+    };
+    let (list, object) = (json!(["a b", "c/d"]), json!({"x": "1 2", "y&": null, "z=": 3}));
+    assert_eq!(parts(list.clone(), Style::Form, false), ["k=a b,c/d"]);
+    assert_eq!(parts(list.clone(), Style::Form, true), ["k=a b", "k=c/d"]);
+    assert_eq!(parts(list, Style::SpaceDelimited, false), ["k=a b c/d"]);
+    assert_eq!(parts(object.clone(), Style::Form, true), ["x=1 2", "z==3"]);
+    assert_eq!(parts(object.clone(), Style::PipeDelimited, false), ["k=x|1 2|z=|3"]);
+    assert_eq!(parts(object, Style::DeepObject, true), ["k[x]=1 2", "k[z=]=3"]);
+    assert_eq!(parts(json!([]), Style::Form, false), [""; 0]);
+}

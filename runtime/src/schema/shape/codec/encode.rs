@@ -6,7 +6,7 @@ use super::read::shape_of;
 use super::{Codec, Form, KEY, Of, REST, VALUE, WHOLE};
 use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
-use crate::schema::shape::{Access, Def, Field, Kind, ObjectRules, Shape, decode};
+use crate::schema::shape::{Access, Def, Field, Kind, ObjectRules, Shape, decode, resolved};
 
 /// Shapes and values nested deeper than this are written as they are.
 const MAX_DEPTH: usize = 128;
@@ -60,7 +60,9 @@ impl Codec<'_> {
             (Kind::Union(rules), _) => {
                 let fits = |variant: &&Shape| decode::fits(value, variant, self.defs);
                 let named = decode::named_variant(value, rules, self.defs);
-                match named.or_else(|| rules.variants.iter().find(fits)) {
+                let all = || rules.variants.iter().filter(fits);
+                let first = || all().find(|variant| self.holds(value, variant)).or_else(|| all().next());
+                match named.or_else(first) {
                     Some(variant) => self.written(value, variant, around, depth),
                     None => value.clone(),
                 }
@@ -80,6 +82,24 @@ impl Codec<'_> {
             }
             (Kind::Object(rules), Value::Object(given)) => self.object_of(given, rules, around, depth),
             _ => value.clone(),
+        }
+    }
+
+    /// Whether every key of a value has a place in the form of an object.
+    fn holds(&self, value: &Value, shape: &Shape) -> bool {
+        let (Value::Object(given), Some(shape)) = (value, resolved(shape, self.defs)) else { return true };
+        match (self.form(shape, &[]), &shape.kind) {
+            (Form::Plain, Kind::Object(rules)) if !self.dialect.open_objects => {
+                let members = self.members(rules);
+                let named = |key: &String| {
+                    members.iter().any(|member| match member.of {
+                        Of::Field(field) => *field.name == **key,
+                        Of::Others(_) => true,
+                    })
+                };
+                given.keys().all(named)
+            }
+            _ => true,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Unions whose variants could not be told apart by how their values are written.
 
 use super::{Codec, Form, Of};
-use crate::schema::shape::{Kind, Literal, ObjectRules, Shape, UnionRules};
+use crate::schema::shape::{Field, Kind, Literal, ObjectRules, Shape, UnionRules};
 
 /// Shapes nested deeper than this are not compared.
 const MAX_DEPTH: usize = 5;
@@ -49,8 +49,8 @@ impl Codec<'_> {
             (Form::Places(a), Form::Places(b)) => {
                 a.iter().zip(&b).any(|(a, b)| self.clash(&a.shape, &b.shape, depth + 1))
             }
-            (Form::Places(places), Form::Plain) => has_key(b, &places[0].name),
-            (Form::Plain, Form::Places(places)) => has_key(a, &places[0].name),
+            (Form::Places(places), Form::Plain) => self.is_like_places(b, &places),
+            (Form::Plain, Form::Places(places)) => self.is_like_places(a, &places),
             (Form::Plain, Form::Plain) => self.plain_clash(a, b, depth),
             _ => false,
         }
@@ -67,6 +67,15 @@ impl Codec<'_> {
             Kind::Union(_) => Form::Text,
             _ => self.form(shape, &[]),
         }
+    }
+
+    /// Whether an object could look like a tuple that is written by its places. A tuple that has any has the first; one
+    /// that may have none is written as `{}`, where fields may be absent.
+    fn is_like_places(&self, shape: &Shape, places: &[Field]) -> bool {
+        let Kind::Object(rules) = &shape.kind else { return false };
+        let nothing = |fields: &[Field]| fields.iter().all(|field| !field.required);
+        has_key(rules, &places[0].name)
+            || (self.dialect.optional_fields && nothing(places) && nothing(&rules.fields))
     }
 
     fn plain_clash(&self, a: &Shape, b: &Shape, depth: usize) -> bool {
@@ -114,8 +123,8 @@ fn writes_text(shape: &Shape) -> bool {
     }
 }
 
-fn has_key(shape: &Shape, key: &str) -> bool {
-    matches!(&shape.kind, Kind::Object(rules) if rules.fields.is_empty() || rules.fields.iter().any(|field| field.name == *key))
+fn has_key(rules: &ObjectRules, key: &str) -> bool {
+    rules.fields.is_empty() || rules.fields.iter().any(|field| field.name == *key)
 }
 
 /// Whether two lists of values have none in common.

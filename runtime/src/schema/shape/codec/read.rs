@@ -361,7 +361,9 @@ impl<'a> Reader<'a> {
         match self.pairs(value, of, around) {
             Value::Object(read) => {
                 for (name, value) in read {
-                    if rules.fields.iter().any(|field| field.name == *name) {
+                    // A field that is not an argument is like any other key.
+                    let is_field = |field: &Field| field.access != self.codec.hidden && field.name == *name;
+                    if rules.fields.iter().any(is_field) {
                         let name = Value::from(name);
                         self.problem(&[], format!("{name} is a field of its own; give it there"));
                     } else {

@@ -217,6 +217,29 @@ fn any_values_and_mixed_unions_are_json_text() {
 }
 
 #[test]
+fn a_tuple_without_places_is_not_taken_for_an_object_without_members() {
+    let schema = json!({"type": "object", "required": ["one"], "additionalProperties": false, "properties": {"one": {"oneOf": [
+        {"type": "object", "properties": {"a": {"type": "null"}}, "additionalProperties": false},
+        {"type": "array", "prefixItems": [{"type": "string"}, {"type": "boolean"}], "items": false}]}}});
+    let (shape, defs) = read_document(&schema, &mut Vec::new());
+    for meant in [json!([]), json!(["x"]), json!({}), json!({"a": null})] {
+        let arguments = json!({ "one": meant });
+        let written = encode(&arguments, &shape, &defs, &ANTHROPIC_STRICT);
+        assert_eq!(sent_to(&schema, &written, &ANTHROPIC_STRICT), arguments, "{written}");
+    }
+}
+
+#[test]
+fn a_key_that_is_read_only_is_one_of_the_other_keys() {
+    let schema = json!({"type": "object", "required": ["v"], "properties": {"v": {"type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "string", "readOnly": true}}}}});
+    let arguments = json!({"v": {"b": "x"}});
+    let (shape, defs) = read_document(&schema, &mut Vec::new());
+    let written = encode(&arguments, &shape, &defs, &ANTHROPIC_STRICT);
+    assert_eq!(sent_to(&schema, &written, &ANTHROPIC_STRICT), arguments, "{written}");
+}
+
+#[test]
 fn what_contains_itself_is_json_text_where_that_is_refused() {
     let schema = json!({"type": "object", "properties": {"tree": {"$ref": "#/$defs/Tree"}}, "required": ["tree"],
         "additionalProperties": false, "$defs": {"Tree": {"type": "object", "required": ["name"], "additionalProperties": false,
@@ -281,4 +304,13 @@ fn schemas_that_are_too_deep_are_named() {
         value = json!({ "a": value });
     }
     both(&deep, &OPENAI_STRICT, &value, &value);
+}
+
+#[test]
+fn of_several_forms_that_fit_the_one_with_a_place_for_every_key_is_written() {
+    let open = json!({"type": "object"});
+    let one = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
+    let schema = json!({"type": "object", "properties": {"v": {"anyOf": [one, open]}}, "required": ["v"]});
+    both(&schema, &OPENAI_STRICT, &json!({"v": {"b": 1}}), &json!({"v": "{\"b\":1}"}));
+    both(&schema, &OPENAI_STRICT, &json!({"v": {"a": 1}}), &json!({"v": {"a": 1}}));
 }

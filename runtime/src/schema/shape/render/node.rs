@@ -146,7 +146,7 @@ impl Renderer<'_> {
                 }
             }
             Kind::Ref(name) => {
-                self.reached.insert(name.to_string());
+                self.refer(name.to_string());
                 node.map.insert("$ref".into(), pointer::reference(name).into());
             }
             Kind::Raw(text) => self.raw(text, node),
@@ -195,7 +195,7 @@ impl Renderer<'_> {
             Value::Array(items) => items.iter().for_each(|item| self.reach(item)),
             Value::Object(fields) => {
                 if let Some(Value::String(reference)) = fields.get("$ref") {
-                    self.reached.extend(pointer::referenced(reference));
+                    pointer::referenced(reference).into_iter().for_each(|name| self.refer(name));
                 }
                 fields.values().for_each(|field| self.reach(field));
             }

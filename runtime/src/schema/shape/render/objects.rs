@@ -57,9 +57,7 @@ impl Renderer<'_> {
         }
         self.rules(rules.stated(), node);
         node.notes.extend(rules.relations.iter().map(Relation::said));
-        if root {
-            self.relations(rules, node);
-        }
+        self.relations(rules, node, root);
     }
 
     /// Renders the pairs of all keys that are no fields.

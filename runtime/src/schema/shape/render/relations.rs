@@ -9,16 +9,21 @@ use super::Renderer;
 use super::node::Node;
 use crate::base::frozen::Text;
 use crate::schema::shape::nulls::takes_null;
+use crate::schema::shape::relations;
 use crate::schema::shape::{ObjectRules, Relation, RelationKind};
 
 /// The keywords that rules consist of.
 const KEYWORDS: [&str; 5] = ["allOf", "dependentRequired", "not", "oneOf", "const"];
 
 impl Renderer<'_> {
-    /// Renders the rules between the arguments, if a schema may hold them.
-    pub(super) fn relations(&self, rules: &ObjectRules, node: &mut Node) {
+    /// Renders the rules between fields, which are keywords only where a schema may hold them: at the root.
+    pub(super) fn relations(&mut self, rules: &ObjectRules, node: &mut Node, root: bool) {
+        if rules.relations.is_empty() {
+            return;
+        }
         let taken = self.dialect.root_composition && KEYWORDS.iter().all(|word| self.dialect.takes(word));
-        if !taken {
+        if !(root && taken) {
+            self.lose(relations::KEYWORD, true, "no keywords say the rules between fields here");
             return;
         }
         let mut said: Vec<Value> = rules.relations.iter().map(|rule| self.relation(rule, rules)).collect();

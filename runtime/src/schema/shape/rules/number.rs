@@ -5,6 +5,7 @@ use std::cmp::Ordering::{self, Greater, Less};
 use serde_json::Value;
 
 use super::{Form, Keyword, Object, Stated, Together, either_text, first, same, text};
+use crate::base::const_text::same as same_text;
 use crate::base::frozen::Text;
 use crate::schema::shape::number::{Number, compare, is_multiple};
 
@@ -84,8 +85,8 @@ impl NumberRules {
     pub(crate) fn stated(&self) -> Vec<Stated> {
         // Formats of numbers (`int32`, `double`) are names of types in programs: no dialect gains by them.
         let format = Stated::text("format", &self.format, |_| String::new());
-        let own = range_of(&self.format);
-        let told = |rule: &Bound| if own.contains(&Some(rule.bound)) { String::new() } else { rule.told() };
+        let told =
+            |rule: &Bound| if is_told(&self.format, Some(rule.bound)) { rule.told() } else { String::new() };
         let bounds = self.bounds().map(|rule| Stated::new(rule.keyword, rule.bound.to_json(), told(&rule)));
         format.into_iter().chain(bounds).collect()
     }
@@ -154,21 +155,45 @@ impl NumberRules {
 
 /// Returns the bounds of the numbers that a format stands for. They are checked, but no model is told of them: they say
 /// how a program holds the number, and nothing about it. Those of 8 bits are told: a model may well reach them.
-fn range_of(format: &str) -> [Option<Number>; 2] {
-    let most = |most: u64| [None, Some(Number::Int(i128::from(most)))];
-    let between = |least: i64, most: i64| [least, most].map(|bound| Some(Number::Int(i128::from(bound))));
-    match format {
-        "int16" => between(i16::MIN.into(), i16::MAX.into()),
-        "int32" => between(i32::MIN.into(), i32::MAX.into()),
-        "int64" | "int" => between(i64::MIN, i64::MAX),
+const fn range_of(format: &str) -> [Option<Number>; 2] {
+    // The formats with their bits: signed, not signed.
+    let mut index = 0;
+    while index < WHOLE.len() {
+        let (signed, unsigned, bits) = WHOLE[index];
+        if same_text(format, signed) {
+            let half = 1 << (bits - 1);
+            return [Some(Number::Int(-half)), Some(Number::Int(half - 1))];
+        }
         // That a number is not negative does say something about it.
-        "uint16" => most(u16::MAX.into()),
-        "uint32" => most(u32::MAX.into()),
-        "uint64" | "uint" => most(u64::MAX),
-        "float" => [f32::MIN, f32::MAX].map(|bound| Some(Number::Float(f64::from(bound)))),
-        _ => [None, None],
+        if same_text(format, unsigned) {
+            return [None, Some(Number::Int((1 << bits) - 1))];
+        }
+        index += 1;
+    }
+    if same_text(format, "float") {
+        return [Some(Number::Float(f32::MIN as f64)), Some(Number::Float(f32::MAX as f64))];
+    }
+    [None, None]
+}
+
+/// Whether a model is told of a bound: it is set, and not that of the format.
+pub(crate) const fn is_told(format: &str, bound: Option<Number>) -> bool {
+    let Some(bound) = bound else { return false };
+    let [least, most] = range_of(format);
+    !(is_bound(least, bound) || is_bound(most, bound))
+}
+
+/// Whether a bound is set to this number.
+const fn is_bound(set: Option<Number>, bound: Number) -> bool {
+    match (set, bound) {
+        (Some(Number::Int(set)), Number::Int(bound)) => set == bound,
+        (Some(Number::Float(set)), Number::Float(bound)) => set.to_bits() == bound.to_bits(),
+        _ => false,
     }
 }
+
+const WHOLE: [(&str, &str, u32); 4] =
+    [("int16", "uint16", 16), ("int32", "uint32", 32), ("int64", "uint64", 64), ("int", "uint", 64)];
 
 fn tightest(a: Option<Number>, b: Option<Number>, wanted: Ordering) -> Option<Number> {
     match (a, b) {

@@ -9,15 +9,15 @@ use crate::source::Pointer;
 
 /// What the tree of a file says of others.
 #[derive(Default)]
-pub(super) struct Found {
+pub(in super::super) struct Found {
     /// The texts that name other files.
-    pub(super) references: BTreeSet<String>,
+    pub(in super::super) references: BTreeSet<String>,
     /// The places of schemas with an `$id`, the outer ones first.
-    pub(super) ids: Vec<(Pointer, String)>,
+    pub(in super::super) ids: Vec<(Pointer, String)>,
 }
 
 /// Looks through a tree, whose place is given.
-pub(super) fn scan(root: &Value, place: &Pointer) -> Found {
+pub(in super::super) fn scan(root: &Value, place: &Pointer) -> Found {
     let mut found = Found::default();
     let mut has_ids = false;
     let mut open = vec![root];

@@ -168,7 +168,8 @@ impl<'a> Context<'a> {
     /// Reads every shape that was referred to, and returns those the tools reach, sorted by name.
     pub(in super::super) fn reached_defs(&mut self, tools: &[Tool]) -> List<Def> {
         let mut roots: Vec<String> = Vec::new();
-        for Tool { spec, .. } in tools {
+        for Tool { spec, failure, .. } in tools {
+            failure.iter().for_each(|failure| references(failure, &mut roots));
             references(&spec.input, &mut roots);
             spec.output.iter().for_each(|output| references(output, &mut roots));
         }
@@ -214,6 +215,11 @@ impl<'a> Context<'a> {
 }
 
 impl Defs<'_> {
+    /// Whether the schema that is read is part of a named one.
+    pub(in super::super) fn is_reading(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     pub(in super::super) fn is_open(&self, name: &str) -> bool {
         self.open.iter().any(|open| open == name)
     }

@@ -1,9 +1,4 @@
-//! The Rust of the README, compiled and run. The last test compares the two.
-
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-#![allow(missing_docs, reason = "an example shows what it needs")]
-
-use std::collections::BTreeMap;
+//! The README.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -13,10 +8,10 @@ use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
 };
 use toolgen_runtime::{BoxFuture, Provider, Registry, Text, ToolCall, ToolContext, ToolName, ToolSpec};
+use toolgen_tests::pages::{blocks, root};
 
-type AnyResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
+use crate::AnyResult;
 
-#[expect(dead_code, reason = "a build script needs cargo around it; `build.rs` of this crate is one")]
 mod build_script {
     // build.rs
     fn main() {
@@ -98,7 +93,6 @@ fn credentials_come_from_named_variables() {
     assert!(credentials().is_ok());
 }
 
-#[expect(dead_code, reason = "it would fetch a document that is not there")]
 async fn while_the_program_runs(registry: Registry, engine: HttpEngine) -> AnyResult<Registry> {
     use toolgen::Options;
     use toolgen::dynamic::Loader;
@@ -117,7 +111,6 @@ async fn model(tools: &Value) -> AnyResult<Value> {
     Ok(json!({ "role": "assistant", "content": [call] }))
 }
 
-#[expect(clippy::print_stderr, reason = "an example has no log")]
 async fn a_turn(provider: Provider) -> AnyResult<Vec<Value>> {
     use toolgen_runtime::ToolContext;
     use toolgen_runtime::wire::WireFormat;
@@ -327,35 +320,6 @@ async fn tools_by_hand_are_tools() {
     assert!(result.to_text().contains("SystemTime"), "{}", result.to_text());
 }
 
-/// The first block of this kind in the README whose text begins so.
-fn block(kind: &str, start: &str) -> String {
-    let found = blocks(kind).into_iter().find(|block| block.starts_with(start));
-    found.unwrap_or_else(|| panic!("the README has no {kind} block that begins with {start}"))
-}
-
-fn blocks(kind: &str) -> Vec<String> {
-    let text = include_str!("../../README.md");
-    let mut blocks: BTreeMap<usize, (String, String)> = BTreeMap::new();
-    let mut open = None;
-    for (number, line) in text.lines().enumerate() {
-        match (open, line.strip_prefix("```")) {
-            (None, Some(kind)) => {
-                let kind = kind.split(',').next().unwrap_or_default();
-                blocks.insert(number, (kind.to_owned(), String::new()));
-                open = Some(number);
-            }
-            (Some(_), Some(_)) => open = None,
-            (Some(block), None) => {
-                let text = &mut blocks.get_mut(&block).unwrap().1;
-                text.push_str(line);
-                text.push('\n');
-            }
-            (None, None) => {}
-        }
-    }
-    blocks.into_values().filter(|block| block.0 == kind).map(|block| block.1).collect()
-}
-
 #[tokio::test]
 async fn problems_with_arguments_are_told_as_shown() {
     let registry = Registry::new(engine("http://127.0.0.1:9").tools(petstore::TOOLS)).unwrap();
@@ -364,23 +328,6 @@ async fn problems_with_arguments_are_told_as_shown() {
         .call_without_layers("listPets", arguments, &ToolContext::new("call_1", "listPets"))
         .await
         .unwrap_err();
-    assert_eq!(block("text", "Invalid arguments"), format!("{error}\n"));
-}
-
-/// Code without what formatting changes.
-fn plain(code: &str) -> String {
-    let code: String = code.chars().filter(|c| !c.is_whitespace()).collect();
-    code.replace(",)", ")")
-}
-
-#[test]
-fn the_readme_shows_what_is_compiled_here() {
-    let compiled = plain(include_str!("readme.rs"));
-    let blocks = blocks("rust");
-    assert!(!blocks.is_empty());
-    for block in blocks {
-        assert!(block.lines().count() <= 15, "an example is short:\n{block}");
-        let found = compiled.contains(&plain(&block));
-        assert!(found, "no such code is compiled in tests/tests/readme.rs:\n{block}");
-    }
+    let shown = blocks(&[root().join("README.md")]);
+    assert!(shown.iter().any(|block| block.kind == "text" && block.text == format!("{error}\n")), "{error}");
 }

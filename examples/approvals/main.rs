@@ -1,0 +1,91 @@
+//! Payments that a person allows at the terminal: `y`, `n` and why, or anything else for later.
+//!
+//! A call that waits is kept as JSON, for as long as it takes, and runs when it comes back approved. The model is a
+//! recorded one.
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::error::Error;
+use std::io::{self, Write};
+
+use tokio::sync::Mutex;
+use toolgen_examples::{recorded, show};
+use toolgen_runtime::agent::agent_loop::{Entry, Loop};
+use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest, approver};
+use toolgen_runtime::wire::WireFormat;
+use toolgen_runtime::{Provider, Registry, Session, ToolContext, ToolError, tool, toolset};
+
+/// Lists the invoices that are not paid.
+#[tool(read_only)]
+fn list_invoices() -> &'static str {
+    "1: 40 € to the baker, 2: 900 € to the painter, 3: 75 € to the printer"
+}
+
+/// Pays an invoice.
+#[tool]
+fn pay_invoice(
+    /// The number of the invoice.
+    id: u32,
+) -> String {
+    format!("Invoice {id} is paid.")
+}
+
+/// Held by the call that asks: the calls of a turn run at once, and ask one after the other, in their order.
+static TERMINAL: Mutex<()> = Mutex::const_new(());
+
+/// Puts a call to whoever sits at the terminal, who has the time that they need.
+async fn at_the_terminal(request: ApprovalRequest) -> Approval {
+    let turn = TERMINAL.lock().await;
+    let asked = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        print!("{} {}: {} [y/n] ", request.name, request.shown, request.reasons.join(" "));
+        io::stdout().flush()?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        println!();
+        Ok::<_, io::Error>(answer)
+    });
+    let Ok(Ok(answer)) = asked.await else { return Approval::Later };
+    match answer.trim().split_once(' ').unwrap_or((answer.trim(), "")) {
+        ("y", _) => Approval::ApprovedBy("the person at the terminal".into()),
+        ("n", "") => Approval::Rejected("The person at the terminal does not want this.".to_owned()),
+        ("n", why) => Approval::Rejected(format!("The person at the terminal does not want this: {why}")),
+        _ => Approval::Later,
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let payments = |request: &ToolRequest<'_>| match request.spec.effects.read_only {
+        true => Decision::Allow,
+        false => Decision::NeedApproval("It cannot be taken back.".to_owned()),
+    };
+    let provider = Provider::builder(&Registry::new(toolset![list_invoices, pay_invoice])?)
+        .middleware(payments)
+        .approver(approver(|request, _| at_the_terminal(request)))
+        .build()?;
+    let context = ToolContext::new("office", "")
+        .with_session(Session::new("monday"))
+        .with_dialect(WireFormat::Anthropic.dialect());
+
+    let send = recorded(include_str!("replies.json"));
+    let mut agent = Loop::new(&provider, WireFormat::Anthropic, send)?.with_context(context.clone());
+    let run = agent.run("Pay what we owe.").await;
+    show(&run.transcript);
+
+    // What waits is plain data, in which nothing can be changed.
+    let waiting = run.transcript.iter().filter_map(|entry| match entry {
+        Entry::Answer(response) => match &response.outcome {
+            Err(ToolError::ApprovalRequired(request)) => Some(serde_json::to_string(request)),
+            _ => None,
+        },
+        _ => None,
+    });
+    for stored in waiting.collect::<Result<Vec<String>, _>>()? {
+        let request: ApprovalRequest = serde_json::from_str(&stored)?;
+        println!("The next morning: {} {} is approved.", request.name, request.shown);
+        let response = provider.resume(request.clone().approved_by("the boss"), &context).await;
+        println!("  {}", response.text());
+        println!("  Once more: {}", provider.resume(request, &context).await.text());
+    }
+    Ok(())
+}

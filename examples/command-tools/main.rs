@@ -1,0 +1,41 @@
+//! Tools that are commands, from a manifest: each argument reaches its program as one word, and what a tool declares,
+//! such as that it only reads, is enforced by the operating system.
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+/// The tools of `tools.yaml`.
+pub mod texts {
+    toolgen_runtime::include_tools!("texts");
+}
+
+use std::error::Error;
+
+use serde_json::json;
+use toolgen_examples::indented;
+use toolgen_runtime::engine::Engines;
+use toolgen_runtime::spec::docs;
+use toolgen_runtime::{ProviderContext, Registry, ToolCall, ToolContext};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let registry = Registry::new(Engines::new().tools(texts::TOOLS)?)?;
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/command-tools/texts");
+    let provider = registry.provider(ProviderContext::new().with_work_dir(folder));
+    println!("{}", docs::summary(provider.specs()).trim_end());
+
+    let calls = [
+        ("count_words", json!({ "path": "door.txt" })),
+        ("find", json!({ "word": "flickers" })),
+        ("find", json!({ "word": "; rm -rf ." })),
+        ("find", json!({ "word": "--version" })),
+        ("count_words", json!({ "file": "door.txt" })),
+        ("write_note", json!({ "text": "I was here." })),
+    ];
+    for (number, (name, arguments)) in calls.into_iter().enumerate() {
+        println!("\n{name} {arguments}");
+        let call = ToolCall::new(format!("call-{number}"), name, arguments);
+        let response = provider.call(call, &ToolContext::new("turn-1", "")).await;
+        let kind = if response.is_error() { "error: " } else { "" };
+        println!("  {kind}{}", indented(&response.text()));
+    }
+    Ok(())
+}

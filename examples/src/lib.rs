@@ -1,0 +1,47 @@
+//! What all examples share: a model that answers what was recorded, and a printer of conversations.
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::future::{Ready, ready};
+
+use serde_json::Value;
+use toolgen_runtime::agent::agent_loop::{Entry, Transcript};
+
+/// Returns a function that stands for a request to a provider of models: it gives the replies of a JSON list, one after
+/// the other. In a program it sends the request: see docs/conversation.md.
+pub fn recorded(replies: &str) -> impl FnMut(Value) -> Ready<Result<Value, String>> + Send + use<> {
+    let replies = serde_json::from_str::<Vec<Value>>(replies).map_err(|why| why.to_string());
+    let mut replies = replies.map(Vec::into_iter);
+    move |_| {
+        ready(match &mut replies {
+            Ok(replies) => replies.next().ok_or_else(|| "nothing more was recorded".to_owned()),
+            Err(why) => Err(why.clone()),
+        })
+    }
+}
+
+/// Prints who said what.
+pub fn show(transcript: &Transcript) {
+    for entry in transcript.iter() {
+        match entry {
+            Entry::User(text) => println!("user: {text}"),
+            Entry::Model(turn) => {
+                if !turn.text.is_empty() {
+                    println!("model: {}", turn.text);
+                }
+                for call in &turn.calls {
+                    // OpenAI's models write their arguments as a text.
+                    let written = call.arguments.as_str().and_then(|text| text.parse().ok());
+                    println!("model: {} {}", call.name, written.unwrap_or_else(|| call.arguments.clone()));
+                }
+            }
+            Entry::Answer(response) => println!("  {}: {}", response.name, indented(&response.text())),
+            _ => {}
+        }
+    }
+}
+
+/// Returns a text without blank lines, whose lines after the first are indented.
+#[must_use]
+pub fn indented(text: &str) -> String {
+    text.lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("\n    ")
+}

@@ -1,0 +1,132 @@
+//! A conversation in either of the forms that OpenAI has for it.
+
+use std::fmt;
+
+use async_openai::types::chat::{
+    ChatCompletionRequestMessage, ChatCompletionTools, CreateChatCompletionResponse,
+};
+use async_openai::types::responses::{InputItem, Response, Tool};
+use serde_json::Value;
+use serde_json::error::Error as TypeError;
+use toolgen_runtime::schema::dialect::Dialect;
+use toolgen_runtime::wire::{RefusedTools, WireError, WireFormat};
+use toolgen_runtime::{Provider, Session, ToolContext};
+
+/// Why tools or answers cannot be given.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum AdapterError {
+    /// Tools that the dialect cannot express, with all reasons.
+    Refused(RefusedTools),
+    /// The response cannot be read.
+    Response(WireError),
+    /// The types of async-openai cannot hold what is sent.
+    Type(TypeError),
+}
+
+impl fmt::Display for AdapterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AdapterError::Refused(tools) => write!(f, "tools that the dialect cannot express: {tools}"),
+            AdapterError::Response(why) => write!(f, "the response of the model: {why}"),
+            AdapterError::Type(why) => write!(f, "async-openai has no type for this: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for AdapterError {}
+
+impl From<TypeError> for AdapterError {
+    fn from(why: TypeError) -> AdapterError {
+        AdapterError::Type(why)
+    }
+}
+
+/// Declares a conversation in one form.
+macro_rules! conversation {
+    ($(#[$doc:meta])+ $name:ident: $format:expr, $tool:ty, $response:ty, $item:ty) => {
+        $(#[$doc])+
+        #[derive(Clone, Debug)]
+        pub struct $name {
+            provider: Provider,
+            turn: ToolContext,
+            dialect: &'static Dialect,
+        }
+
+        impl $name {
+            /// Creates a conversation with the tools of a provider, in a session of its own.
+            #[must_use]
+            pub fn new(provider: &Provider) -> $name {
+                let turn = ToolContext::new("openai", "").with_session(Session::unique());
+                $name { provider: provider.clone(), turn, dialect: $format.dialect() }
+            }
+
+            /// Sets the context in which calls are made: its session, its principal, its token.
+            #[must_use]
+            pub fn in_context(mut self, turn: ToolContext) -> $name {
+                self.turn = turn;
+                self
+            }
+
+            /// Sets the dialect of the schemas, such as [`OPENAI_STRICT`](toolgen_runtime::schema::dialect::OPENAI_STRICT),
+            /// which asks for strict decoding, or that of another host that takes requests of this form.
+            #[must_use]
+            pub fn in_dialect(mut self, dialect: &'static Dialect) -> $name {
+                self.dialect = dialect;
+                self
+            }
+
+            /// Returns the tools for a request. They can change: ask for each request.
+            ///
+            /// # Errors
+            ///
+            /// All tools that the dialect cannot express, with all reasons.
+            pub fn tools(&self) -> Result<Vec<$tool>, AdapterError> {
+                let specs = self.provider.specs_for(self.turn.principal());
+                let tools = $format.tools_in(self.dialect, specs).map_err(AdapterError::Refused)?;
+                Ok(serde_json::from_value(tools)?)
+            }
+
+            /// Runs the calls of a response, and returns what the next request has more: the turn of the model, and an
+            /// answer to each of its calls. Nothing, if it made no calls.
+            ///
+            /// A turn that was cut off or stopped is answered, too: its calls do not run, and the answers say why.
+            ///
+            /// # Errors
+            ///
+            /// If the response is none that can be answered: it has no choice, or only calls without an ID.
+            pub async fn answer(&self, response: &$response) -> Result<Vec<$item>, AdapterError> {
+                let turn = self.turn.clone().with_dialect(self.dialect);
+                let items = answer($format, &self.provider, &serde_json::to_value(response)?, &turn).await?;
+                Ok(items.into_iter().map(serde_json::from_value).collect::<Result<_, _>>()?)
+            }
+        }
+    };
+}
+
+conversation! {
+    /// A conversation with Chat Completions.
+    Chat: WireFormat::OpenAiChat, ChatCompletionTools, CreateChatCompletionResponse, ChatCompletionRequestMessage
+}
+
+conversation! {
+    /// A conversation with Responses. What it returns of the turn of the model includes its reasoning, so it can be used
+    /// with and without `previous_response_id`; with it, send the outputs of calls alone.
+    Responses: WireFormat::OpenAiResponses, Tool, Response, InputItem
+}
+
+async fn answer(
+    format: WireFormat,
+    provider: &Provider,
+    response: &Value,
+    turn: &ToolContext,
+) -> Result<Vec<Value>, AdapterError> {
+    let mut said = format.turn(response).map_err(AdapterError::Response)?;
+    if said.calls.is_empty() {
+        return said.calls.problems.pop().map_or(Ok(Vec::new()), |why| Err(AdapterError::Response(why)));
+    }
+    let answers = provider.dispatch(said.calls.calls, turn, &Default::default()).await;
+    let mut items = said.kept.messages;
+    items.extend(format.answers(&answers.responses));
+    Ok(items)
+}

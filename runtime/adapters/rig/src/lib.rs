@@ -1,0 +1,181 @@
+//! Tools of a [`Provider`] for agents of [rig](https://docs.rs/rig).
+//!
+//! ```no_run
+//! # fn agent(provider: toolgen_runtime::Provider) -> Result<(), Box<dyn std::error::Error>> {
+//! use rig_agent::AgentBuilder;
+//! use rig_core::providers::anthropic::{Anthropic, CLAUDE_SONNET_5_5};
+//!
+//! let model = Anthropic::from_env()?.completion(CLAUDE_SONNET_5_5);
+//! let agent = AgentBuilder::new(model).dynamic_tools(toolgen_rig::tools(&provider)).build();
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A call of the agent takes the whole path of the provider: rules, limits, checked arguments, approvals, records. What
+//! goes wrong is told to the model in the words of the provider, and to hooks of rig as a
+//! [`ToolExecutionError`] with its kind and code.
+//!
+//! Texts and images reach the model as such. What rig's results cannot carry (audio, documents) is replaced by a line that
+//! says so. A call is cancelled when rig drops it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rig_core::message::{ImageMediaType, MimeType, ToolName, ToolResultContent};
+use rig_core::tool::{DynamicTool, ToolErrorKind, ToolExecutionError, ToolOutput};
+use serde_json::{Value, json};
+use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
+use toolgen_runtime::wire::{AnswerOptions, RefusedTools, WireFormat};
+use toolgen_runtime::{
+    Content, Provider, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec,
+};
+
+/// Returns the tools of a provider for an agent, with schemas in plain JSON Schema.
+///
+/// The list is made once, for all conversations of the agent. So there is no session, and no principal but that of the
+/// program: tools that require others first, and users with rights of their own, take [`tools_in`].
+#[must_use]
+pub fn tools(provider: &Provider) -> Vec<DynamicTool> {
+    let turn = Arc::new(|_: &rig_core::tool::ToolContext| ToolContext::new("rig", ""));
+    let tools = provider.specs_from_the_start().filter_map(|spec| {
+        // Plain JSON Schema can express everything; what takes its place holds for any tool.
+        let schema =
+            spec.schema(&JSON_SCHEMA).map_or_else(|_| json!({ "type": "object" }), |told| told.schema);
+        tool(provider, spec, schema, &JSON_SCHEMA, &turn)
+    });
+    tools.collect()
+}
+
+/// Returns the tools of a provider for an agent, with schemas in a dialect, and with the context in which each call is
+/// made: its session, its principal, its token.
+///
+/// The function makes this context from that of rig, to which a program adds its values for each prompt:
+///
+/// ```no_run
+/// # fn agent(provider: toolgen_runtime::Provider) -> Result<(), Box<dyn std::error::Error>> {
+/// use rig_core::tool::ContextValue;
+/// use toolgen_runtime::schema::dialect::ANTHROPIC;
+/// use toolgen_runtime::{Principal, ToolContext};
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct User(String);
+///
+/// impl ContextValue for User {
+///     const KEY: &'static str = "user";
+/// }
+///
+/// // `agent.prompt("…").tool_context(context)`, where `context.insert(User("ada".into()))` was called before.
+/// let tools = toolgen_rig::tools_in(&provider, &ANTHROPIC, |context| match context.get::<User>() {
+///     Ok(Some(User(name))) => ToolContext::new("rig", "").with_principal(Principal::new(name).with_scopes(["read"])),
+///     _ => ToolContext::new("rig", ""),
+/// })?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// All tools that the dialect cannot express, with all reasons.
+pub fn tools_in(
+    provider: &Provider,
+    dialect: &'static Dialect,
+    turn: impl Fn(&rig_core::tool::ToolContext) -> ToolContext + Send + Sync + 'static,
+) -> Result<Vec<DynamicTool>, RefusedTools> {
+    let turn = Arc::new(turn);
+    // The plainest of the formats: `{"name", "description", "input_schema"}`.
+    let told = WireFormat::Anthropic.tools_in(dialect, provider.specs_from_the_start())?;
+    let told = told.as_array().map(Vec::as_slice).unwrap_or_default();
+    let tools = provider.specs_from_the_start().zip(told).filter_map(|(spec, told)| {
+        let description = told["description"].as_str().unwrap_or_default().to_owned();
+        let spec = ToolSpec { description: description.into(), ..spec.clone() };
+        tool(provider, &spec, told["input_schema"].clone(), dialect, &turn)
+    });
+    Ok(tools.collect())
+}
+
+/// Returns one tool. The name of a tool is never empty, so there always is one.
+fn tool<F>(
+    provider: &Provider,
+    spec: &ToolSpec,
+    schema: Value,
+    dialect: &'static Dialect,
+    turn: &Arc<F>,
+) -> Option<DynamicTool>
+where
+    F: Fn(&rig_core::tool::ToolContext) -> ToolContext + Send + Sync + 'static,
+{
+    // Rig does not say which ID the model gave a call.
+    static CALLS: AtomicU64 = AtomicU64::new(1);
+    let (provider, turn) = (provider.clone(), Arc::clone(turn));
+    let name = ToolName::new(spec.name.as_str()).ok()?;
+    let called = spec.name.to_text();
+    let run = DynamicTool::new_with_context(
+        name,
+        spec.description.as_str(),
+        schema,
+        move |context: &mut rig_core::tool::ToolContext, arguments: Value| {
+            let turn = turn(context).with_dialect(dialect);
+            let call = ToolCall::new(id(&CALLS), called.as_str(), arguments);
+            let provider = provider.clone();
+            Box::pin(async move { output(&provider.call(call, &turn).await) })
+        },
+    );
+    Some(run)
+}
+
+fn id(calls: &AtomicU64) -> String {
+    format!("rig-{}", calls.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Returns an answer as rig hands it to the model.
+fn output(response: &ToolResponse) -> Result<ToolOutput, ToolExecutionError> {
+    let content = response.content().iter().map(|piece| block(response, piece)).collect::<Vec<_>>();
+    let content = if content.is_empty() { vec![ToolResultContent::text(told(response))] } else { content };
+    let shown = ToolOutput::content(content)?;
+    match &response.outcome {
+        Ok(_) if !response.is_error() => Ok(shown),
+        Ok(_) => Err(ToolExecutionError::other(response.text()).with_model_output(shown)),
+        Err(why) => {
+            let error = ToolExecutionError::new(kind(why), why.operator_text());
+            let error = if denied(why) { ToolExecutionError::refused(why.operator_text()) } else { error };
+            Err(error.with_code(why.code()).with_model_output(shown))
+        }
+    }
+}
+
+/// Returns a piece of a result as rig has it, or a line in place of it.
+fn block(response: &ToolResponse, piece: &Content) -> ToolResultContent {
+    match piece {
+        Content::Text(text) => ToolResultContent::text(text),
+        Content::Image { data, mime_type } if ImageMediaType::from_mime_type(mime_type).is_some() => {
+            ToolResultContent::image_base64(data, ImageMediaType::from_mime_type(mime_type), None)
+        }
+        other => {
+            let call = ToolCall::new(response.id.as_str(), response.name.as_str(), Value::Null);
+            let alone = ToolResult::empty().with_content(other.clone());
+            ToolResultContent::text(told(&ToolResponse::new(&call, Ok(alone))))
+        }
+    }
+}
+
+/// Returns an answer as a text, with a line in place of everything that is none.
+fn told(response: &ToolResponse) -> String {
+    let options = AnswerOptions::default().text_only();
+    let answers = WireFormat::OpenAiChat.answers_with(std::slice::from_ref(response), &options);
+    answers.iter().filter_map(|answer| answer["content"].as_str()).collect()
+}
+
+fn denied(why: &ToolError) -> bool {
+    matches!(why, ToolError::Denied { .. } | ToolError::ApprovalRequired(_))
+}
+
+fn kind(why: &ToolError) -> ToolErrorKind {
+    match why {
+        ToolError::NotFound { .. } => ToolErrorKind::NotFound,
+        ToolError::InvalidArgs { .. } => ToolErrorKind::InvalidArgs,
+        ToolError::Cancelled => ToolErrorKind::Cancelled,
+        ToolError::Timeout { .. } => ToolErrorKind::Timeout,
+        ToolError::Denied { .. } | ToolError::ApprovalRequired(_) => ToolErrorKind::PermissionDenied,
+        _ => ToolErrorKind::Other,
+    }
+}

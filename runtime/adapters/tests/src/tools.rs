@@ -1,0 +1,104 @@
+//! A provider of tools that succeed, fail, are forbidden, are large, and take long.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use toolgen_runtime::layers::policy::Rules;
+use toolgen_runtime::{Content, Principal, Provider, Registry, Service, ToolContext, ToolError, ToolResult};
+use toolgen_runtime::{tool, toolset};
+
+/// A picture of one white dot, as base64.
+pub const PICTURE: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+
+/// How many calls of `wait` are running.
+#[derive(Debug, Default)]
+pub struct Waiting(AtomicUsize);
+
+impl Waiting {
+    /// Returns once so many calls are running; fails after ten seconds.
+    pub async fn reaches(&self, number: usize) {
+        let reached = async {
+            while self.0.load(Ordering::SeqCst) != number {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), reached).await.expect("it takes too long");
+    }
+}
+
+/// Adds two numbers.
+#[tool(read_only)]
+fn add(
+    /// The first number.
+    a: i64,
+    /// The second number.
+    #[arg(range = 0..=100)]
+    b: i64,
+) -> i64 {
+    a + b
+}
+
+/// Takes a picture.
+#[tool(read_only)]
+fn picture() -> ToolResult {
+    let image = Content::Image { data: PICTURE.to_owned(), mime_type: "image/png".to_owned() };
+    let sound = Content::Audio { data: "AAAA".to_owned(), mime_type: "audio/wav".to_owned() };
+    ToolResult::text("A dot.").with_content(image).with_content(sound)
+}
+
+/// Reads the log.
+#[tool(read_only)]
+fn log() -> String {
+    "line\n".repeat(20_000)
+}
+
+/// Breaks.
+#[tool(read_only)]
+fn fail() -> Result<String, ToolError> {
+    Err(ToolError::failed_with("OUT_OF_PAPER", "There is no paper.").with_operator_detail("tray 2"))
+}
+
+/// Deletes everything.
+#[tool]
+fn delete_all() -> String {
+    "gone".to_owned()
+}
+
+/// Says for whom it is called.
+#[tool(read_only)]
+fn whoami(ctx: &ToolContext) -> String {
+    ctx.principal().map_or("nobody", |principal| principal.id.as_str()).to_owned()
+}
+
+/// Waits for ever.
+#[tool(read_only)]
+async fn wait(running: Service<Waiting>) -> String {
+    struct Running(Arc<Waiting>);
+    impl Drop for Running {
+        fn drop(&mut self) {
+            self.0.0.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+    let running = Running(Arc::clone(&running.0));
+    running.0.0.fetch_add(1, Ordering::SeqCst);
+    std::future::pending::<()>().await;
+    String::new()
+}
+
+/// Returns a provider of all these tools whose rules forbid `delete_all`, and the number of calls that wait.
+#[must_use]
+pub fn provider() -> (Provider, Arc<Waiting>) {
+    let registry = Registry::new(toolset![add, picture, log, fail, delete_all, whoami, wait]).unwrap();
+    let waiting = Arc::new(Waiting::default());
+    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::clone(&waiting));
+    let rules = Rules::builder().exclude(["effect:destructive"]).build().unwrap();
+    (Provider::builder(&registry).context(context).rules(rules).build().unwrap(), waiting)
+}
+
+/// A context of calls for a principal of this name.
+#[must_use]
+pub fn turn_of(name: &str) -> ToolContext {
+    ToolContext::new("turn", "").with_principal(Principal::new(name.to_owned()).with_scopes(["read"]))
+}

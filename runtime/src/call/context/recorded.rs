@@ -1,0 +1,27 @@
+//! The record of a call, as the context knows it.
+
+use std::sync::Arc;
+
+use super::ToolContext;
+
+/// The place of a call's record: whose record it is, and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    pub(crate) auditor: u64,
+    pub(crate) key: u64,
+}
+
+impl ToolContext {
+    /// The record of this call, or of the one that makes it.
+    #[cfg(feature = "audit")]
+    pub(crate) fn recorded(&self) -> Option<Recorded> {
+        self.recorded.as_deref().copied()
+    }
+
+    /// Notes the record of this call, which is above those of the calls that it makes.
+    pub(crate) fn set_recorded(&mut self, recorded: Option<Recorded>) {
+        if let Some(recorded) = recorded {
+            self.recorded = Some(Arc::new(recorded));
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Records from lines of JSON.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize as _;
+use serde_json::Value;
+
+use super::{AuditError, AuditIntent, AuditOutcome, AuditRecord};
+
+/// A file of lines that grows.
+#[derive(Debug)]
+pub(super) struct Lines {
+    path: PathBuf,
+    file: BufReader<File>,
+    /// Where the first line starts that was not read.
+    next: u64,
+    /// The calls, by what identifies them.
+    calls: BTreeMap<String, Call>,
+    unreadable: u64,
+}
+
+/// Where the lines of a call start.
+#[derive(Debug, Default)]
+struct Call {
+    /// When it was first seen, among all calls.
+    number: usize,
+    intent: Option<u64>,
+    outcome: Option<u64>,
+}
+
+/// A line that says something of a call.
+struct Line {
+    id: String,
+    is_outcome: bool,
+    said: Value,
+}
+
+impl Lines {
+    pub(super) fn open(path: &Path) -> Result<Lines, AuditError> {
+        let file = BufReader::new(File::open(path)?);
+        Ok(Lines { path: path.to_owned(), file, next: 0, calls: BTreeMap::new(), unreadable: 0 })
+    }
+
+    pub(super) fn path(&self) -> &PathBuf {
+        &self.path
+    }
+
+    pub(super) fn unreadable(&self) -> u64 {
+        self.unreadable
+    }
+
+    pub(super) fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
+        if self.file.get_ref().metadata()?.len() < self.next {
+            return Err(AuditError::new("the file was replaced by a shorter one; open it again"));
+        }
+        self.file.seek(SeekFrom::Start(self.next))?;
+        // Most calls have both lines here; what they say is joined before it is handed over.
+        let mut changed: BTreeMap<usize, AuditRecord> = BTreeMap::new();
+        let mut text = Vec::new();
+        loop {
+            text.clear();
+            let read = self.file.read_until(b'\n', &mut text)?;
+            // The last line may not be whole yet.
+            if text.last() != Some(&b'\n') {
+                break;
+            }
+            let place = self.next;
+            self.next += read as u64;
+            if text.trim_ascii().is_empty() {
+                continue;
+            }
+            let Some(line) = Line::read(&text) else {
+                self.unreadable += 1;
+                continue;
+            };
+            let number = self.calls.len();
+            let call = self.calls.entry(line.id.clone()).or_insert(Call { number, ..Call::default() });
+            let (number, intent) = (call.number, call.intent);
+            *(if line.is_outcome { &mut call.outcome } else { &mut call.intent }) = Some(place);
+            let known = match changed.remove(&number) {
+                None if line.is_outcome => self.known(intent)?,
+                known => known,
+            };
+            match line.record(known) {
+                Some(record) => drop(changed.insert(number, record)),
+                None => self.unreadable += 1,
+            }
+        }
+        if self.calls.is_empty() && self.unreadable > 0 {
+            return Err(AuditError::new("no line is the record of a call: it is not an audit log"));
+        }
+        changed.into_values().for_each(each);
+        Ok(())
+    }
+
+    /// Returns what a line that was read earlier says, and goes on where this was called.
+    fn known(&mut self, intent: Option<u64>) -> Result<Option<AuditRecord>, AuditError> {
+        let Some(intent) = intent else { return Ok(None) };
+        let line = self.line(intent)?;
+        self.file.seek(SeekFrom::Start(self.next))?;
+        Ok(line.and_then(|line| line.record(None)))
+    }
+
+    fn line(&mut self, place: u64) -> Result<Option<Line>, AuditError> {
+        let mut text = Vec::new();
+        self.file.seek(SeekFrom::Start(place))?;
+        self.file.read_until(b'\n', &mut text)?;
+        Ok(Line::read(&text))
+    }
+
+    pub(super) fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError> {
+        let Some(&Call { intent, outcome, .. }) = self.calls.get(id) else { return Ok(None) };
+        let known = self.known(intent)?;
+        let Some(outcome) = outcome else { return Ok(known) };
+        Ok(self.line(outcome)?.and_then(|line| line.record(known)))
+    }
+}
+
+impl Line {
+    fn read(text: &[u8]) -> Option<Line> {
+        let said: Value = serde_json::from_slice(text).ok()?;
+        let is_outcome = match said.get("event")?.as_str()? {
+            "intent" => false,
+            "outcome" => true,
+            _ => return None,
+        };
+        Some(Line { id: said.get("call")?.as_str()?.to_owned(), is_outcome, said })
+    }
+
+    /// Returns the record, given what is known of it from the other line of the call, which usually is the one before.
+    fn record(self, known: Option<AuditRecord>) -> Option<AuditRecord> {
+        let Line { id, is_outcome, mut said } = self;
+        let outcome = match (is_outcome, known) {
+            (true, Some(known)) => {
+                return Some(AuditRecord { outcome: Some(AuditOutcome::deserialize(said).ok()?), ..known });
+            }
+            (true, None) => Some(AuditOutcome::deserialize(&said).ok()?),
+            (false, known) => known.and_then(|known| known.outcome),
+        };
+        let members = said.as_object_mut()?;
+        let parent = members.remove("parent").and_then(|parent| parent.as_str().map(str::to_owned));
+        // An outcome without its intent has no arguments if the line with them is lost.
+        members.entry("parameters").or_insert(Value::Null);
+        let owner = id.rsplit_once('-').map_or("", |(owner, _)| owner).to_owned();
+        Some(AuditRecord { intent: AuditIntent::deserialize(said).ok()?, id, parent, owner, outcome })
+    }
+}

@@ -1,0 +1,62 @@
+//! Closures in place of types: most middleware and approvers are one decision.
+
+use super::{Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest};
+use crate::base::future::BoxFuture;
+use crate::call::context::ToolContext;
+
+/// A function that decides without waiting. Name the type of its argument: `|request: &ToolRequest<'_>| …`.
+impl<F> Middleware for F
+where
+    F: for<'r, 'c> Fn(&'r ToolRequest<'c>) -> Decision + Send + Sync,
+{
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        // Decided when it is polled, where a panic is caught and the time is limited.
+        Box::pin(async move { self(request) })
+    }
+}
+
+/// A function that decides without waiting: `|request: &ApprovalRequest, ctx: &ToolContext| …`. One that waits, such as
+/// for a click, is made by [`approver`].
+impl<F> Approver for F
+where
+    F: for<'r, 'c> Fn(&'r ApprovalRequest, &'c ToolContext) -> Approval + Send + Sync,
+{
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest, ctx: &'a ToolContext) -> BoxFuture<'a, Approval> {
+        Box::pin(async move { self(request, ctx) })
+    }
+}
+
+/// Returns an approver of an asynchronous closure, which gets a copy of the request and of the context.
+///
+/// ```
+/// use toolgen_runtime::layers::middleware::{Approval, approver};
+/// # async fn ask(question: String) -> bool { question.is_empty() }
+///
+/// let by_chat = approver(|request, _ctx| async move {
+///     match ask(format!("May {} run with {}?", request.name, request.shown)).await {
+///         true => Approval::ApprovedBy("the team".into()),
+///         false => Approval::Rejected("The team said no.".to_owned()),
+///     }
+/// });
+/// # let _ = by_chat;
+/// ```
+pub fn approver<F, R>(decide: F) -> impl Approver
+where
+    F: Fn(ApprovalRequest, ToolContext) -> R + Send + Sync,
+    R: Future<Output = Approval> + Send + 'static,
+{
+    Waiting(decide)
+}
+
+/// An asynchronous closure that approves.
+struct Waiting<F>(F);
+
+impl<F, R> Approver for Waiting<F>
+where
+    F: Fn(ApprovalRequest, ToolContext) -> R + Send + Sync,
+    R: Future<Output = Approval> + Send + 'static,
+{
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest, ctx: &'a ToolContext) -> BoxFuture<'a, Approval> {
+        Box::pin((self.0)(request.clone(), ctx.clone()))
+    }
+}

@@ -1,0 +1,113 @@
+//! Answers that are sequences: a list for a model, items as they come for Rust.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+use toolgen_runtime::engine::http::{CallError, PageBounds};
+use toolgen_runtime::schema::shape::{ArrayRules, Field, Kind, ObjectRules, StringRules};
+use toolgen_runtime::spec::plan::{RequestPlan, Tool};
+use toolgen_runtime::{Registry, Shape};
+
+use crate::server::{Step, TestServer, ctx, engine, open, plan, reply, tool};
+
+const EVENTS: &str = "Content-Type: text/event-stream\r\n";
+
+/// A tool that declares events as its result, with data of this kind.
+fn events(url: &str, data: Kind) -> Tool {
+    let mut tool = tool(RequestPlan { accept: "text/event-stream".into(), ..plan("GET", url, "/watch") });
+    let field = Field { name: "data".into(), shape: Shape::of(data), required: true, ..Field::OPTIONAL };
+    let item = Shape::of(Kind::Object(ObjectRules { fields: vec![field].into(), ..ObjectRules::ANY }));
+    let list = ArrayRules { items: item.into(), ..ArrayRules::ANY };
+    tool.spec.output = Some(Shape::of(Kind::Array(list)).into());
+    tool
+}
+
+fn object() -> Kind {
+    Kind::Object(ObjectRules::ANY)
+}
+
+#[tokio::test]
+async fn a_model_reads_events_as_a_list() {
+    let body = b"event: add\nid: 1\ndata: {\"n\": 1}\n\ndata: {\"n\": 2}\n\ndata: [DONE]\n\n";
+    let server = TestServer::start(|_| reply(200, EVENTS, body)).await;
+    for (kind, expected) in [
+        (object(), json!([{"data": {"n": 1}, "event": "add", "id": "1"}, {"data": {"n": 2}}])),
+        (
+            Kind::String(StringRules::ANY),
+            json!([{"data": "{\"n\": 1}", "event": "add", "id": "1"}, {"data": "{\"n\": 2}"}, {"data": "[DONE]"}]),
+        ),
+    ] {
+        let engine = engine().build().unwrap();
+        let registry = Registry::new([engine.tool(events(&server.url, kind))]).unwrap();
+        let result = registry.call_without_layers("t", json!({}), &ctx()).await.unwrap();
+        let text = result.to_text();
+        let body = text.split_once("\n\n").unwrap().1;
+        assert_eq!(serde_json::from_str::<Value>(body).unwrap(), expected);
+    }
+}
+
+#[tokio::test]
+async fn of_a_stream_that_is_cut_off_the_whole_items_are_shown() {
+    let server =
+        TestServer::start(|_| vec![open(EVENTS), Step::Flood(b"data: {\"n\": 1}\n\n".to_vec())]).await;
+    let engine = engine().max_bytes(100).build().unwrap();
+    let registry = Registry::new([engine.tool(events(&server.url, object()))]).unwrap();
+    let result = registry.call_without_layers("t", json!({}), &ctx()).await.unwrap();
+    let text = result.to_text();
+    let body = text.split_once("\n\n").unwrap().1.strip_suffix("\n... [truncated]").unwrap();
+    let items: Vec<Value> = serde_json::from_str(body).unwrap();
+    assert!(items.len() > 2 && items.iter().all(|item| *item == json!({"data": {"n": 1}})), "{body}");
+}
+
+#[tokio::test]
+async fn rust_reads_items_as_they_come() {
+    for (head, first, second) in [
+        ("text/event-stream", "data: {\"n\": 1}\n\ndata: {\"n\"", ": 2}\n\n"),
+        ("application/x-ndjson", "{\"data\": {\"n\": 1}}\n{\"data\"", ": {\"n\": 2}}"),
+        ("application/json-seq", "\u{1e}{\"data\":\n{\"n\": 1}}\n\u{1e}{\"data\"", ": {\"n\": 2}}\n"),
+    ] {
+        let (begin, end) = (first.as_bytes().to_vec(), second.as_bytes().to_vec());
+        let server = TestServer::start(move |_| {
+            let head = open(&format!("Content-Type: {head}\r\n"));
+            let wait = Step::Wait(Duration::from_millis(400));
+            vec![head, Step::Send(begin.clone()), wait, Step::Send(end.clone())]
+        })
+        .await;
+        let mut tool = events(&server.url, object());
+        if let toolgen_runtime::spec::plan::Call::Http(plan) = &mut tool.call {
+            plan.accept = head.into();
+        }
+        let mut items = engine().build().unwrap().items(tool, json!({}));
+        let first = timeout(Duration::from_millis(300), items.next()).await.expect("the first comes at once");
+        assert_eq!(first.unwrap().unwrap(), json!({"data": {"n": 1}}), "{head}");
+        assert_eq!(items.next().await.unwrap().unwrap(), json!({"data": {"n": 2}}), "{head}");
+        assert!(items.next().await.is_none());
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_sequence_is_an_error_and_bounds_hold() {
+    let server = TestServer::start(|_| reply(200, "Content-Type: application/json\r\n", b"{\"n\": 1}")).await;
+    let engine = engine().build().unwrap();
+    let mut items = engine.items(events(&server.url, object()), json!({}));
+    let error = items.next().await.unwrap().unwrap_err();
+    assert!(
+        matches!(&error, CallError::Decode { .. }) && error.to_string().contains("no sequence"),
+        "{error}"
+    );
+    assert!(items.next().await.is_none());
+
+    let server = TestServer::start(|_| reply(503, EVENTS, b"data: busy\n\n")).await;
+    let mut items = engine.items(events(&server.url, object()), json!({}));
+    assert!(matches!(items.next().await.unwrap().unwrap_err(), CallError::Status { status: 503, .. }));
+
+    let body = "data: {}\n\n".repeat(100);
+    let server = TestServer::start(move |_| reply(200, EVENTS, body.as_bytes())).await;
+    let bounds = PageBounds { items: 3, ..PageBounds::default() };
+    let mut items = engine.items(events(&server.url, object()), json!({})).bounds(bounds);
+    for _ in 0..3 {
+        assert_eq!(items.next().await.unwrap().unwrap(), json!({"data": {}}));
+    }
+    assert!(items.next().await.is_none());
+}

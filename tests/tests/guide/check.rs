@@ -1,0 +1,236 @@
+//! The Rust of the pages is compiled, their YAML and JSON is read, their links lead somewhere.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use toolgen::dynamic::Loader;
+use toolgen::{Document, Problems};
+
+use toolgen_tests::pages::{Block, blocks, files, guide, relative, root};
+
+/// Code without what formatting changes.
+fn plain(code: &str) -> String {
+    let code: String = code.chars().filter(|c| !c.is_whitespace()).collect();
+    code.replace(",)", ")").replace(",}", "}").replace(",]", "]")
+}
+
+/// Rust that cargo compiles for `cargo test --workspace`.
+fn compiled() -> Vec<String> {
+    let folders = ["tests/tests", "tests/examples", "runtime", "toolgen", "examples"];
+    let folders = folders.map(|folder| root().join(folder));
+    let sources = folders.iter().filter(|folder| folder.is_dir()).flat_map(|folder| files(folder, ".rs"));
+    let sources = sources.filter(|path| !path.ends_with("check.rs"));
+    sources.map(|path| plain(&fs::read_to_string(path).unwrap())).collect()
+}
+
+#[test]
+fn rust_is_compiled() {
+    let compiled = compiled();
+    let rust = blocks(&guide()).into_iter().filter(|block| block.kind == "rust");
+    let missing = rust.filter(|block| {
+        let code = plain(&block.text);
+        block.marked("not compiled").is_none() && !compiled.iter().any(|source| source.contains(&code))
+    });
+    // The first is a documentation test, the second is replayed as a whole by `toolgen/tests/guide.rs`, the third shows
+    // documentation of the adapters, see `runtime/adapters/tests`.
+    let elsewhere = ["tool-macros/README.md", "docs/start.md", "docs/adapters.md"];
+    let missing = missing.filter(|block| !elsewhere.contains(&block.page.as_str()));
+    let missing: Vec<_> = missing
+        .map(|block| format!("{}: not compiled by any test:\n{}", block.place(), block.text))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "{}\nThe code of a page stands once more, with what it needs, in a test such as tests/tests/guide/*.rs.",
+        missing.join("\n")
+    );
+}
+
+/// The README of a crate, and the documentation of the whole of it, have a line for each feature.
+#[test]
+fn tables_of_features_are_complete() {
+    for package in ["runtime", "toolgen"] {
+        let manifest = fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap();
+        let features = manifest.split("[features]\n").nth(1).unwrap().split("\n[").next().unwrap();
+        let names = features.lines().filter_map(|line| line.split_once(" = [")).map(|(name, _)| name);
+        for file in ["README.md", "src/lib.rs"] {
+            let text = fs::read_to_string(root().join(package).join(file)).unwrap();
+            let cells = text.lines().filter_map(|line| line.trim_start_matches("//! ").strip_prefix("| "));
+            let told: String = cells.filter_map(|cells| cells.split(" | ").next()).collect();
+            for name in names.clone().filter(|name| *name != "default") {
+                assert!(told.contains(&format!("`{name}`")), "{package}/{file} has no line for `{name}`");
+            }
+        }
+    }
+}
+
+#[test]
+fn examples_of_the_readme_are_short() {
+    for block in blocks(&[root().join("README.md")]) {
+        assert!(block.kind != "rust" || block.text.lines().count() <= 15, "{}", block.place());
+    }
+}
+
+/// What is wrong with a block of data, as its reader says it.
+fn mistake(block: &Block) -> Option<String> {
+    if block.marked("not read").is_some() {
+        return None;
+    }
+    match block.kind.as_str() {
+        "json" => serde_json::from_str::<serde_json::Value>(&block.text).err().map(|error| error.to_string()),
+        "yaml" => {
+            let mut problems = Problems::default();
+            Document::parse(Path::new("page.yaml"), &block.text, &mut problems);
+            let is_manifest = block.text.lines().any(|line| line == "toolgen: 1");
+            if !problems.as_slice().is_empty() || !is_manifest || block.marked("not compiled").is_some() {
+                return (!problems.as_slice().is_empty()).then(|| problems.to_string());
+            }
+            match Loader::from_str(&block.text).and_then(|loader| loader.compile()) {
+                Err(why) => Some(why.to_string()),
+                Ok((_, problems)) if !problems.as_slice().is_empty() => Some(problems.to_string()),
+                Ok((program, _)) => program.all_tools().is_empty().then(|| "it has no tools".to_owned()),
+            }
+        }
+        "toml" => unknown_feature(&block.text),
+        _ => None,
+    }
+}
+
+/// A feature of the runtime that a manifest of cargo turns on and that there is not.
+fn unknown_feature(text: &str) -> Option<String> {
+    let manifest = fs::read_to_string(root().join("runtime/Cargo.toml")).unwrap();
+    let line = text.lines().find(|line| line.starts_with("toolgen-runtime = "))?;
+    let features = line.split("features = [").nth(1)?.split(']').next()?;
+    let mut names = features.split(',').map(|name| name.trim().trim_matches('"'));
+    let unknown = names.find(|name| !manifest.lines().any(|line| line.starts_with(&format!("{name} = ["))));
+    unknown.map(|name| format!("there is no feature `{name}`"))
+}
+
+#[test]
+fn data_is_read_by_its_reader() {
+    let found = blocks(&guide());
+    let manifests = found.iter().filter(|block| block.kind == "yaml" && block.text.contains("toolgen: 1"));
+    assert!(manifests.count() > 10);
+    let wrong: Vec<_> =
+        found.iter().filter_map(|block| Some(format!("{}: {}", block.place(), mistake(block)?))).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Blocks that are not compiled, read or run say why.
+#[test]
+fn marks_have_reasons() {
+    for block in blocks(&guide()) {
+        let known = ["not compiled", "not read", "not run", "fails"];
+        let is_mark = known.iter().any(|word| block.mark.starts_with(word));
+        let has_reason = known.iter().any(|word| block.marked(word).is_some_and(|why| why.len() > 10));
+        assert!(!is_mark || has_reason, "{}: `{}` does not say why", block.place(), block.mark);
+    }
+}
+
+/// The book lists every page once.
+#[test]
+fn the_book_has_every_page() {
+    let docs = root().join("docs");
+    let summary = fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+    for page in files(&docs, ".md") {
+        let name = relative(&page).replacen("docs/", "", 1);
+        let listed = summary.matches(&format!("]({name})")).count();
+        assert_eq!(listed, usize::from(name != "SUMMARY.md"), "docs/SUMMARY.md lists {name}");
+    }
+}
+
+/// Where the files of the repository are shown; links of the book lead out of `docs` by it.
+const REPOSITORY: &str = "https://github.com/toolgen/toolgen/";
+
+/// The names by which headings of a page are linked to.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for line in prose(text) {
+        let Some(title) = line.strip_prefix('#').map(|rest| rest.trim_start_matches('#').trim()) else {
+            continue;
+        };
+        let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        let name = kept.map(|c| if c == ' ' { '-' } else { c }).collect::<String>().to_lowercase();
+        let again = (1..).map(|number| format!("{name}-{number}")).find(|name| !found.contains(name));
+        found.insert(if found.contains(&name) { again.unwrap_or(name) } else { name });
+    }
+    found
+}
+
+/// The lines of a page that are no code.
+fn prose(text: &str) -> Vec<&str> {
+    let mut code = false;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let fence = line.trim_start().starts_with("```");
+        code ^= fence;
+        if !code && !fence {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// The targets of the links in a line, without those in code.
+fn links(line: &str) -> Vec<&str> {
+    let in_code = |at: usize| line[..at].matches('`').count() % 2 == 1;
+    let starts = line.match_indices("](").map(|(at, _)| at).filter(|at| !in_code(*at));
+    starts.filter_map(|at| line[at + 2..].split(')').next()).collect()
+}
+
+/// Why a link of a page leads nowhere.
+fn dead(page: &Path, link: &str) -> Option<String> {
+    let (target, anchor) = link.split_once('#').map_or((link, None), |(target, name)| (target, Some(name)));
+    let ours =
+        target.strip_prefix(REPOSITORY).and_then(|rest| rest.split_once("/main/")).map(|(_, path)| path);
+    let file = match ours {
+        Some(path) => root().join(path),
+        None if target.starts_with("https://") => {
+            let host = target["https://".len()..].split('/').next().unwrap_or_default();
+            let is_host = host.contains('.') && !target.contains(char::is_whitespace);
+            return (!is_host).then(|| "is no URL".to_owned());
+        }
+        None if target.contains("://") => return Some("is not https".to_owned()),
+        None if target.is_empty() => page.to_path_buf(),
+        None => page.parent().unwrap().join(target),
+    };
+    let docs = root().join("docs");
+    let leaves = |file: &Path| file.canonicalize().is_ok_and(|file| !file.starts_with(&docs));
+    if !file.exists() {
+        return Some("leads to no file".to_owned());
+    }
+    if ours.is_none() && page.starts_with(&docs) && leaves(&file) {
+        return Some(format!("leads out of the book: write {REPOSITORY}blob/main/…"));
+    }
+    let text = anchor.map(|_| fs::read_to_string(&file).unwrap_or_default())?;
+    (!anchors(&text).contains(anchor?)).then(|| "leads to no heading".to_owned())
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for page in files(&root(), ".md") {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in prose(&text).into_iter().flat_map(links) {
+            seen += 1;
+            wrong.extend(dead(&page, link).map(|why| format!("{}: {link} {why}", relative(&page))));
+        }
+    }
+    assert!(seen > 50 && wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn dead_links_are_noticed() {
+    let page = root().join("docs/lock.md");
+    for link in
+        ["nowhere.md", "#nothing", "mcp.md#nothing", "../README.md", "http://example.com", "https://x"]
+    {
+        assert!(dead(&page, link).is_some(), "{link}");
+    }
+    for link in ["mcp.md", "#classes", "mcp.md#the-lock", "https://example.com/a"] {
+        assert_eq!(dead(&page, link), None, "{link}");
+    }
+    let line = "[a](b.md), `[c](d)` and [e](f#g)";
+    assert_eq!(links(line), ["b.md", "f#g"]);
+}

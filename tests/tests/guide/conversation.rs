@@ -1,0 +1,84 @@
+//! Models: loops, streams, transcripts, tools in requests, discovery.
+
+use std::error::Error;
+
+use serde_json::{Value, json};
+use toolgen_runtime::agent::agent_loop::{Loop, Transcript};
+use toolgen_runtime::registry::discovery::Discovery;
+use toolgen_runtime::spec::toolset::Toolset;
+use toolgen_runtime::wire::{Deferred, Stream, WireFormat};
+use toolgen_runtime::{Provider, Registry, ToolContext};
+
+use crate::AnyResult;
+
+async fn a_loop(provider: Provider, client: reqwest::Client, url: &str, key: &str) -> AnyResult {
+    let send = |request: Value| {
+        let request = client
+            .post(url)
+            .header("x-api-key", key)
+            .header("anthropic-version", "2023-06-01")
+            .json(&request);
+        async { request.send().await?.json().await }
+    };
+    let mut agent = Loop::new(&provider, WireFormat::Anthropic, send)?
+        .with_model("claude-sonnet-5-5")
+        .with_system("Be brief.")
+        .with_options(json!({ "max_tokens": 2000 })); // merged into every request
+    let run = agent.run("What is 17 + 25?").await;
+    println!("{:?}, {} tokens", run.stop(), run.transcript.usage().total());
+    println!("{}", run.text()?);
+    Ok(())
+}
+
+async fn streamed(provider: Provider, client: reqwest::Client, url: &str) -> AnyResult<String> {
+    let send = async |request: Value, mut stream: Stream| {
+        let mut reply = client.post(url).json(&request).send().await?;
+        while let Some(bytes) = reply.chunk().await? {
+            stream.push_bytes(&bytes)?.iter().for_each(|piece| print!("{}", piece.text()));
+        }
+        Ok::<_, Box<dyn Error + Send + Sync>>(stream)
+    };
+    Ok(Loop::streaming(&provider, WireFormat::OpenAiChat, send)?.run("Hello").await.text()?)
+}
+
+fn rendered(transcript: &Transcript) -> Vec<Value> {
+    let rendered = transcript.messages(WireFormat::Gemini);
+    for lost in &rendered.lost {
+        eprintln!("{lost}"); // entry 1 loses `thinking`, which only anthropic can carry
+    }
+    rendered.messages
+}
+
+async fn model(_tools: &Value) -> AnyResult<Value> {
+    Ok(json!({ "role": "assistant", "content": [] }))
+}
+
+async fn planned(provider: Provider) -> AnyResult {
+    use toolgen_runtime::schema::dialect::ANTHROPIC_STRICT;
+    use toolgen_runtime::wire::WireFormat;
+
+    let format = WireFormat::Anthropic;
+    let plan = format.plan(&ANTHROPIC_STRICT, provider.specs())?;
+    let reply = model(plan.tools()).await?; // goes into the request
+
+    let turn = ToolContext::new("turn-1", "").with_dialect(plan.dialects());
+    let answers = provider.dispatch(format.calls(&reply)?.calls, &turn, &Default::default()).await;
+    assert!(answers.responses.is_empty());
+    Ok(())
+}
+
+fn discovered(registry: &Registry) -> AnyResult {
+    let provider = Provider::builder(&registry)
+        .discovery(Discovery::new().about("GitHub").pin(["repos_get", "issues_list-for-repo"]))
+        .build()?;
+    let tools = WireFormat::OpenAiChat.tools(provider.specs())?; // the three, and the two that are pinned
+    assert!(tools.is_array());
+    Ok(())
+}
+
+fn deferred(provider: &Provider) -> AnyResult<Value> {
+    let deferred =
+        Deferred::new().load(["repos_get"]).namespace(Toolset::new("issues", ["issues_get", "issues_list"]));
+    let tools = WireFormat::OpenAiResponses.tools_deferred(&deferred, provider.specs())?;
+    Ok(tools)
+}

@@ -1,0 +1,255 @@
+// Drives `cargo toolgen timeline` in Chromium: node --experimental-websocket drive.mjs PROGRAM CHROMIUM [FOLDER]
+//
+// Without a FOLDER nothing is kept; with one, pictures of what was seen are left there. Nothing but this machine's own
+// address is reached. The last line says how long things took: for people to read, no check depends on it.
+
+import { spawn } from "node:child_process";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { log } from "./logs.mjs";
+
+const [program, chromium, pictures] = process.argv.slice(2);
+if (pictures) mkdirSync(pictures, { recursive: true });
+const folder = mkdtempSync(join(tmpdir(), "timeline-"));
+const started = [];
+const figures = {};
+let failed = 0;
+
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+function check(what, holds, seen) {
+  if (!holds) failed += 1;
+  console.log(`${holds ? "ok    " : "FAILED"}  ${what}${holds ? "" : `: ${JSON.stringify(seen)}`}`);
+}
+
+/** Starts a program and returns what a function finds in its standard error. */
+function start(command, words, find) {
+  const child = spawn(command, words, { stdio: ["ignore", "ignore", "pipe"] });
+  started.push(child);
+  return new Promise((done, fail) => {
+    let told = "";
+    child.stderr.on("data", (more) => {
+      told += more;
+      const found = find(told);
+      if (found) done(found);
+    });
+    child.on("exit", () => fail(new Error(`${command} ended: ${told.slice(-500)}`)));
+    child.on("error", fail);
+  });
+}
+
+const serve = (path) => start(program, ["timeline", path], (told) => told.match(/http:\/\/\S+/)?.[0]);
+
+/** A page of the browser. */
+class Page {
+  constructor(socket) {
+    this.socket = socket;
+    this.next = 0;
+    this.waiting = new Map();
+    this.dialogs = 0;
+    this.errors = [];
+    this.requests = [];
+    socket.onmessage = ({ data }) => {
+      const { id, result, error, method, params } = JSON.parse(data);
+      if (method === "Page.javascriptDialogOpening") {
+        this.dialogs += 1;
+        this.send("Page.handleJavaScriptDialog", { accept: false });
+      }
+      if (method === "Runtime.exceptionThrown") this.errors.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
+      if (method === "Network.requestWillBeSent") this.requests.push(params.request.url);
+      const wait = this.waiting.get(id);
+      this.waiting.delete(id);
+      if (error) wait?.fail(new Error(error.message));
+      else wait?.done(result);
+    };
+  }
+
+  send(method, params = {}) {
+    const id = (this.next += 1);
+    this.socket.send(JSON.stringify({ id, method, params }));
+    return new Promise((done, fail) => this.waiting.set(id, { done, fail }));
+  }
+
+  async run(expression) {
+    const { result, exceptionDetails } = await this.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  }
+
+  /** Waits until an expression holds, and returns whether it ever did. */
+  async until(expression, limit = 60_000) {
+    for (const end = Date.now() + limit; Date.now() < end; await sleep(20)) {
+      if (await this.run(expression)) return true;
+    }
+    return false;
+  }
+
+  async key(key, text) {
+    const codes = { ArrowDown: 40, ArrowUp: 38, ArrowLeft: 37, ArrowRight: 39, Enter: 13, Escape: 27, End: 35, Home: 36, Tab: 9 };
+    const params = { key, code: key, windowsVirtualKeyCode: codes[key] ?? key.toUpperCase().charCodeAt(0), text };
+    await this.send("Input.dispatchKeyEvent", { type: "keyDown", ...params });
+    await this.send("Input.dispatchKeyEvent", { type: "keyUp", ...params, text: undefined });
+  }
+
+  async type(text) {
+    for (const letter of text) await this.key(letter, letter);
+  }
+
+  async open(url) {
+    await this.send("Page.navigate", { url });
+    await this.until(`document.readyState === "complete"`);
+  }
+
+  async look(width, height, dark = false) {
+    await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
+    await this.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }] });
+    await sleep(200);
+  }
+
+  async picture(name) {
+    if (!pictures) return;
+    const { data } = await this.send("Page.captureScreenshot", { format: "png" });
+    writeFileSync(join(pictures, `${name}.png`), Buffer.from(data, "base64"));
+  }
+}
+
+async function browser() {
+  const profile = join(folder, "profile");
+  const words = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--remote-debugging-port=0", `--user-data-dir=${profile}`, "about:blank"];
+  const port = await start(chromium, words, (told) => told.match(/DevTools listening on ws:\/\/127\.0\.0\.1:(\d+)/)?.[1]);
+  const targets = await (await fetch(`http://127.0.0.1:${port}/json/list`)).json();
+  const socket = new WebSocket(targets.find((it) => it.type === "page").webSocketDebuggerUrl);
+  await new Promise((done) => (socket.onopen = done));
+  const page = new Page(socket);
+  for (const domain of ["Page", "Runtime", "Network"]) await page.send(`${domain}.enable`);
+  return page;
+}
+
+const count = `document.getElementById("count").textContent`;
+const details = `document.getElementById("details").innerText`;
+const fits = `document.documentElement.scrollWidth <= innerWidth`;
+
+async function empty(page) {
+  const path = join(folder, "empty.jsonl");
+  writeFileSync(path, "");
+  await page.look(1280, 800);
+  await page.open(await serve(path));
+  check("an empty log says so", await page.until(`document.getElementById("empty").textContent === "No call is recorded yet."`));
+  await page.picture("empty");
+  appendFileSync(path, log(30));
+  check("a log that grows is followed", await page.until(`${count} === "30 calls"`), await page.run(count));
+}
+
+async function one(page) {
+  const path = join(folder, "run.jsonl");
+  writeFileSync(path, log(30));
+  await page.look(1280, 800);
+  await page.open(await serve(path));
+  check("one run is shown", await page.until(`${count} === "30 calls"`), await page.run(count));
+  await page.picture("run");
+  // With the keyboard alone.
+  for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.key(key);
+  check("Enter shows a call", await page.until(`${details}.includes("Arguments")`), await page.run(details));
+  check("with the command that calls it again", (await page.run(details)).includes("cargo toolgen call DOCUMENT get_issue '{\"owner\""));
+  check("and the calls that it made", (await page.run(details)).includes("Calls that it made (2)"));
+  await page.picture("details");
+  await page.key("Escape");
+  check("Escape hides it", await page.run(`document.getElementById("details").hidden && document.activeElement.id === "scroll"`));
+  const rows = await page.run("view.rows.length");
+  await page.key("ArrowLeft");
+  check("ArrowLeft folds", (await page.run("view.rows.length")) === rows - 2);
+  await page.key("ArrowRight");
+  check("ArrowRight unfolds", (await page.run("view.rows.length")) === rows);
+  await page.key("z", "z");
+  check("z zooms", await page.run("view.range !== null && !document.getElementById('brush').hidden"));
+  await page.key("0", "0");
+  check("0 shows the whole time", await page.run("view.range === null"));
+  await page.key("/", "/");
+  await page.type("needle");
+  check("a text is found in results", await page.until(`${count} === "1 of 30 calls"`), await page.run(count));
+  await page.key("Escape");
+  await page.run(`document.getElementById("reset").click()`);
+  check("filters are cleared", await page.run(`${count} === "30 calls"`));
+  await page.run(`const status = document.getElementById("status"); status.value = "refused"; status.onchange({ target: status })`);
+  check("a status is chosen", /^\d+ of 30 calls$/.test(await page.run(count)), await page.run(count));
+  await page.run(`document.getElementById("reset").click(); document.getElementById("to-figures").click()`);
+  check("figures are there", await page.run(`document.querySelectorAll("#figures tbody tr").length > 3 && document.querySelectorAll("#figures canvas").length > 5`));
+  await page.picture("figures");
+  await page.run(`document.getElementById("to-calls").click()`);
+  await page.look(420, 800, true);
+  check("a narrow window needs no scrolling sideways", await page.run(fits), await page.run("document.documentElement.scrollWidth"));
+  await page.picture("narrow-dark");
+  await page.look(1280, 800, true);
+  const colours = await page.run(`getComputedStyle(document.body).backgroundColor`);
+  check("dark is dark", colours === "rgb(22, 24, 28)", colours);
+  await page.picture("dark");
+}
+
+async function hostile(page) {
+  const path = join(folder, "hostile.jsonl");
+  writeFileSync(path, log(12, true));
+  await page.look(1280, 800);
+  await page.open(await serve(path));
+  await page.until(`${count} === "12 calls"`);
+  await page.run(`choose(1); show(view.chosen)`);
+  await page.until(`${details}.includes("Arguments")`);
+  check("a text that hides others is shown as it is", (await page.run(details)).includes("\\u202e"));
+  check("a result of a megabyte is cut, and shown whole when wanted", await page.run(`[...document.querySelectorAll("#details button")].some((it) => it.textContent.startsWith("Show all 1,"))`));
+  await page.picture("hostile");
+  await page.run(`document.getElementById("to-figures").click()`);
+  await page.picture("hostile-figures");
+  const elements = await page.run(`[document.querySelectorAll("img, iframe, object, link, [onerror]").length, document.querySelectorAll("script").length]`);
+  check("no element comes from the log", elements[0] === 0 && elements[1] === 2, elements);
+  check("nothing ran", page.dialogs === 0 && (await page.run("window.ran === undefined")));
+  check("a long name does not push the page aside", await page.run(fits));
+}
+
+async function many(page) {
+  const path = join(folder, "many.jsonl");
+  writeFileSync(path, log(100_000));
+  const begun = performance.now();
+  const url = await serve(path);
+  figures["read by the program, s"] = (performance.now() - begun) / 1000;
+  await page.look(1280, 800);
+  const opened = performance.now();
+  await page.open(url);
+  check("100,000 calls are shown", await page.until(`${count} === "100,000 calls"`), await page.run(count));
+  figures["opened by the browser, s"] = (performance.now() - opened) / 1000;
+  await page.picture("many");
+  // The longest time between two frames while the list is scrolled from its start to its end.
+  figures["longest pause of scrolling, ms"] = await page.run(`new Promise((done) => {
+    const scroll = document.getElementById("scroll");
+    let [last, longest, steps] = [performance.now(), 0, 0];
+    const frame = (now) => {
+      longest = Math.max(longest, now - last);
+      last = now;
+      steps += 1;
+      scroll.scrollTop = steps < 100 ? steps * 400 : (steps / 300) * scroll.scrollHeight;
+      if (steps < 300) requestAnimationFrame(frame);
+      else done(longest);
+    };
+    requestAnimationFrame(frame);
+  })`);
+  check("the last call is reached", await page.run(`document.getElementById("row-" + (view.rows.length - 1)) !== null`));
+  await page.key("Home");
+  check("no more elements than fit the window", (await page.run(`document.querySelectorAll(".row").length`)) < 60);
+}
+
+try {
+  const page = await browser();
+  for (const part of [empty, one, hostile, many]) await part(page);
+  check("no error in the page", page.errors.length === 0, page.errors);
+  const strange = page.requests.filter((url) => !/^(http:\/\/127\.0\.0\.1:|about:|data:)/.test(url));
+  check("nothing is loaded from elsewhere", strange.length === 0, strange);
+} catch (why) {
+  check("it runs", false, String(why.stack ?? why));
+} finally {
+  for (const child of started) {
+    child.removeAllListeners("exit");
+    child.kill("SIGKILL");
+  }
+  await sleep(200);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+console.log(Object.entries(figures).map(([name, value]) => `${name}: ${value.toFixed(2)}`).join(" · "));
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,55 @@
+// Audit logs as `JsonLinesSink` writes them, for the page to show.
+
+const TOOLS = ["get_issue", "search_repositories", "list_pulls", "merge_pull", "filesystem__read_file", "weather", "send_mail"];
+const ENDS = ["error", "refused", "timeout", "cancelled"];
+
+/** Numbers that are the same each time. */
+function random(seed) {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** The lines of a log of so many calls; in a hostile one, texts would like to be more than texts. */
+export function log(calls, hostile = false) {
+  const next = random(7);
+  const lines = [];
+  let [made, turn, session, now] = [0, 0, 1, Date.UTC(2026, 10, 22, 22)];
+  const add = (tool, parent, start, took, more = {}) => {
+    made += 1;
+    const number = made;
+    const end = parent === undefined && number % 9 === 0 ? ENDS[Math.floor(number / 9) % ENDS.length] : "ok";
+    const intent = {
+      event: "intent", call: `run-${number}`, ...(parent && { parent: `run-${parent}` }), timestamp: new Date(start).toISOString(), session_id: `s-${session}`,
+      agent_id: parent ? "researcher" : "triage", principal: "alice", tool_name: tool, tool_call_id: `call_${number}`, parameters: { owner: "it's", repo: "cargo", number },
+      spec_hash: "ab".repeat(32), attempt: tool === "merge_pull" ? 2 : 1, approved: tool === "merge_pull", approved_by: tool === "merge_pull" ? "carol" : "", turn, ...more,
+    };
+    const { parameters, ...outcome } = intent;
+    const result = end === "ok" ? { content: [{ type: "text", text: number === 17 ? "a needle" : "x".repeat(Math.floor(next() * 400)) }] } : null;
+    Object.assign(outcome, { event: "outcome", status: end, result: more.result ?? result, error: end === "ok" ? null : "the server answered 500", error_code: end === "ok" ? null : end.toUpperCase(), is_error: end !== "ok", duration_ms: took });
+    delete intent.result;
+    lines.push(JSON.stringify(intent), JSON.stringify(outcome));
+    return number;
+  };
+  while (made < calls) {
+    turn += 1;
+    let longest = 0;
+    for (let left = 1 + Math.floor(next() * 3); left > 0 && made < calls; left -= 1) {
+      const tool = made === 0 ? TOOLS[0] : TOOLS[Math.floor(next() * TOOLS.length)];
+      const took = Math.floor(20 + next() ** 3 * 4000);
+      longest = Math.max(longest, took);
+      if (hostile) {
+        const name = ["\u202eloot\u202c<img src=x onerror=ran=1>", "<script>ran=1</script>", "a".repeat(300)][made % 3];
+        add(name, undefined, now, took, { parameters: { html: "</script><script>ran=1;alert(1)</script>", mark: "\u202etxt.exe\u2066" }, result: made === 0 ? { content: "y".repeat(1_100_000) } : "</pre><svg onload=alert(2)>", session_id: "<b>s</b>" });
+        continue;
+      }
+      const parent = add(tool, undefined, now, took);
+      if (tool === "get_issue" && made + 2 <= calls) for (const part of [0, 1]) add("search_repositories", parent, now + (part * took) / 2, Math.floor(took / 2));
+    }
+    now += longest + 500;
+    if (calls > 1000 && next() < 0.1) [session, now] = [session + 1, now + 20_000];
+  }
+  return lines.join("\n") + "\n";
+}

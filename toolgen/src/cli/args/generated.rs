@@ -1,0 +1,29 @@
+//! The words about generated types.
+
+use clap::{Arg, ArgAction, ArgMatches};
+use toolgen::Options;
+use toolgen::emit::TextType;
+
+use super::{flag, option};
+
+/// Returns the arguments of `gen` about types.
+pub(super) fn arguments() -> [Arg; 3] {
+    [
+        flag("no-types", "Write no argument and result structs"),
+        option("derive", "PATH", "Structs and enums also derive this, such as ::schemars::JsonSchema")
+            .action(ArgAction::Append)
+            .conflicts_with("no-types"),
+        option("text-types", "CRATES", "Types of chrono, jiff, url and uuid instead of texts")
+            .action(ArgAction::Append)
+            .value_delimiter(',')
+            .value_parser(|text: &str| text.trim().parse::<TextType>())
+            .conflicts_with("no-types"),
+    ]
+}
+
+/// Sets what the arguments say.
+pub(super) fn set(matches: &ArgMatches, options: &mut Options) {
+    options.types = !matches.get_flag("no-types");
+    options.derives = matches.get_many("derive").unwrap_or_default().cloned().collect();
+    options.text_types = matches.get_many("text-types").unwrap_or_default().copied().collect();
+}

@@ -1,0 +1,172 @@
+//! What `--help` says beyond the words themselves: groups of commands, examples, exit codes.
+
+use clap::Command;
+
+/// The commands, by what somebody wants who looks for one.
+pub(super) const GROUPS: [(&str, &[&str]); 5] = [
+    ("Look at documents", &["check", "list", "docs", "schema", "tokens", "graph", "explain"]),
+    ("Run tools", &["call", "test", "serve", "timeline"]),
+    ("Write programs", &["init", "new", "gen", "bin"]),
+    ("Keep contracts", &["lock", "diff", "mcp"]),
+    ("This program", &["doctor", "completions", "man", "help"]),
+];
+
+/// The exit codes of all commands.
+pub(super) const EXIT_CODES: &str = "Exit codes:
+  0  fine; warnings may have been told
+  1  problems: a document or an operation cannot be compiled, a name or all filters fit nothing, something that is denied
+     was found, a call failed
+  2  wrong usage: a word that is not understood, or one that is missing";
+
+const FIRST: &str = "Examples:
+  cargo toolgen list api.yaml                            which tools an OpenAPI document gives
+  cargo toolgen call api.yaml get_pet id=7 --dry-run     the request that a call would send
+  cargo toolgen serve api.yaml --read-only               an MCP server of those that change nothing
+  cargo toolgen doctor                                   what is here, what is missing, and how to get it
+
+A document is a file, a URL, or `-` for the standard input. `cargo toolgen help COMMAND` has examples for each command.";
+
+/// Examples, by their commands.
+pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
+    (
+        "check",
+        &[
+            "cargo toolgen check api.yaml",
+            "cargo toolgen check api.yaml --deny warnings --allow W0801",
+            "curl -s https://example.com/openapi.json | cargo toolgen check -",
+        ],
+    ),
+    (
+        "list",
+        &[
+            "cargo toolgen list https://example.com/openapi.json",
+            "cargo toolgen list api.yaml --tag pets --exclude 'DELETE /**'",
+            "cargo toolgen list api.yaml --format json",
+        ],
+    ),
+    (
+        "docs",
+        &[
+            "cargo toolgen docs api.yaml --tool get_pet",
+            "cargo toolgen docs api.yaml --level summary --group category",
+        ],
+    ),
+    (
+        "schema",
+        &[
+            "cargo toolgen schema api.yaml --dialect openai-strict --tool get_pet",
+            "cargo toolgen schema api.yaml --dialect anthropic --envelope",
+        ],
+    ),
+    (
+        "tokens",
+        &[
+            "cargo toolgen tokens api.yaml",
+            "cargo toolgen tokens api.yaml --budget 20000 --slim compact",
+            "cargo toolgen tokens api.yaml --format html --out tokens.html",
+        ],
+    ),
+    ("graph", &["cargo toolgen graph tools.yaml", "cargo toolgen graph tools.yaml --format dot"]),
+    ("explain", &["cargo toolgen explain E0106", "cargo toolgen explain"]),
+    (
+        "call",
+        &[
+            "cargo toolgen call api.yaml",
+            "cargo toolgen call api.yaml get_pet id=7 --dry-run",
+            "cargo toolgen call api.yaml add_pet name=Bo tags=small,brown owner.name=Ada photo=@bo.txt",
+            "cargo toolgen call api.yaml add_pet '{\"name\": \"Bo\"}' --auth key=PETS_KEY",
+        ],
+    ),
+    ("test", &["cargo toolgen test tools.yaml", "cargo toolgen test tools.yaml --tool count_lines --run"]),
+    (
+        "serve",
+        &[
+            "cargo toolgen serve api.yaml --operation 'get*' --read-only",
+            "cargo toolgen serve tools.yaml --ask 'effect:destructive' --audit calls.jsonl",
+            "cargo toolgen serve api.yaml --http 127.0.0.1:8080",
+        ],
+    ),
+    (
+        "timeline",
+        &[
+            "cargo toolgen timeline calls.jsonl api.yaml",
+            "cargo toolgen timeline calls.sqlite --out calls.html",
+        ],
+    ),
+    ("init", &["cargo toolgen init", "cargo toolgen init --toolgen-path ../toolgen"]),
+    (
+        "new",
+        &["cargo toolgen new count_lines", "cargo toolgen new find_orders --kind http --manifest shop.yaml"],
+    ),
+    (
+        "gen",
+        &[
+            "cargo toolgen gen api.yaml --out src/tools",
+            "cargo toolgen gen api.yaml --out api-tools --crate api-tools --runtime-path ../toolgen/runtime",
+            "cargo toolgen gen api.yaml --out src/tools --check",
+        ],
+    ),
+    ("bin", &["cargo toolgen bin tools.yaml --out tools --runtime-path ../toolgen/runtime --build"]),
+    ("lock", &["cargo toolgen lock api.yaml", "cargo toolgen lock api.yaml --out api.lock"]),
+    (
+        "diff",
+        &[
+            "cargo toolgen diff toolgen.lock api.yaml",
+            "git show HEAD~1:api.yaml | cargo toolgen diff - api.yaml --fail-on security",
+        ],
+    ),
+    (
+        "mcp",
+        &[
+            "cargo toolgen mcp lock --alias shop -- npx -y @example/shop-server@1.4.0",
+            "cargo toolgen mcp lock --alias shop --url https://mcp.example.com/mcp --bearer SHOP_TOKEN",
+            "cargo toolgen mcp verify shop.lock.json",
+        ],
+    ),
+    ("doctor", &["cargo toolgen doctor", "cargo toolgen doctor --format json"]),
+    (
+        "completions",
+        &[
+            "cargo toolgen completions bash > ~/.local/share/bash-completion/completions/cargo-toolgen",
+            "cargo toolgen completions zsh > ~/.zfunc/_cargo-toolgen",
+            "cargo toolgen completions fish > ~/.config/fish/completions/cargo-toolgen.fish",
+        ],
+    ),
+    ("man", &["cargo toolgen man ~/.local/share/man/man1"]),
+];
+
+/// Adds the groups to the help of the program, and examples and exit codes to that of each command.
+pub(super) fn with_help(mut command: Command) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    for name in names {
+        command = command.mut_subcommand(&name, |sub| {
+            let examples = EXAMPLES.iter().find(|(of, _)| *of == name).map_or(&[][..], |(_, all)| all);
+            let examples = examples.iter().map(|line| format!("\n  {line}")).collect::<String>();
+            let said = sub.get_after_help().map(|text| format!("{text}\n\n")).unwrap_or_default();
+            sub.after_help(format!("{said}Examples:{examples}\n\n{EXIT_CODES}"))
+        });
+    }
+    let template = format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
+        grouped(&command)
+    );
+    command.help_template(template).after_help(format!("{FIRST}\n\n{EXIT_CODES}"))
+}
+
+/// The commands with what they do, below the headings of their groups.
+fn grouped(command: &Command) -> String {
+    let about = |name: &str| match command.find_subcommand(name).and_then(Command::get_about) {
+        Some(about) => about.to_string(),
+        None => "Print the help of a command".to_owned(),
+    };
+    let width = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (heading, names) in GROUPS {
+        text.push_str(&format!("{heading}:\n"));
+        for name in names {
+            text.push_str(&format!("  {name:width$}  {}\n", about(name)));
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,169 @@
+//! The words of the command line, compared with what is written of them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::ffi::OsString;
+
+use super::*;
+
+#[test]
+fn every_command_is_in_a_group_and_has_examples_that_are_understood() {
+    let command = command();
+    let mut grouped: Vec<&str> = help::GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+    let mut known: Vec<&str> = command.get_subcommands().map(Command::get_name).chain(["help"]).collect();
+    grouped.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(grouped, known);
+    for name in known.into_iter().filter(|name| *name != "help") {
+        let (_, examples) = help::EXAMPLES.iter().find(|(of, _)| *of == name).unwrap();
+        assert!(!examples.is_empty(), "{name}");
+        for example in *examples {
+            let line = example.split('|').next_back().unwrap().split('>').next().unwrap();
+            let words: Vec<OsString> = words(line);
+            assert_eq!(words[2], name, "{example}");
+            let read = parse([&["cargo-toolgen".into()][..], &words[1..]].concat());
+            assert!(read.is_ok(), "{example}: {}", read.unwrap_err());
+        }
+    }
+}
+
+/// Takes a line of a shell apart; texts between `'` are one word.
+fn words(line: &str) -> Vec<OsString> {
+    let mut words: Vec<OsString> = Vec::new();
+    for (index, part) in line.split('\'').enumerate() {
+        if index % 2 == 1 {
+            words.push(part.into());
+        } else {
+            words.extend(part.split_whitespace().map(OsString::from));
+        }
+    }
+    words
+}
+
+#[test]
+fn what_was_probably_meant_comes_first() {
+    let told = |words: &[&str]| parse(words.iter().map(OsString::from).collect()).unwrap_err().to_string();
+    assert!(told(&["x", "chek"]).contains("'check', 'schema'"), "{}", told(&["x", "chek"]));
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    assert!(told(&["x", file]).contains("a command comes first"), "{}", told(&["x", file]));
+    assert!(told(&["x", "https://example.com/api"]).contains("cargo toolgen check https://example.com/api"));
+}
+
+/// Between these lines, the page is written by this test (`TOOLGEN_UPDATE=1`).
+const MARKS: (&str, &str) = ("<!-- written from the words of the program -->\n", "<!-- end -->\n");
+
+#[test]
+fn the_page_of_the_command_line_is_as_the_program() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cli.md");
+    let text = std::fs::read_to_string(&page).unwrap();
+    let (before, rest) = text.split_once(MARKS.0).unwrap();
+    let (_, after) = rest.split_once(MARKS.1).unwrap();
+    let written = format!("{before}{}{}{}{after}", MARKS.0, reference(), MARKS.1);
+    if std::env::var_os("TOOLGEN_UPDATE").is_some_and(|value| value != "0") {
+        std::fs::write(&page, &written).unwrap();
+    } else {
+        assert!(text == written, "docs/cli.md is not as the program; TOOLGEN_UPDATE=1 writes it anew");
+    }
+    for (code, _) in exit_codes() {
+        assert!(before.contains(&format!("| {code} |")), "no row says what the exit code {code} means");
+    }
+}
+
+/// The exit codes that `--help` tells, with their texts.
+fn exit_codes() -> Vec<(&'static str, &'static str)> {
+    let lines = help::EXIT_CODES.lines().filter_map(|line| line.strip_prefix("  "));
+    lines.filter(|line| !line.starts_with(' ')).filter_map(|line| line.split_once("  ")).collect()
+}
+
+/// The commands with their words, in Markdown.
+fn reference() -> String {
+    let mut program = command();
+    program.build();
+    let find = |name: &str| program.find_subcommand(name).filter(|_| name != "help");
+    let mut text = String::new();
+    for (heading, names) in help::GROUPS {
+        text.push_str(&format!("**{heading}**\n\n| command | what it does |\n|---|---|\n"));
+        for sub in names.iter().filter_map(|name| find(name)) {
+            text.push_str(&format!(
+                "| `{}` | {} |\n",
+                sub.get_name(),
+                cell(&sub.get_about().unwrap().to_string())
+            ));
+        }
+        text.push('\n');
+    }
+    let graph = find("graph").unwrap();
+    let shared: Vec<&Arg> =
+        graph.get_arguments().filter(|arg| arg.get_id() != "format" && is_option(arg)).collect();
+    text.push_str("### What all commands take that compile documents\n\n");
+    text.push_str(&table(&shared));
+    let is_shared = |arg: &Arg| {
+        shared.iter().any(|known| {
+            known.get_id() == arg.get_id()
+                && known.get_help().map(ToString::to_string) == arg.get_help().map(ToString::to_string)
+        })
+    };
+    for sub in help::GROUPS.iter().flat_map(|(_, names)| *names).filter_map(|name| find(name)) {
+        let nested: Vec<&Command> = sub.get_subcommands().filter(|sub| sub.get_name() != "help").collect();
+        let all = if nested.is_empty() { vec![sub] } else { nested };
+        for one in all {
+            let mut one = one.clone();
+            let usage = one.render_usage().to_string();
+            text.push_str(&format!("### `{}`\n\n", usage.trim_start_matches("Usage: ")));
+            let own: Vec<&Arg> = one.get_arguments().filter(|arg| !is_shared(arg)).collect();
+            text.push_str(&table(&own));
+            if one.get_arguments().any(is_shared) {
+                text.push_str("…and what all commands take that compile documents.\n\n");
+            }
+        }
+    }
+    text
+}
+
+fn is_option(arg: &Arg) -> bool {
+    arg.get_long().is_some() && arg.get_id() != "help"
+}
+
+/// A row for each argument and option.
+fn table(args: &[&Arg]) -> String {
+    let args: Vec<&&Arg> = args.iter().filter(|arg| arg.get_id() != "help").collect();
+    if args.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("| word | meaning |\n|---|---|\n");
+    for arg in args {
+        let values = arg.get_value_names().unwrap_or_default().iter().map(ToString::to_string);
+        let values = if arg.get_action().takes_values() {
+            values.collect::<Vec<_>>().join(" ")
+        } else {
+            String::new()
+        };
+        let word = match (arg.get_short(), arg.get_long()) {
+            (Some(short), Some(long)) => format!("-{short}, --{long} {values}"),
+            (None, Some(long)) => format!("--{long} {values}"),
+            _ => values,
+        };
+        let mut told = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        if arg.get_action().takes_values() {
+            let possible: Vec<String> =
+                arg.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
+            if !possible.is_empty() && !arg.is_hide_possible_values_set() {
+                told.push_str(&format!(" ({})", possible.join(", ")));
+            }
+            let defaults: Vec<String> = arg
+                .get_default_values()
+                .iter()
+                .map(|value| format!("`{}`", value.to_string_lossy()))
+                .collect();
+            if !defaults.is_empty() {
+                told.push_str(&format!("; by default {}", defaults.join(" ")));
+            }
+        }
+        text.push_str(&format!("| `{}` | {} |\n", cell(word.trim()), cell(&told)));
+    }
+    text + "\n"
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}

@@ -1,0 +1,218 @@
+//! Values as they are typed in a shell, read by the schema of the argument they are for.
+
+use serde_json::Value;
+use toolgen_runtime::List;
+use toolgen_runtime::schema::shape::{Def, Extra, Kind, Literal, Shape, find_def};
+
+/// How many references and variants are followed; a schema may refer to itself.
+const DEEPEST: usize = 16;
+
+/// The most arguments of a usage line.
+const MOST_OF_USAGE: usize = 12;
+
+/// The most values of an enumeration in a usage line.
+const MOST_VALUES: usize = 4;
+
+/// Which values a shape takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Takes<'a> {
+    pub(super) text: bool,
+    /// Whether its texts are bytes, as Base64.
+    pub(super) base64: bool,
+    null: bool,
+    boolean: bool,
+    number: bool,
+    object: bool,
+    anything: bool,
+    /// The shape of its items, if it takes a list; `None` inside if any item fits.
+    list: Option<Option<&'a Shape>>,
+}
+
+impl<'a> Takes<'a> {
+    /// Returns what a shape takes; everything if there is none.
+    pub(super) fn of(shape: Option<&'a Shape>, defs: &'a List<Def>) -> Takes<'a> {
+        let mut takes = Takes::default();
+        match shape {
+            Some(shape) => takes.add(shape, defs, 0),
+            None => takes.anything = true,
+        }
+        takes
+    }
+
+    fn add(&mut self, shape: &'a Shape, defs: &'a List<Def>, depth: usize) {
+        self.null |= shape.nullable;
+        if depth > DEEPEST {
+            self.anything = true;
+            return;
+        }
+        match &shape.kind {
+            Kind::Any | Kind::Raw(_) => self.anything = true,
+            Kind::Never => {}
+            Kind::Null => self.null = true,
+            Kind::Boolean => self.boolean = true,
+            Kind::Integer(_) | Kind::Number(_) => self.number = true,
+            Kind::String(rules) => {
+                self.text = true;
+                self.base64 |= &*rules.content_encoding == "base64" || &*rules.format == "byte";
+            }
+            Kind::Enum(literals) => literals.iter().for_each(|literal| match literal {
+                Literal::Null => self.null = true,
+                Literal::Bool(_) => self.boolean = true,
+                Literal::Number(_) => self.number = true,
+                Literal::String(_) => self.text = true,
+                Literal::Json(_) => self.anything = true,
+            }),
+            Kind::Array(rules) => self.list = Some(Some(&*rules.items)),
+            Kind::Tuple(_) => self.list = Some(None),
+            Kind::Object(_) => self.object = true,
+            Kind::Union(rules) => rules.variants.iter().for_each(|one| self.add(one, defs, depth + 1)),
+            Kind::All(shapes) => shapes.iter().for_each(|one| self.add(one, defs, depth + 1)),
+            Kind::Ref(name) => match find_def(defs, name) {
+                Some(shape) => self.add(shape, defs, depth + 1),
+                None => self.anything = true,
+            },
+        }
+    }
+
+    /// Whether it takes lists and no texts, so that commas separate items and a repeated name adds more of them.
+    pub(super) fn lists_alone(&self) -> bool {
+        self.list.is_some() && !self.text && !self.anything
+    }
+
+    /// Whether a JSON value is of a type that it takes.
+    fn fits(&self, value: &Value) -> bool {
+        self.anything
+            || match value {
+                Value::Null => self.null,
+                Value::Bool(_) => self.boolean,
+                Value::Number(_) => self.number,
+                Value::String(_) => false,
+                Value::Array(_) => self.list.is_some(),
+                Value::Object(_) => self.object,
+            }
+    }
+
+    /// Returns a word as JSON text, in which numbers stand as they were typed.
+    pub(super) fn json(&self, word: &str, defs: &'a List<Def>) -> String {
+        let read = serde_json::from_str::<Value>(word);
+        if read.as_ref().is_ok_and(|value| self.fits(value)) {
+            return word.trim().to_owned();
+        }
+        if self.lists_alone() {
+            return format!("[{}]", self.items(word, defs).join(","));
+        }
+        match read {
+            // What does not fit is told as what it is.
+            Ok(_) if !self.text => word.trim().to_owned(),
+            _ => Value::String(word.to_owned()).to_string(),
+        }
+    }
+
+    /// Returns the items that a word stands for, as JSON texts to be joined by commas: what is in a JSON list, or what is
+    /// between commas.
+    pub(super) fn items(&self, word: &str, defs: &'a List<Def>) -> Vec<String> {
+        if serde_json::from_str::<Vec<Value>>(word).is_ok() {
+            let inner = word
+                .trim()
+                .strip_prefix('[')
+                .and_then(|rest| rest.strip_suffix(']'))
+                .unwrap_or_default()
+                .trim();
+            return if inner.is_empty() { Vec::new() } else { vec![inner.to_owned()] };
+        }
+        if word.is_empty() {
+            return Vec::new();
+        }
+        let item = Takes::of(self.list.flatten(), defs);
+        // Objects have commas of their own.
+        if item.object && word.trim_start().starts_with('{') {
+            return vec![item.json(word, defs)];
+        }
+        word.split(',').map(|part| item.json(part, defs)).collect()
+    }
+}
+
+/// Returns the shape of a field of a shape, also of a variant or a map; `None` if there is no such field.
+pub(super) fn field<'a>(shape: &'a Shape, name: &str, defs: &'a List<Def>) -> Option<Option<&'a Shape>> {
+    find(shape, name, defs, 0)
+}
+
+fn find<'a>(shape: &'a Shape, name: &str, defs: &'a List<Def>, depth: usize) -> Option<Option<&'a Shape>> {
+    if depth > DEEPEST {
+        return None;
+    }
+    match &shape.kind {
+        Kind::Object(rules) => {
+            let named = rules.fields.iter().find(|field| *field.name == *name);
+            let named = named.or_else(|| {
+                rules.fields.iter().find(|field| field.aliases.iter().any(|alias| **alias == *name))
+            });
+            match (&rules.extra, named) {
+                (_, Some(field)) => Some(Some(&field.shape)),
+                (Extra::Of(shape), None) => Some(Some(&**shape)),
+                _ => None,
+            }
+        }
+        Kind::Union(rules) => rules.variants.iter().find_map(|one| find(one, name, defs, depth + 1)),
+        Kind::All(shapes) => shapes.iter().find_map(|one| find(one, name, defs, depth + 1)),
+        Kind::Ref(name_of) => find(find_def(defs, name_of)?, name, defs, depth + 1),
+        _ => None,
+    }
+}
+
+/// Returns the first field of an object, which is typed as `object.field=…`.
+fn first_field<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<&'a str> {
+    match &shape.kind {
+        Kind::Object(rules) => rules.fields.first().map(|field| field.name.as_str()),
+        Kind::Ref(name) if depth < DEEPEST => first_field(find_def(defs, name)?, defs, depth + 1),
+        _ => None,
+    }
+}
+
+/// Returns what is typed for a value of a shape: `TEXT`, `NUMBER`, `true|false`, …
+pub(super) fn word(shape: &Shape, defs: &List<Def>) -> String {
+    if let Kind::Enum(literals) = &shape.kind
+        && literals.len() <= MOST_VALUES
+    {
+        let texts = literals.iter().map(|literal| match literal {
+            Literal::String(text) => text.to_string(),
+            other => other.to_json().to_string(),
+        });
+        return texts.collect::<Vec<_>>().join("|");
+    }
+    let takes = Takes::of(Some(shape), defs);
+    match takes {
+        Takes { anything: true, .. } => "JSON".to_owned(),
+        Takes { text: true, .. } => "TEXT".to_owned(),
+        Takes { number: true, .. } => "NUMBER".to_owned(),
+        Takes { boolean: true, .. } => "true|false".to_owned(),
+        Takes { list: Some(Some(item)), .. } if is_short(&Takes::of(Some(item), defs)) => {
+            format!("{},…", word(item, defs))
+        }
+        _ => "JSON".to_owned(),
+    }
+}
+
+/// Whether items are typed between commas, rather than as JSON.
+fn is_short(item: &Takes<'_>) -> bool {
+    item.text || !(item.object || item.list.is_some())
+}
+
+/// Returns the arguments of a tool as they are typed: `id=NUMBER [limit=NUMBER]`.
+pub(super) fn usage(shape: &Shape, defs: &List<Def>) -> String {
+    let Kind::Object(rules) = &shape.kind else { return "one JSON object".to_owned() };
+    let (required, optional): (Vec<_>, Vec<_>) = rules.fields.iter().partition(|field| field.required);
+    let typed = |name: &str, shape: &Shape| match first_field(shape, defs, 0) {
+        Some(part) => format!("{name}.{part}=…"),
+        None => format!("{name}={}", word(shape, defs)),
+    };
+    let required = required.into_iter().map(|field| typed(&field.name, &field.shape));
+    let optional = optional.into_iter().map(|field| format!("[{}]", typed(&field.name, &field.shape)));
+    let mut all: Vec<String> = required.chain(optional).collect();
+    let more = all.len().saturating_sub(MOST_OF_USAGE);
+    if more > 0 {
+        all.truncate(MOST_OF_USAGE);
+        all.push(format!("and {more} more"));
+    }
+    if all.is_empty() { "no arguments".to_owned() } else { all.join(" ") }
+}

@@ -1,0 +1,105 @@
+//! `doctor`: what is here, what is missing, and how to get it.
+
+mod machine;
+mod needs;
+mod places;
+
+use std::io;
+
+use serde_json::{Value, json};
+
+use super::Outcome;
+use super::args::Doctor;
+use super::output::Output;
+
+/// What is found of one thing.
+#[derive(Debug, PartialEq, Eq)]
+struct Finding {
+    state: State,
+    what: String,
+    /// What to do about it; empty if nothing is to be done.
+    remedy: String,
+}
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// It works.
+    Fine,
+    /// It is worth knowing.
+    Note,
+    /// It does not work.
+    Problem,
+}
+
+impl Finding {
+    fn fine(what: impl Into<String>) -> Finding {
+        Finding { state: State::Fine, what: what.into(), remedy: String::new() }
+    }
+
+    fn note(what: impl Into<String>, remedy: impl Into<String>) -> Finding {
+        Finding { state: State::Note, what: what.into(), remedy: remedy.into() }
+    }
+
+    fn problem(what: impl Into<String>, remedy: impl Into<String>) -> Finding {
+        Finding { state: State::Problem, what: what.into(), remedy: remedy.into() }
+    }
+
+    fn json(&self) -> Value {
+        let state = match self.state {
+            State::Fine => "fine",
+            State::Note => "note",
+            State::Problem => "problem",
+        };
+        json!({"state": state, "what": self.what, "remedy": self.remedy})
+    }
+
+    fn text(&self) -> String {
+        let mark = match self.state {
+            State::Fine => '+',
+            State::Note => '-',
+            State::Problem => '!',
+        };
+        let remedy = if self.remedy.is_empty() { String::new() } else { format!("\n      {}", self.remedy) };
+        format!("  {mark} {}{remedy}", self.what)
+    }
+}
+
+/// Looks at everything and prints what is found. "Problems found" means that something does not work.
+pub(super) fn run(task: &Doctor, output: &mut Output) -> io::Result<Outcome> {
+    if !task.folder.is_dir() {
+        output.complain(&format!("{} is no folder", task.folder.display()));
+        return Ok(Outcome::Usage);
+    }
+    output.progress("looking at the toolchain");
+    let mut areas =
+        vec![("toolchain", machine::toolchain(task.offline)), ("this program", machine::program())];
+    let (documents, programs) = places::documents(&task.folder, output);
+    areas.push(("documents and locks", documents));
+    areas.push(("programs that tools start", needs::programs(&programs)));
+    areas.push(("variables and credentials", needs::variables(&programs)));
+    areas.retain(|(_, findings)| !findings.is_empty());
+    let all = || areas.iter().flat_map(|(_, findings)| findings);
+    let problems = all().filter(|finding| finding.state == State::Problem).count();
+    if task.json {
+        let areas: Vec<Value> = areas
+            .iter()
+            .map(|(area, findings)| {
+                json!({"area": area, "findings": findings.iter().map(Finding::json).collect::<Vec<_>>()})
+            })
+            .collect();
+        output.json(&json!({"problems": problems, "areas": areas}))?;
+        output.line("")?;
+    } else {
+        for (area, findings) in &areas {
+            output.line(area)?;
+            findings.iter().try_for_each(|finding| output.line(&finding.text()))?;
+        }
+        let plural = if problems == 1 { "" } else { "s" };
+        output.line(&match problems {
+            0 => "\nnothing is missing".to_owned(),
+            _ => format!("\n{problems} problem{plural}: the lines that begin with `!`"),
+        })?;
+    }
+    Ok(if problems == 0 { Outcome::Fine } else { Outcome::Problems })
+}

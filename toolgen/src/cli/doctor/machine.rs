@@ -1,0 +1,81 @@
+//! The toolchain, and what this program was built with.
+
+use std::process::{Command, Stdio};
+
+use super::Finding;
+
+/// The oldest Rust that builds the crates: `rust-version` of their manifests.
+const RUST: &str = env!("CARGO_PKG_RUST_VERSION");
+
+/// What the command line is built with, as the feature `cli` says.
+const FEATURES: &str =
+    "HTTP requests, programs, MCP clients and servers, an audit in lines of JSON, a tokenizer";
+
+const RUSTUP: &str = "install it by https://rustup.rs";
+
+/// Looks for cargo and rustc, which build what `gen`, `init` and `bin` write.
+pub(super) fn toolchain(offline: bool) -> Vec<Finding> {
+    if offline {
+        return vec![Finding::note("not looked at", "leave `--offline` away")];
+    }
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let cargo = version(super::super::cargo());
+    let rustc = version(Command::new(rustc));
+    vec![told("cargo", cargo, false), told("rustc", rustc, true)]
+}
+
+/// Returns what a program says of its version; an error says why it does not.
+fn version(mut program: Command) -> Result<String, String> {
+    let said = program.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
+    let said = said.map_err(|error| error.to_string())?;
+    match String::from_utf8_lossy(&said.stdout).lines().next() {
+        Some(line) if said.status.success() => Ok(line.trim().to_owned()),
+        _ => Err(format!("`--version` failed ({})", said.status)),
+    }
+}
+
+fn told(name: &str, version: Result<String, String>, must_be_new: bool) -> Finding {
+    match version {
+        Ok(version) if must_be_new && is_older(&version) => Finding::problem(
+            format!("{version} is older than {RUST}, which generated crates need"),
+            "`rustup update stable`",
+        ),
+        Ok(version) => Finding::fine(version),
+        Err(why) => Finding::problem(
+            format!("{name} cannot be started: {why}"),
+            format!("generated crates cannot be built here; {RUSTUP}"),
+        ),
+    }
+}
+
+/// Whether `rustc 1.70.0 (…)` is older than the oldest that will do.
+fn is_older(version: &str) -> bool {
+    let numbers = |text: &str| -> Vec<u32> {
+        let text = text.split(['-', '+']).next().unwrap_or_default();
+        text.split('.').map_while(|part| part.parse().ok()).collect()
+    };
+    let given = numbers(version.split_whitespace().nth(1).unwrap_or_default());
+    !given.is_empty() && given < numbers(RUST)
+}
+
+/// Says what this program is.
+pub(super) fn program() -> Vec<Finding> {
+    let build = if cfg!(debug_assertions) { ", built without optimization" } else { "" };
+    let sandbox =
+        if cfg!(target_os = "linux") { "" } else { "; programs run without a sandbox on this system" };
+    vec![Finding::fine(format!("cargo-toolgen {}{build}: {FEATURES}{sandbox}", env!("CARGO_PKG_VERSION")))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_rust_is_told() {
+        assert!(is_older("rustc 1.70.0 (90c541806 2023-05-31)") && is_older("rustc 0.9"));
+        assert!(!is_older(&format!("rustc {RUST}")) && !is_older("rustc 1.200.1-nightly") && !is_older("?"));
+        let old = told("rustc", Ok("rustc 1.70.0".to_owned()), true);
+        assert_eq!(old.remedy, "`rustup update stable`");
+        assert!(told("cargo", Err("not found".to_owned()), false).remedy.contains("rustup.rs"));
+    }
+}

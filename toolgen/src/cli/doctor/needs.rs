@@ -1,0 +1,158 @@
+//! What tools need of this machine: programs, variables, credentials.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::Map;
+use toolgen::Program;
+use toolgen_runtime::CancellationToken;
+use toolgen_runtime::engine::executor::{ExecOptions, LocalExecutor, preflight};
+use toolgen_runtime::engine::http::HttpEngine;
+use toolgen_runtime::spec::plan::{Call, CommandPlan, McpServer, McpTransport, Tool, Word};
+use toolgen_runtime::spec::template::Scope;
+
+use super::super::engines::credentials;
+use super::Finding;
+
+type Programs = [(PathBuf, Program)];
+
+/// The name of a program or a variable, and who needs it.
+type Needed = BTreeMap<String, Vec<String>>;
+
+/// Looks for the programs that command tools and MCP servers are.
+pub(super) fn programs(compiled: &Programs) -> Vec<Finding> {
+    let mut needed = Needed::new();
+    for (_, program) in compiled {
+        for tool in program.all_tools() {
+            if let Call::Command(plan) = &tool.call {
+                for name in started(plan) {
+                    needed.entry(name).or_default().push(format!("the tool `{}`", tool.spec.name.as_str()));
+                }
+            }
+        }
+    }
+    for server in servers(compiled) {
+        if let McpTransport::Stdio { argv, .. } = &server.transport
+            && let Some(name) = argv.first()
+        {
+            needed.entry(name.to_string()).or_default().push(format!("the MCP server `{}`", server.alias));
+        }
+    }
+    let names: Vec<&str> = needed.keys().map(String::as_str).collect();
+    let missing = missing(&names);
+    needed
+        .iter()
+        .map(|(name, by)| {
+            if missing.contains(name) {
+                let remedy = "install it, or add its folder to PATH; a path with `/` starts at the folder this runs in";
+                Finding::problem(format!("{name} is not found, which is needed by {}", few(by)), remedy)
+            } else {
+                Finding::fine(format!("{name}, for {}", few(by)))
+            }
+        })
+        .collect()
+}
+
+/// Returns the programs of a command whose names do not depend on arguments.
+fn started(plan: &CommandPlan) -> Vec<String> {
+    let none = Map::new();
+    let first = match plan.argv.first() {
+        Some(Word::One { text, .. }) if plan.script.is_empty() => {
+            text.fill_text(&Scope::of(&none)).ok().flatten()
+        }
+        _ => None,
+    };
+    first.into_iter().chain(plan.programs.iter().map(ToString::to_string)).collect()
+}
+
+fn missing(names: &[&str]) -> Vec<String> {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+        return Vec::new();
+    };
+    let (executor, options, cancel) =
+        (LocalExecutor::new(), ExecOptions::default(), CancellationToken::new());
+    let found = runtime.block_on(preflight(&executor, names, &options, &cancel));
+    found.map(|capabilities| capabilities.missing).unwrap_or_default()
+}
+
+/// Returns the MCP servers of documents and locks, each once.
+fn servers(compiled: &Programs) -> Vec<&McpServer> {
+    let named = compiled.iter().flat_map(|(_, program)| program.all_servers()).map(|source| &source.server);
+    let tools = compiled.iter().flat_map(|(_, program)| program.all_tools());
+    let of_locks = tools.filter_map(|tool| match &tool.call {
+        Call::Mcp(plan) => Some(&*plan.server),
+        _ => None,
+    });
+    let mut servers: Vec<&McpServer> = Vec::new();
+    for server in named.chain(of_locks) {
+        if !servers.iter().any(|known| known.alias == server.alias && known.transport == server.transport) {
+            servers.push(server);
+        }
+    }
+    servers
+}
+
+/// Looks at the variables that programs and servers get, and at the credentials of requests.
+pub(super) fn variables(compiled: &Programs) -> Vec<Finding> {
+    let mut needed = Needed::new();
+    for server in servers(compiled) {
+        let names: Vec<&str> = match &server.transport {
+            McpTransport::Stdio { inherit, .. } => inherit.iter().map(|name| name.as_str()).collect(),
+            McpTransport::Http { headers, bearer, .. } => {
+                headers.iter().map(|(_, variable)| variable.as_str()).chain([bearer.as_str()]).collect()
+            }
+        };
+        for name in names.into_iter().filter(|name| !name.is_empty()) {
+            needed.entry(name.to_owned()).or_default().push(format!("the MCP server `{}`", server.alias));
+        }
+    }
+    for (_, program) in compiled {
+        for tool in program.all_tools() {
+            if let Call::Command(plan) = &tool.call {
+                for name in &*plan.inherit {
+                    let by = format!("the tool `{}`", tool.spec.name.as_str());
+                    needed.entry(name.to_string()).or_default().push(by);
+                }
+            }
+        }
+    }
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let told = |(name, by): (&String, &Vec<String>)| match set(name) {
+        true => Finding::fine(format!("{name} is set, for {}", few(by))),
+        false => Finding::note(format!("{name} is not set, for {}", few(by)), format!("`export {name}=…`")),
+    };
+    needed.iter().map(told).chain(compiled.iter().flat_map(unset_credentials)).collect()
+}
+
+/// Returns a finding for each scheme of a document that has no credential.
+fn unset_credentials((path, program): &(PathBuf, Program)) -> Vec<Finding> {
+    let options = toolgen::Options::default();
+    let Ok(engine) = HttpEngine::builder().credentials(credentials(&options)).build() else {
+        return Vec::new();
+    };
+    let tools: Vec<Tool> = program.all_tools().into_iter().map(|tool| tool.clone().into()).collect();
+    // By scheme: what to do, and for how many tools.
+    let mut schemes: BTreeMap<String, (String, usize)> = BTreeMap::new();
+    for missing in engine.missing_credentials(&tools) {
+        for one in missing.alternatives.iter().flatten() {
+            schemes.entry(one.scheme.clone()).or_insert_with(|| (one.remedy.clone(), 0)).1 += 1;
+        }
+    }
+    let told = |(scheme, (remedy, tools)): (String, (String, usize))| {
+        let tools = if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") };
+        Finding::note(format!("{}: no credential for `{scheme}`, of {tools}", path.display()), remedy)
+    };
+    schemes.into_iter().map(told).collect()
+}
+
+/// Names the first of many.
+fn few(all: &[String]) -> String {
+    let mut all: Vec<&str> = all.iter().map(String::as_str).collect();
+    all.dedup();
+    match all.as_slice() {
+        [first, second, third, rest @ ..] if !rest.is_empty() => {
+            format!("{first}, {second}, {third} and {} more", rest.len())
+        }
+        few => few.join(", "),
+    }
+}

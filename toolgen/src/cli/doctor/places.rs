@@ -1,0 +1,147 @@
+//! The documents and locks below a folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toolgen::contract::{load, surface};
+use toolgen::problem::codes;
+use toolgen::{Document, Options, Problems, Program, Severity, compile};
+
+use super::super::output::Output;
+use super::Finding;
+
+/// How far below the folder documents are looked for.
+const DEEPEST: usize = 3;
+/// How many files are looked at.
+const MOST_FILES: usize = 2_000;
+/// How many documents are compiled.
+const MOST_DOCUMENTS: usize = 30;
+/// Folders that hold what others wrote.
+const FOREIGN: [&str; 3] = ["target", "node_modules", "vendor"];
+/// What a text has that is a document, and what other JSON seldom has.
+const MARKS: [&str; 3] = ["openapi", "swagger", "toolgen"];
+
+/// Compiles the documents below a folder. Returns what is found of them, and the compiled ones by their paths.
+pub(super) fn documents(folder: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(PathBuf, Program)>) {
+    let (mut files, mut left) = (Vec::new(), MOST_FILES);
+    find(folder, 0, &mut left, &mut files);
+    let (mut findings, mut programs, mut more) = (Vec::new(), Vec::new(), 0);
+    for path in files {
+        if findings.len() == MOST_DOCUMENTS {
+            more += 1;
+            continue;
+        }
+        output.progress(&format!("compiling {}", path.display()));
+        let mut problems = Problems::new();
+        let document = Document::load(&path, &mut problems);
+        let program = document.and_then(|document| compile(&document, &Options::default(), &mut problems));
+        if problems.as_slice().iter().any(|problem| problem.code == codes::UNKNOWN_KIND) {
+            continue;
+        }
+        findings.push(told(&path, program.as_ref(), &problems));
+        programs.extend(program.map(|program| (path, program)));
+    }
+    if more > 0 {
+        findings.push(Finding::note(format!("{more} more files are not looked at"), "name a folder below"));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::note(
+            "there is none here: no OpenAPI document, no manifest, no lock",
+            "`cargo toolgen init` writes a manifest; `cargo toolgen list URL` shows the tools of an API",
+        ));
+    }
+    (findings, programs)
+}
+
+/// Adds the files that may be documents, in the order of their names.
+fn find(folder: &Path, depth: usize, left: &mut usize, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let Some(rest) = left.checked_sub(1) else { return };
+        *left = rest;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // Links may lead in circles.
+        let Ok(kind) = entry.file_type() else { continue };
+        // `./api.yaml` is `api.yaml` for people.
+        let path = if folder == Path::new(".") { PathBuf::from(&name) } else { entry.path() };
+        if kind.is_dir() && depth < DEEPEST && !name.starts_with('.') && !FOREIGN.contains(&name.as_str()) {
+            find(&path, depth + 1, left, files);
+        } else if kind.is_file() && is_document(&path) {
+            files.push(path);
+        }
+    }
+}
+
+fn is_document(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    if !["json", "yaml", "yml", "lock"].contains(&ending) {
+        return false;
+    }
+    let small = fs::metadata(path).is_ok_and(|data| data.len() <= toolgen::source::MAX_BYTES as u64);
+    let Some(text) = small.then(|| fs::read(path).ok()).flatten() else { return false };
+    let text = String::from_utf8_lossy(&text);
+    // A mark is a key: of an object in JSON, or at the start of a line in YAML.
+    MARKS
+        .iter()
+        .any(|mark| text.contains(&format!("\"{mark}")) || text.lines().any(|line| line.starts_with(mark)))
+}
+
+fn told(path: &Path, program: Option<&Program>, problems: &Problems) -> Finding {
+    let shown = path.display();
+    let check = format!("`cargo toolgen check {shown}` has the details");
+    let Some(program) = program else {
+        return Finding::problem(format!("{shown} cannot be compiled"), check);
+    };
+    let plural = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let tools = plural(program.all_tools().len(), "tool");
+    let what = format!("{shown}: {} {}, {tools}", program.kind, program.version);
+    match (problems.count(Severity::Error), problems.count(Severity::Warning)) {
+        (0, _) if program.kind == "lock" => locked(path, what),
+        (0, 0) => Finding::fine(what),
+        (0, warnings) => Finding::note(format!("{what}, {}", plural(warnings, "warning")), check),
+        (errors, _) => Finding::problem(format!("{what}, {}", plural(errors, "error")), check),
+    }
+}
+
+/// Compares a contract lock with the documents that it names.
+fn locked(path: &Path, what: String) -> Finding {
+    let Some(locked) = load(path, &mut Problems::new()) else { return Finding::fine(what) };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let documents: Vec<PathBuf> = locked.documents.iter().map(|document| folder.join(document)).collect();
+    let words: Vec<String> = documents.iter().map(|document| document.display().to_string()).collect();
+    let compare =
+        format!("cargo toolgen check {}{} --lock {}", words.join(" "), locked.options, path.display());
+    if let Some(gone) = documents.iter().find(|document| !document.is_file()) {
+        let what = format!("{what}, of {}, which is not there", gone.display());
+        return Finding::note(
+            what,
+            "name the document to `cargo toolgen check --lock`, or lock what is there",
+        );
+    }
+    if documents.is_empty() {
+        return Finding::note(
+            format!("{what}, not compared"),
+            "it names no document, but tools of a program",
+        );
+    }
+    if !locked.options.is_empty() {
+        return Finding::note(format!("{what}, not compared"), format!("`{compare}` compares it"));
+    }
+    let mut problems = Problems::new();
+    let programs: Vec<Program> = documents
+        .iter()
+        .filter_map(|path| compile(&Document::load(path, &mut problems)?, &Options::default(), &mut problems))
+        .collect();
+    let now = surface(&programs.iter().collect::<Vec<_>>()).ok();
+    let now = now.filter(|_| programs.len() == documents.len());
+    match now.map(|now| locked.drift(&now).len()) {
+        Some(0) => Finding::fine(format!("{what}, as its documents are")),
+        Some(changes) => Finding::problem(
+            format!("{what}; the tools are not as they were locked ({changes} changes)"),
+            format!("`{compare}` tells them, `--update` writes the lock again"),
+        ),
+        None => Finding::note(format!("{what}, not compared"), format!("`{compare}` says why")),
+    }
+}

@@ -1,0 +1,125 @@
+//! Documents that are named by their URLs.
+
+use std::path::Path;
+use std::time::Duration;
+
+use toolgen::Program;
+use toolgen_runtime::engine::http::{Fetch, FetchErrorKind, Fetched, HttpEngine, HttpEngineBuilder};
+use toolgen_runtime::spec::plan::{Call, Server};
+
+use super::engines::by_option;
+
+/// How long a document may take.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Returns the URL that a document is named by, if it is no file.
+pub(super) fn url(document: &Path) -> Option<&str> {
+    let text = document.to_str()?;
+    let scheme = text.split_once("://")?.0;
+    (scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http")).then_some(text)
+}
+
+/// Fetches a document, from no private address but those of hosts that are opened.
+///
+/// # Errors
+///
+/// Why there is none, and what to do.
+pub(super) fn fetch(url: &str, private_hosts: &[String]) -> Result<Fetched, String> {
+    let client = HttpEngine::builder().timeout(TIMEOUT).private_host_remedy(by_option);
+    let client = private_hosts.iter().fold(client, HttpEngineBuilder::private_host);
+    let client = client.build().map_err(|error| error.to_string())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let limit = toolgen::source::MAX_BYTES;
+    let fetched = runtime.block_on(client.fetch(Fetch::new(url).max_bytes(limit)));
+    let fetched = fetched.map_err(|error| match error.kind {
+        FetchErrorKind::Status(401 | 403) => {
+            format!("{error}; what needs a login is given by `-`: curl … | cargo toolgen … -")
+        }
+        _ => error.to_string(),
+    })?;
+    if fetched.bytes.trim_ascii_start().starts_with(b"<") {
+        let url = &fetched.url;
+        return Err(format!(
+            "{url}: this is a page to be read, not a document; name the URL of its JSON or YAML"
+        ));
+    }
+    Ok(fetched)
+}
+
+/// Makes servers that are relative to a document absolute: tools may be written to files, which have no URL.
+pub(super) fn anchor(program: &mut Program, url: &str) {
+    for tool in &mut program.tools {
+        if let Call::Http(plan) = &mut tool.call
+            && plan.servers.iter().any(|server| absolute(&server.url, url).is_some())
+        {
+            let servers = plan.servers.iter().map(|server| Server {
+                url: absolute(&server.url, url).map_or_else(|| server.url.clone(), Into::into),
+                variables: server.variables.clone(),
+            });
+            plan.servers = servers.collect();
+        }
+    }
+}
+
+/// Returns the URL of a server that is relative to its document. `None`: it is not. Braces of variables stay.
+fn absolute(server: &str, document: &str) -> Option<String> {
+    let (scheme, rest) = document.split_once("://")?;
+    let host = rest.split('/').next().unwrap_or_default();
+    if let Some(other) = server.strip_prefix("//") {
+        return Some(format!("{scheme}://{other}"));
+    }
+    if server.starts_with('/') {
+        return Some(format!("{scheme}://{host}{server}"));
+    }
+    // `api.example.com/v1` and `{scheme}://…` are hosts, too.
+    let first = server.split('/').next().unwrap_or_default();
+    if !matches!(first, "" | "." | "..") && first.contains(['.', ':', '{']) {
+        return None;
+    }
+    let folder = rest.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut parts: Vec<&str> = folder.split('/').skip(1).collect();
+    for part in server.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    Some(format!("{scheme}://{host}/{}", parts.join("/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_relative_to_their_document() {
+        let document = "https://example.com/api/v2/openapi.json";
+        for (server, told) in [
+            ("/", Some("https://example.com/")),
+            ("/{base}/x", Some("https://example.com/{base}/x")),
+            ("//other.example/x", Some("https://other.example/x")),
+            ("", Some("https://example.com/api/v2")),
+            ("./", Some("https://example.com/api/v2")),
+            ("../v1", Some("https://example.com/api/v1")),
+            ("../../../v1", Some("https://example.com/v1")),
+            ("v3/x", Some("https://example.com/api/v2/v3/x")),
+            ("https://other.example/x", None),
+            ("api.example.com/v1", None),
+            ("localhost:8080", None),
+            ("{scheme}://x", None),
+        ] {
+            assert_eq!(absolute(server, document).as_deref(), told, "{server}");
+        }
+        assert_eq!(absolute("/v1", "http://[::1]:80").as_deref(), Some("http://[::1]:80/v1"));
+    }
+
+    #[test]
+    fn a_document_is_a_url_only_by_its_scheme() {
+        assert!(url(Path::new("HTTPS://example.com/a.json")).is_some());
+        for file in ["api.json", "http:/a", "ftp://a/b", "-", "https"] {
+            assert_eq!(url(Path::new(file)), None, "{file}");
+        }
+    }
+}

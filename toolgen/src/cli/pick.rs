@@ -1,0 +1,137 @@
+//! Lets a person at a terminal choose a tool, and give its arguments.
+
+use std::io::{self, BufRead, Write};
+
+use toolgen::Tool;
+use toolgen_runtime::printable;
+use toolgen_runtime::schema::shape::{Field, Kind};
+
+/// How many tools are shown at once.
+const SCREEN: usize = 20;
+
+/// Asks for a tool: by its number, its name, or words that it or its description has. `None` if nobody wants one.
+pub(super) fn tool<'t>(
+    tools: &[&'t Tool],
+    input: &mut impl BufRead,
+    screen: &mut impl Write,
+) -> io::Result<Option<&'t Tool>> {
+    let mut shown: Vec<&Tool> = tools.to_vec();
+    loop {
+        show(&shown, screen)?;
+        let Some(answer) = ask("tool (a number, a name or a part of one; nothing to leave)", input, screen)?
+        else {
+            return Ok(None);
+        };
+        let by_number = answer.parse::<usize>().ok().and_then(|number| shown.get(number.checked_sub(1)?));
+        let by_name = || tools.iter().find(|tool| tool.spec.name.as_str() == answer);
+        if let Some(tool) = by_number.or_else(by_name) {
+            return Ok(Some(tool));
+        }
+        let words: Vec<String> = answer.split_whitespace().map(str::to_lowercase).collect();
+        let fits = |tool: &&&Tool| {
+            let text = format!("{} {} {}", tool.spec.name.as_str(), tool.origin.title, tool.spec.description);
+            let text = text.to_lowercase();
+            words.iter().all(|word| text.contains(word))
+        };
+        let found: Vec<&Tool> = tools.iter().filter(fits).copied().collect();
+        match found.as_slice() {
+            [] => writeln!(screen, "no tool has `{}` in its name or description", printable(&answer))?,
+            [one] => return Ok(Some(one)),
+            _ => shown = found,
+        }
+    }
+}
+
+fn show(tools: &[&Tool], screen: &mut impl Write) -> io::Result<()> {
+    let few = tools.get(..SCREEN).unwrap_or(tools);
+    let width = few.iter().map(|tool| tool.spec.name.as_str().len()).max().unwrap_or(0);
+    for (index, tool) in few.iter().enumerate() {
+        let about = tool.spec.description.lines().next().unwrap_or_default();
+        let about: String = about.chars().take(60).collect();
+        let row = format!("{:3}  {:width$}  {about}", index + 1, tool.spec.name.as_str());
+        writeln!(screen, "{}", printable(row.trim_end()))?;
+    }
+    match tools.len() - few.len() {
+        0 => Ok(()),
+        more => writeln!(screen, "     and {more} more; a word finds them"),
+    }
+}
+
+/// Asks for the arguments that a tool needs. Each answer is a pair as it is typed in a shell.
+pub(super) fn arguments(
+    tool: &Tool,
+    input: &mut impl BufRead,
+    screen: &mut impl Write,
+) -> io::Result<Vec<String>> {
+    let Kind::Object(rules) = &tool.spec.input.shape().kind else { return Ok(Vec::new()) };
+    let mut pairs = Vec::new();
+    for Field { name, shape, .. } in rules.fields.iter().filter(|field| field.required) {
+        let about = shape.description.lines().next().unwrap_or_default();
+        let answer = ask(&format!("{name} ({about})"), input, screen)?.unwrap_or_default();
+        pairs.push(format!("{name}={answer}"));
+    }
+    Ok(pairs)
+}
+
+/// Returns a line that is typed; `None` for an empty one, and at the end of the input.
+fn ask(what: &str, input: &mut impl BufRead, screen: &mut impl Write) -> io::Result<Option<String>> {
+    write!(screen, "{}: ", printable(what).trim_end_matches(" ()"))?;
+    screen.flush()?;
+    let mut line = String::new();
+    if input.read_line(&mut line)? == 0 {
+        writeln!(screen)?;
+    }
+    let line = line.trim();
+    Ok((!line.is_empty()).then(|| line.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::path::Path;
+
+    use toolgen::{Document, Options, Problems, compile};
+
+    use super::*;
+
+    const MANIFEST: &str = "toolgen: 1
+tools:
+  greet:
+    description: Greets somebody.
+    parameters: {name: string - Who is greeted., loud: boolean? - How.}
+    command: {argv: [printf, '{name}']}
+  leave: {description: Says goodbye., command: {argv: [printf, bye]}}
+  wave: {description: Waves at somebody., command: {argv: [printf, wave]}}
+";
+
+    /// What is chosen by these lines, and what the screen shows.
+    fn chosen(lines: &str) -> (Option<String>, String) {
+        let mut problems = Problems::new();
+        let document = Document::parse(Path::new("tools.yaml"), MANIFEST, &mut problems).unwrap();
+        let program = compile(&document, &Options::default(), &mut problems).unwrap();
+        let (mut input, mut screen) = (lines.as_bytes(), Vec::new());
+        let tool = tool(&program.all_tools(), &mut input, &mut screen).unwrap();
+        let words = tool.map(|tool| {
+            let mut words = vec![tool.spec.name.to_string()];
+            words.extend(arguments(tool, &mut input, &mut screen).unwrap());
+            words.join(" ")
+        });
+        (words, String::from_utf8(screen).unwrap())
+    }
+
+    #[test]
+    fn a_tool_is_chosen_by_number_name_or_words() {
+        assert_eq!(chosen("1\nAda\n").0.as_deref(), Some("greet name=Ada"));
+        assert_eq!(chosen("leave\n").0.as_deref(), Some("leave"));
+        assert_eq!(chosen("GOODBYE\n").0.as_deref(), Some("leave"));
+        // The number is that of the shorter list.
+        assert_eq!(chosen("somebody\n2\n").0.as_deref(), Some("wave"));
+        let (none, screen) = chosen("fly\n9\n\n");
+        assert_eq!(none, None);
+        assert!(screen.starts_with("  1  greet  Greets somebody.\n  2  leave"), "{screen}");
+        assert!(screen.contains("no tool has `fly` in its name or description"), "{screen}");
+        assert_eq!(chosen("").0, None);
+        assert!(chosen("greet\nAda\n").1.ends_with("name (Who is greeted.): "));
+    }
+}

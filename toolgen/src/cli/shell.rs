@@ -1,0 +1,41 @@
+//! `completions` and `man`: what a shell and a manual say of the words of this program.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use clap_complete::Shell;
+
+use super::Outcome;
+use super::args;
+use super::output::Output;
+
+/// The name of the program: cargo starts it by the words `cargo toolgen`.
+const PROGRAM: &str = "cargo-toolgen";
+
+/// Prints the completions of a shell.
+pub(super) fn completions(shell: Shell, output: &mut Output) -> io::Result<Outcome> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut args::command(), PROGRAM, &mut text);
+    output.write(&String::from_utf8_lossy(&text))?;
+    Ok(Outcome::Fine)
+}
+
+/// Writes the manual pages: one for the program, and one for each command.
+pub(super) fn man(folder: &Path, output: &mut Output) -> io::Result<Outcome> {
+    let written = fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(args::command().bin_name(PROGRAM), folder));
+    match written {
+        Ok(()) => {
+            let folder = folder.display();
+            output.line(&format!(
+                "{folder}: written; `man -l {folder}/{PROGRAM}.1` shows the first page, `cargo help toolgen` if `man` looks there"
+            ))?;
+            Ok(Outcome::Fine)
+        }
+        Err(error) => {
+            output.complain(&format!("{}: {error}", folder.display()));
+            Ok(Outcome::Problems)
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! What the page needs of a log: of each call a row, and of one call everything.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use toolgen_runtime::layers::audit::{AuditReader, AuditRecord};
+
+/// The most characters of the arguments in a row.
+const BRIEF: usize = 160;
+
+/// A log as far as it was read.
+pub(super) struct Log {
+    reader: AuditReader,
+    rows: Vec<Row>,
+    /// The places of the rows, by the id of the call.
+    places: BTreeMap<String, usize>,
+    /// Counted up with each change, so that a page can ask for what it has not seen.
+    version: u64,
+    documents: Vec<String>,
+}
+
+/// A call in the list.
+struct Row {
+    version: u64,
+    /// All texts that several calls have in common.
+    owner: String,
+    session: String,
+    agent: String,
+    principal: String,
+    tool: String,
+    at: String,
+    status: &'static str,
+    code: String,
+    by: String,
+    /// The rest: id, parent, turn, id of the model, duration, error, attempt, approved, sizes, start of the arguments.
+    id: String,
+    parent: Option<String>,
+    turn: u64,
+    model: String,
+    took: Option<i64>,
+    why: String,
+    attempt: u32,
+    approved: bool,
+    given: usize,
+    got: usize,
+    brief: String,
+}
+
+impl Log {
+    /// Opens a log and reads it.
+    pub(super) fn open(path: &Path, documents: &[PathBuf]) -> Result<Log, String> {
+        let reader = AuditReader::open(path).map_err(|why| why.to_string())?;
+        let documents = documents.iter().map(|path| path.display().to_string()).collect();
+        let mut log = Log { reader, rows: Vec::new(), places: BTreeMap::new(), version: 0, documents };
+        log.read()?;
+        Ok(log)
+    }
+
+    /// Returns the number of calls.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns the name of the file.
+    pub(super) fn title(&self) -> String {
+        let name = self.reader.path().file_name().unwrap_or(self.reader.path().as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+
+    /// Reads what is new.
+    fn read(&mut self) -> Result<(), String> {
+        let Log { reader, rows, places, version, .. } = self;
+        let before = *version;
+        let read = reader.changes(&mut |record| {
+            let row = Row::of(record, before + 1);
+            *version = before + 1;
+            match places.get(&row.id).and_then(|place| rows.get_mut(*place)) {
+                Some(known) => *known = row,
+                None => {
+                    places.insert(row.id.clone(), rows.len());
+                    rows.push(row);
+                }
+            }
+        });
+        read.map_err(|why| format!("{}: {why}", self.reader.path().display()))
+    }
+
+    /// Returns the rows that have changed after a version, with the texts that they share.
+    pub(super) fn data(&mut self, after: u64) -> Result<Value, String> {
+        self.read()?;
+        let mut strings = Strings::default();
+        let rows = self.rows.iter().filter(|row| row.version > after);
+        let rows: Vec<Value> = rows.map(|row| row.json(&mut strings)).collect();
+        Ok(json!({
+            "version": self.version,
+            "documents": self.documents,
+            "unreadable": self.reader.unreadable(),
+            "rows": rows,
+            "strings": strings.all,
+        }))
+    }
+
+    /// Returns everything about a call; `None` if there is no such call.
+    pub(super) fn call(&mut self, id: &str) -> Result<Option<Value>, String> {
+        let record = self.reader.record(id).map_err(|why| why.to_string())?;
+        Ok(record.map(|record| whole(&record)))
+    }
+
+    /// Returns the ids of the calls whose arguments, result or error contain a text, whatever the case.
+    pub(super) fn find(&self, text: &str) -> Result<Vec<String>, String> {
+        let wanted = text.to_lowercase();
+        let mut found = Vec::new();
+        let mut reader = AuditReader::open(self.reader.path()).map_err(|why| why.to_string())?;
+        let read = reader.changes(&mut |record| {
+            if whole(&record).to_string().to_lowercase().contains(&wanted) {
+                found.push(record.id);
+            }
+        });
+        read.map(|()| found).map_err(|why| why.to_string())
+    }
+
+    /// Hands over everything about each call.
+    pub(super) fn each(&self, each: &mut dyn FnMut(&str, Value)) -> Result<(), String> {
+        let mut reader = AuditReader::open(self.reader.path()).map_err(|why| why.to_string())?;
+        reader.changes(&mut |record| each(&record.id, whole(&record))).map_err(|why| why.to_string())
+    }
+}
+
+/// What the details of a call show beside its row.
+fn whole(record: &AuditRecord) -> Value {
+    let outcome = record.outcome.as_ref();
+    json!({
+        "parameters": record.intent.parameters,
+        "result": outcome.map(|outcome| &outcome.result),
+        "error": outcome.and_then(|outcome| outcome.error.as_deref()),
+        "spec_hash": record.intent.spec_hash.as_str(),
+    })
+}
+
+/// The texts of an answer, each once.
+#[derive(Default)]
+struct Strings {
+    all: Vec<String>,
+    places: BTreeMap<String, usize>,
+}
+
+impl Strings {
+    fn place(&mut self, text: &str) -> Value {
+        if let Some(place) = self.places.get(text) {
+            return (*place).into();
+        }
+        let place = self.all.len();
+        self.all.push(text.to_owned());
+        self.places.insert(text.to_owned(), place);
+        place.into()
+    }
+}
+
+impl Row {
+    fn of(record: AuditRecord, version: u64) -> Row {
+        let status = record.status().as_str();
+        let parameters = record.intent.parameters.to_string();
+        let (given, brief) = (parameters.len(), start(&parameters));
+        let AuditRecord { id, parent, owner, intent, outcome, .. } = record;
+        let result = outcome.as_ref().map(|outcome| &outcome.result).filter(|result| !result.is_null());
+        let said = outcome.as_ref().and_then(|outcome| outcome.error.as_deref());
+        Row {
+            version,
+            owner,
+            session: intent.session_id.to_string(),
+            agent: intent.agent_id.to_string(),
+            principal: intent.principal.to_string(),
+            tool: intent.tool_name.to_string(),
+            at: utc(intent.timestamp),
+            status,
+            code: outcome.as_ref().and_then(|outcome| outcome.error_code.as_deref()).unwrap_or("").to_owned(),
+            by: intent.approved_by.to_string(),
+            id,
+            parent,
+            turn: intent.turn,
+            model: intent.tool_call_id.to_string(),
+            took: outcome.as_ref().map(|outcome| outcome.duration_ms()),
+            why: start(said.unwrap_or("")),
+            attempt: intent.attempt,
+            approved: intent.approved,
+            given,
+            got: result.map_or_else(|| said.map_or(0, str::len), |result| result.to_string().len()),
+            brief,
+        }
+    }
+
+    /// The members in the order in which `model.js` takes them.
+    fn json(&self, strings: &mut Strings) -> Value {
+        let mut text = |text: &str| strings.place(text);
+        json!([
+            self.id,
+            self.parent,
+            text(&self.owner),
+            self.turn,
+            text(&self.session),
+            text(&self.agent),
+            text(&self.principal),
+            text(&self.tool),
+            self.model,
+            text(&self.at),
+            self.took,
+            text(self.status),
+            text(&self.code),
+            self.why,
+            self.attempt,
+            self.approved,
+            text(&self.by),
+            self.given,
+            self.got,
+            self.brief,
+        ])
+    }
+}
+
+/// The start of a text, in whole characters.
+fn start(text: &str) -> String {
+    match text.char_indices().nth(BRIEF) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// A time as browsers read it: SQLite's own form of UTC has neither `T` nor `Z`.
+fn utc(text: String) -> String {
+    match text.split_once(' ') {
+        Some((day, time)) if !time.is_empty() => format!("{day}T{time}Z"),
+        _ => text,
+    }
+}

@@ -1,0 +1,197 @@
+// What the calls that pass the filters amount to: how many, how long, how large.
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
+
+/** Sizes a canvas to its element and returns its context, in the pixels of the page. */
+function canvas(element, width = element.clientWidth, height = element.clientHeight) {
+  const ratio = window.devicePixelRatio || 1;
+  [element.width, element.height] = [Math.max(1, width * ratio), Math.max(1, height * ratio)];
+  const context = element.getContext("2d");
+  context.scale(ratio, ratio);
+  return [context, width, height];
+}
+
+/** Draws how many calls began when, stacked by status. */
+function overTime(element, shown) {
+  const [context, width, height] = canvas(element);
+  context.clearRect(0, 0, width, height);
+  const [from, to] = view.whole;
+  const bins = Math.max(1, Math.floor(width / 4));
+  const counts = new Map();
+  for (const call of shown) {
+    const bin = Math.min(bins - 1, Math.floor(((call.start - from) / (to - from)) * bins));
+    if (!counts.has(call.status)) counts.set(call.status, new Uint32Array(bins));
+    counts.get(call.status)[bin] += 1;
+  }
+  let most = 1;
+  for (let bin = 0; bin < bins; bin += 1) {
+    let sum = 0;
+    for (const each of counts.values()) sum += each[bin];
+    most = Math.max(most, sum);
+  }
+  const base = new Float32Array(bins);
+  for (const status of STATUSES) {
+    const each = counts.get(status);
+    if (!each) continue;
+    context.fillStyle = colour(status);
+    for (let bin = 0; bin < bins; bin += 1) {
+      if (!each[bin]) continue;
+      // One failure among thousands is still seen.
+      const tall = Math.max(2, (each[bin] / most) * (height - 6));
+      context.fillRect((bin * width) / bins, height - base[bin] - tall, Math.max(1, width / bins - 1), tall);
+      base[bin] += tall;
+    }
+  }
+  return most;
+}
+
+function drawOverview() {
+  overTime($("histogram"), shownCalls());
+  const brush = $("brush");
+  brush.hidden = !view.range;
+  if (!view.range) return;
+  const [from, to] = view.whole;
+  const part = (at) => ((at - from) / (to - from)) * 100;
+  brush.style.left = `${part(view.range[0])}%`;
+  brush.style.width = `${Math.max(0.2, part(view.range[1]) - part(view.range[0]))}%`;
+}
+
+const shownCalls = () => (isFiltered() ? [...calls.values()].filter(passes) : [...calls.values()]);
+
+const order = { by: "calls", down: true };
+
+/** The columns of the table: name, value to sort by, text. */
+const COLUMNS = [
+  ["tool", (it) => it.tool.toLowerCase(), (it) => it.tool],
+  ["calls", (it) => it.calls, (it) => it.calls.toLocaleString()],
+  ["failed", (it) => it.failed / it.calls, (it) => (it.failed ? `${((it.failed / it.calls) * 100).toFixed(1)} %` : "–")],
+  ["refused", (it) => it.refused, (it) => it.refused || "–"],
+  ["p50", (it) => it.p50, (it) => span(it.p50)],
+  ["p95", (it) => it.p95, (it) => span(it.p95)],
+  ["longest", (it) => it.most, (it) => span(it.most)],
+  ["arguments", (it) => it.given, (it) => size(it.given)],
+  ["results", (it) => it.got, (it) => size(it.got)],
+  ["≈ tokens a call", (it) => it.tokens, (it) => Math.round(it.tokens).toLocaleString()],
+];
+
+function figuresOf(shown) {
+  const tools = new Map();
+  for (const call of shown) {
+    let it = tools.get(call.tool);
+    if (!it) tools.set(call.tool, (it = { tool: call.tool, calls: 0, failed: 0, refused: 0, given: 0, got: 0, times: [] }));
+    it.calls += 1;
+    if (call.status === "refused") it.refused += 1;
+    else if (call.status !== "ok" && call.status !== "started") it.failed += 1;
+    it.given += call.given;
+    it.got += call.got;
+    if (call.took !== null && call.status !== "refused") it.times.push(call.took);
+  }
+  for (const it of tools.values()) {
+    it.times.sort((a, b) => a - b);
+    [it.p50, it.p95, it.most] = [quantile(it.times, 0.5), quantile(it.times, 0.95), it.times[it.times.length - 1] ?? 0];
+    // Four bytes of JSON are about one token.
+    it.tokens = (it.given + it.got) / 4 / it.calls;
+  }
+  return [...tools.values()];
+}
+
+function drawFigures() {
+  const shown = shownCalls();
+  const tools = figuresOf(shown);
+  const times = shown.filter((call) => call.took !== null && call.status !== "refused").map((call) => call.took).sort((a, b) => a - b);
+  const failed = tools.reduce((sum, it) => sum + it.failed, 0);
+  const numbers = make("dl", "numbers");
+  const number = (name, value) => {
+    const each = make("div");
+    each.append(make("dt", "", name), make("dd", "", value));
+    numbers.append(each);
+  };
+  number("calls", shown.length.toLocaleString());
+  number("failed", shown.length ? `${((failed / shown.length) * 100).toFixed(1)} %` : "–");
+  number("refused", tools.reduce((sum, it) => sum + it.refused, 0).toLocaleString());
+  number("approved", shown.filter((call) => call.approved).length.toLocaleString());
+  number("p50", span(quantile(times, 0.5)));
+  number("p95", span(quantile(times, 0.95)));
+  number("results", size(tools.reduce((sum, it) => sum + it.got, 0)));
+  const plot = (caption) => {
+    const figure = make("figure");
+    figure.append(make("figcaption", "", caption), make("canvas", "plot"));
+    return figure;
+  };
+  const spread = plot("How long calls took (logarithmic)");
+  const begun = plot("When calls began, by status");
+  const hint = make("p", "", "Tokens are estimated: four bytes of JSON are about one.");
+  const wide = make("div", "wide");
+  wide.append(table(tools));
+  $("figures").replaceChildren(numbers, begun, spread, make("h2", "", "Tools"), wide, hint);
+  overTime(begun.lastChild, shown);
+  durations(spread.lastChild, times, true);
+  for (const cell of wide.querySelectorAll("canvas")) {
+    durations(cell, tools.find((it) => it.tool === cell.dataset.tool).times, false);
+  }
+}
+
+function table(tools) {
+  const [, value] = COLUMNS.find(([name]) => name === order.by);
+  tools.sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : a.tool < b.tool ? -1 : 1) * (order.down ? -1 : 1));
+  const made = make("table");
+  const head = made.createTHead().insertRow();
+  for (const [name] of COLUMNS) {
+    const cell = make("th");
+    const sort = make("button", "", name + (order.by === name ? (order.down ? " ▾" : " ▴") : ""));
+    sort.onclick = () => {
+      order.down = order.by === name ? !order.down : name !== "tool";
+      order.by = name;
+      drawFigures();
+    };
+    cell.setAttribute("aria-sort", order.by === name ? (order.down ? "descending" : "ascending") : "none");
+    cell.append(sort);
+    head.append(cell);
+  }
+  head.append(make("th", "", "durations"));
+  const body = made.createTBody();
+  // A document may have a thousand tools; the table shows the first of the chosen order.
+  for (const it of tools.slice(0, 300)) {
+    const row = body.insertRow();
+    for (const [name, , text] of COLUMNS) {
+      const cell = row.insertCell();
+      if (name !== "tool") {
+        cell.textContent = text(it);
+        continue;
+      }
+      const only = make("button", "link", text(it));
+      only.onclick = () => {
+        $("tool").value = it.tool;
+        filters.tool = it.tool;
+        refilter();
+      };
+      cell.append(only);
+    }
+    const plot = make("canvas");
+    plot.dataset.tool = it.tool;
+    row.insertCell().append(plot);
+  }
+  if (tools.length > 300) body.insertRow().insertCell().textContent = `and ${tools.length - 300} more tools`;
+  return made;
+}
+
+/** Draws a histogram of durations from 1 ms to 1 h, each bar half as long again as the one before. */
+function durations(element, times, labelled) {
+  const bins = new Uint32Array(38);
+  for (const time of times) bins[Math.min(37, Math.max(0, Math.floor(Math.log(Math.max(1, time)) / Math.log(1.5))))] += 1;
+  const [context, width, height] = labelled ? canvas(element) : canvas(element, 114, 20);
+  if (!labelled) [element.style.width, element.style.height] = ["114px", "20px"];
+  const most = Math.max(1, ...bins);
+  const base = labelled ? height - 18 : height;
+  context.fillStyle = colour("started");
+  bins.forEach((count, bin) => {
+    const tall = count ? Math.max(2, (count / most) * (base - 2)) : 0;
+    context.fillRect((bin * width) / bins.length, base - tall, width / bins.length - 1, tall);
+  });
+  if (!labelled) return;
+  context.fillStyle = colour("soft");
+  context.font = "11px system-ui, sans-serif";
+  for (const [at, text] of [[1, "1 ms"], [10, "10 ms"], [100, "100 ms"], [1000, "1 s"], [10e3, "10 s"], [60e3, "1 min"], [600e3, "10 min"]]) {
+    context.fillText(text, (Math.log(at) / Math.log(1.5) / bins.length) * width + 2, height - 5);
+  }
+}

@@ -1,0 +1,360 @@
+// The filters, the details of a call, the keyboard, and the connection to the server.
+
+const token = new URLSearchParams(location.search).get("token");
+const ask = async (path) => {
+  const answer = await fetch(path, { headers: { authorization: `Bearer ${token}` }, cache: "no-store" });
+  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+  return answer.json();
+};
+
+const embedded = JSON.parse($("data").textContent || "null");
+
+/** Everything about a call: from the server, or from this page. */
+const whole = (id) => (embedded ? Promise.resolve(embedded.whole[id]) : ask(`/call?id=${encodeURIComponent(id)}`));
+
+function choices() {
+  const offer = (id, all, values, sort = true) => {
+    const chosen = filters[id];
+    const options = [new Option(all, "")];
+    const list = [...values].filter(Boolean);
+    for (const value of sort ? list.sort() : list) options.push(new Option(plain(value), value));
+    $(id).replaceChildren(...options);
+    $(id).value = chosen;
+    if ($(id).value !== chosen) filters[id] = $(id).value = "";
+    $(id).hidden = options.length < 2;
+  };
+  const [tools, agents, principals, statuses] = [new Set(), new Set(), new Set(), new Set()];
+  for (const call of calls.values()) {
+    tools.add(call.tool);
+    agents.add(call.agent);
+    principals.add(call.principal);
+    statuses.add(call.status);
+  }
+  offer("tool", "All tools", tools);
+  offer("agent", "All agents", agents);
+  offer("principal", "All principals", principals);
+  offer("status", "All statuses", STATUSES.filter((status) => statuses.has(status)), false);
+}
+
+/** A program's text for a shell: in quotes, which nothing in it ends. */
+const quoted = (text) => (/^[\w./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+async function show(id) {
+  const panel = $("details");
+  const call = calls.get(id);
+  if (!call) return;
+  let all;
+  try {
+    all = (await whole(id)) ?? {};
+  } catch (why) {
+    all = { problem: String(why.message ?? why) };
+  }
+  const head = make("header");
+  const close = make("button", "", "Close");
+  close.onclick = hide;
+  head.append(make("h2", "", call.tool), close);
+  const facts = make("dl");
+  const fact = (name, value) => {
+    if (value === "" || value === null || value === undefined) return;
+    const cell = make("dd");
+    cell.append(value instanceof Node ? value : document.createTextNode(plain(value)));
+    facts.append(make("dt", "", name), cell);
+  };
+  const status = make("span", call.status);
+  const dot = make("span", "dot");
+  dot.style.display = "inline-block";
+  status.append(dot, document.createTextNode(` ${plain(outcome(call))}`));
+  fact("Status", status);
+  fact("Began", `${new Date(call.start).toLocaleString()} (${call.at})`);
+  fact("Took", call.took === null ? "not over yet" : span(call.took));
+  fact("Approved", call.approved ? (call.by ? `by ${call.by}` : "yes; by whom is not recorded") : "");
+  fact("Attempt", call.attempt > 1 ? call.attempt : "");
+  fact("Session", call.session);
+  fact("Turn", call.turn ? `${call.of?.turns.get(call.turn) ?? call.turn} of this run` : "");
+  fact("Agent", call.agent);
+  fact("Principal", call.principal);
+  fact("Id of the model", call.model);
+  fact("Contract", all.spec_hash);
+  const link = (other) => {
+    const made = make("button", "link", other.tool);
+    made.onclick = () => reveal(other.id);
+    return made;
+  };
+  const parent = call.parent === null ? undefined : calls.get(call.parent);
+  if (parent) fact("Made by", link(parent));
+  const parts = [head, facts];
+  if (all.problem) parts.push(make("p", "why", `The rest cannot be shown: ${all.problem}`));
+  if (all.error) parts.push(section("Error", all.error));
+  parts.push(section("Arguments", text(all.parameters)));
+  if (all.result !== undefined && all.result !== null) parts.push(section("Result", text(all.result)));
+  if (call.below.length) {
+    const list = make("dl");
+    for (const child of call.below.slice(0, 200)) {
+      const cell = make("dd");
+      cell.append(link(child));
+      list.append(make("dt", "", `${child.status} · ${span(child.took)}`), cell);
+    }
+    const below = make("div");
+    below.append(make("h3", "", `Calls that it made (${call.below.length})`), list);
+    parts.push(below);
+  }
+  if (all.parameters !== undefined) {
+    const command = `cargo toolgen call ${(about.documents.length ? about.documents : ["DOCUMENT"]).map(quoted).join(" ")} ${quoted(call.tool)} ${quoted(JSON.stringify(all.parameters))}`;
+    parts.push(section("Call it again", command));
+  }
+  const hadFocus = panel.contains(document.activeElement);
+  panel.replaceChildren(...parts);
+  panel.hidden = false;
+  panel.scrollTop = 0;
+  if (hadFocus) close.focus();
+  paint();
+}
+
+const text = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "");
+
+/** A part of the details, cut where it is long, with buttons that show and copy it whole. */
+function section(title, content) {
+  const made = make("section");
+  const head = make("h3", "", title);
+  const copy = make("button", "", "Copy");
+  copy.onclick = async () => {
+    try {
+      await navigator.clipboard.writeText(content);
+      copy.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(body);
+      copy.textContent = "Selected";
+    }
+  };
+  head.append(copy);
+  const most = 20000;
+  const body = make("pre", "", content.length > most ? `${content.slice(0, most)}…` : content);
+  body.tabIndex = 0;
+  made.append(head, body);
+  if (content.length > most) {
+    const more = make("button", "", `Show all ${content.length.toLocaleString()} characters`);
+    more.onclick = () => {
+      body.textContent = plain(content);
+      more.remove();
+    };
+    made.append(more);
+  }
+  return made;
+}
+
+function hide() {
+  $("details").hidden = true;
+  $("scroll").focus();
+  paint();
+}
+
+/** Chooses a call wherever it is, and shows it. */
+function reveal(id) {
+  for (let call = calls.get(id); call; call = calls.get(call.parent)) {
+    view.folded.delete(call.parent);
+    if (call.of) view.folded.delete(call.of.id);
+  }
+  refilter();
+  const index = view.rows.findIndex((row) => row.id === id);
+  if (index >= 0) choose(index);
+  show(id);
+}
+
+let searching = 0;
+/** Looks for the text in what is shown, and then in arguments and results. */
+async function search(wanted) {
+  filters.text = wanted.toLowerCase();
+  filters.found = null;
+  refilter();
+  if (!filters.text) return;
+  searching += 1;
+  const turn = searching;
+  let found;
+  if (embedded) {
+    found = Object.entries(embedded.whole).filter(([, all]) => JSON.stringify([all.parameters, all.result, all.error]).toLowerCase().includes(filters.text)).map(([id]) => id);
+  } else {
+    try {
+      found = (await ask(`/find?text=${encodeURIComponent(filters.text)}`)).found;
+    } catch {
+      return;
+    }
+  }
+  if (turn !== searching) return;
+  filters.found = new Set(found);
+  refilter();
+}
+
+function showView(figures) {
+  $("calls").hidden = figures;
+  $("figures").hidden = !figures;
+  $("to-calls").setAttribute("aria-pressed", String(!figures));
+  $("to-figures").setAttribute("aria-pressed", String(figures));
+  if (figures) drawFigures();
+  else paint();
+}
+
+function listen() {
+  let waiting;
+  $("text").oninput = (event) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => search(event.target.value.trim()), 200);
+  };
+  for (const id of ["tool", "agent", "principal", "status"]) {
+    $(id).onchange = (event) => {
+      filters[id] = event.target.value;
+      refilter();
+    };
+  }
+  $("filters").onsubmit = (event) => event.preventDefault();
+  $("filters").onreset = () => {
+    Object.assign(filters, { text: "", tool: "", agent: "", principal: "", status: "", found: null });
+    refilter();
+  };
+  $("to-calls").onclick = () => showView(false);
+  $("to-figures").onclick = () => showView(true);
+  $("by-clock").onclick = () => setAxis(false);
+  $("by-run").onclick = () => setAxis(true);
+  $("all").onclick = () => zoom(null);
+  $("scroll").onscroll = paintSoon;
+  $("space").onclick = (event) => {
+    const row = event.target.closest(".row");
+    if (!row) return;
+    const index = Number(row.dataset.index);
+    const folds = event.target.closest("[data-fold]");
+    if (folds) return fold(view.rows[index], !view.folded.has(view.rows[index].id));
+    choose(index);
+    $("scroll").focus();
+    if (!view.rows[index].run) show(view.rows[index].id);
+  };
+  $("space").ondblclick = (event) => {
+    const row = event.target.closest(".row");
+    if (row) zoomTo(view.rows[Number(row.dataset.index)]);
+  };
+  brushing();
+  new ResizeObserver(() => {
+    drawOverview();
+    paintSoon();
+    if (!$("figures").hidden) drawFigures();
+  }).observe(document.body);
+  matchMedia("(prefers-color-scheme: dark)").onchange = () => refilter();
+  document.onkeydown = keys;
+}
+
+function zoomTo(row) {
+  const room = Math.max(1, (row.end - row.start) * 0.05);
+  zoom([row.start - room, row.end + room]);
+}
+
+function brushing() {
+  const overview = $("overview");
+  let from = null;
+  const at = (event) => {
+    const box = overview.getBoundingClientRect();
+    const part = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
+    return view.whole[0] + part * (view.whole[1] - view.whole[0]);
+  };
+  overview.onpointerdown = (event) => {
+    from = at(event);
+    overview.setPointerCapture(event.pointerId);
+  };
+  overview.onpointermove = (event) => {
+    if (from === null) return;
+    const to = at(event);
+    if (Math.abs(to - from) > (view.whole[1] - view.whole[0]) / 500) zoom([Math.min(from, to), Math.max(from, to)]);
+  };
+  overview.onpointerup = (event) => {
+    const to = at(event);
+    if (from !== null && Math.abs(to - from) <= (view.whole[1] - view.whole[0]) / 500) zoom(null);
+    from = null;
+  };
+}
+
+function keys(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+  if (event.key === "Escape") {
+    if (!$("details").hidden) hide();
+    else if (typing) $("scroll").focus();
+    return;
+  }
+  if (typing) return;
+  if (event.key === "/") {
+    event.preventDefault();
+    $("text").focus();
+    return;
+  }
+  if (event.key === "0") return zoom(null);
+  if (!$("calls").hidden && event.target === $("scroll")) move(event);
+}
+
+function move(event) {
+  const index = view.rows.findIndex((row) => row.id === view.chosen);
+  const row = view.rows[index];
+  const page = Math.max(1, Math.floor($("scroll").clientHeight / ROW) - 1);
+  const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity, j: 1, k: -1 };
+  if (event.key in steps) {
+    event.preventDefault();
+    const to = index < 0 ? 0 : Math.max(0, Math.min(view.rows.length - 1, index + steps[event.key]));
+    choose(to);
+    if (!$("details").hidden && !view.rows[to]?.run) show(view.rows[to].id);
+  } else if (row && event.key === "ArrowLeft") {
+    event.preventDefault();
+    const folds = row.run || row.below.length > 0;
+    if (folds && !view.folded.has(row.id)) return fold(row, true);
+    // To the row above it.
+    for (let at = index - 1; at >= 0; at -= 1) {
+      if (view.rows[at].run || view.rows[at].depth < row.depth) return choose(at);
+    }
+  } else if (row && event.key === "ArrowRight") {
+    event.preventDefault();
+    fold(row, false);
+  } else if (row && event.key === "Enter") {
+    event.preventDefault();
+    if (row.run) fold(row, !view.folded.has(row.id));
+    else show(row.id);
+  } else if (row && event.key === "z") {
+    zoomTo(row);
+  }
+}
+
+/** Asks for what has changed, again and again. */
+async function follow() {
+  let [version, delay] = [0, 0];
+  for (;;) {
+    try {
+      const data = await ask(`/data?after=${version}`);
+      version = data.version;
+      about.documents = data.documents;
+      $("live").textContent = "live";
+      $("live").className = "on";
+      const started = performance.now();
+      // A running call grows, too.
+      const running = !$("calls").hidden && [...calls.values()].some((call) => call.took === null);
+      if (take(data) || delay === 0) {
+        choices();
+        rebuild();
+      } else if (running) {
+        rebuild();
+      }
+      // What takes long is done less often, so that the page stays quick.
+      delay = Math.max(1000, (performance.now() - started) * 20);
+    } catch (why) {
+      $("live").textContent = `not live: ${plain(why.message ?? why)}`;
+      $("live").className = "";
+      delay = 3000;
+    }
+    await new Promise((done) => setTimeout(done, delay));
+  }
+}
+
+about.live = !embedded;
+about.documents = embedded?.documents ?? [];
+listen();
+if (embedded) {
+  take(embedded);
+  choices();
+  rebuild();
+} else {
+  follow();
+}
+$("scroll").focus({ preventScroll: true });

@@ -1,0 +1,140 @@
+"use strict";
+// The calls, and what follows from them: runs, which call made which, and what passes the filters.
+
+/** The statuses, in the order in which they are stacked and offered. */
+const STATUSES = ["ok", "error", "refused", "timeout", "cancelled", "unknown", "started"];
+
+/** All calls by id, in the order in which they arrived. */
+const calls = new Map();
+/** The file as the page shows it: whether it is served live, and what cannot be read. */
+const about = { live: false, unreadable: 0 };
+
+/** Characters that move or hide others are shown as what they are: a text is not to look like another. */
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+const plain = (text) => String(text).replace(HIDDEN, (it) => "\\u" + it.charCodeAt(0).toString(16).padStart(4, "0"));
+
+/** Takes rows as the server writes them: texts stand once, in a table. */
+function take(data) {
+  const text = (index) => data.strings[index];
+  for (const row of data.rows) {
+    const [id, parent, owner, turn, session, agent, principal, tool, model, at, took, status, code, why, attempt, approved, by, given, got, brief] = row;
+    const start = Date.parse(text(at));
+    calls.set(id, {
+      id, parent, owner: text(owner), turn, session: text(session), agent: text(agent), principal: text(principal), tool: text(tool), model,
+      start: Number.isNaN(start) ? 0 : start, at: text(at), took, status: text(status), code: text(code), why, attempt, approved, by: text(by), given, got, brief,
+      below: [], end: 0, words: "",
+    });
+  }
+  about.unreadable = data.unreadable;
+  return data.rows.length > 0;
+}
+
+/** The runs: the calls of one session or, without a session, of one agent, each with the calls that it made. */
+function runsOf(now) {
+  const runs = new Map();
+  for (const call of calls.values()) {
+    call.below = [];
+    call.end = call.start + (call.took ?? Math.max(0, about.live ? now - call.start : 0));
+  }
+  for (const call of calls.values()) {
+    const parent = call.parent === null ? undefined : calls.get(call.parent);
+    if (parent && parent !== call) {
+      parent.below.push(call);
+      call.depth = -1;
+      continue;
+    }
+    const key = JSON.stringify([call.owner, call.session, call.session ? "" : call.agent]);
+    let run = runs.get(key);
+    if (!run) {
+      run = { key, id: "run " + key, run: true, session: call.session, agent: call.agent, calls: [], start: Infinity, end: -Infinity, count: 0, failed: 0, turns: new Map() };
+      runs.set(key, run);
+    }
+    run.calls.push(call);
+  }
+  const early = (a, b) => a.start - b.start;
+  for (const run of runs.values()) {
+    run.calls.sort(early);
+    // Without recursion: how deep calls are nested is not for this page to limit.
+    const open = run.calls.map((call) => [call, 1]).reverse();
+    while (open.length) {
+      const [call, depth] = open.pop();
+      call.depth = depth;
+      call.of = run;
+      run.count += 1;
+      if (call.status !== "ok" && call.status !== "started") run.failed += 1;
+      run.start = Math.min(run.start, call.start);
+      run.end = Math.max(run.end, call.end);
+      if (call.turn && !run.turns.has(call.turn)) run.turns.set(call.turn, run.turns.size + 1);
+      call.below.sort(early);
+      for (const child of call.below) open.push([child, depth + 1]);
+    }
+  }
+  return [...runs.values()].sort(early);
+}
+
+/** What is wanted. `found` are the ids that the server found by their arguments and results. */
+const filters = { text: "", tool: "", agent: "", principal: "", status: "", found: null };
+const isFiltered = () => Object.values(filters).some((value) => value);
+
+function passes(call) {
+  if (filters.tool && call.tool !== filters.tool) return false;
+  if (filters.agent && call.agent !== filters.agent) return false;
+  if (filters.principal && call.principal !== filters.principal) return false;
+  if (filters.status && call.status !== filters.status) return false;
+  if (!filters.text) return true;
+  call.words ||= [call.tool, call.model, call.session, call.agent, call.principal, call.code, call.why, call.brief, call.by].join("\n").toLowerCase();
+  return call.words.includes(filters.text) || (filters.found !== null && filters.found.has(call.id));
+}
+
+/** The rows of the list: runs, and below each its calls. A call that does not pass is there for one below it that does. */
+function rowsOf(runs, folded) {
+  const rows = [];
+  const filtered = isFiltered();
+  let passed = 0;
+  for (const run of runs) {
+    const at = rows.push(run) - 1;
+    const open = run.calls.slice().reverse();
+    let any = false;
+    // The rows that wait for one below them that passes.
+    const waiting = [];
+    while (open.length) {
+      const call = open.pop();
+      while (waiting.length && waiting[waiting.length - 1].depth >= call.depth) waiting.pop();
+      const fits = !filtered || passes(call);
+      call.dim = !fits;
+      if (fits) {
+        passed += 1;
+        any = true;
+        rows.push(...waiting.splice(0), call);
+      } else if (call.below.length) {
+        waiting.push(call);
+      }
+      if (!folded.has(call.id)) {
+        for (let index = call.below.length - 1; index >= 0; index -= 1) open.push(call.below[index]);
+      } else if (filtered && call.below.some(passes) && waiting.includes(call)) {
+        waiting.splice(0).forEach((it) => rows.push(it));
+        any = true;
+      }
+    }
+    if (!any) rows.length = at;
+    else if (folded.has(run.id)) rows.length = at + 1;
+  }
+  return { rows, passed };
+}
+
+/** A time span as people write it. */
+function span(ms) {
+  if (ms === null || ms === undefined) return "";
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60e3) return `${(ms / 1000).toFixed(ms < 10e3 ? 2 : 1)} s`;
+  if (ms < 3600e3) return `${Math.floor(ms / 60e3)} min ${Math.round((ms % 60e3) / 1000)} s`;
+  return `${Math.floor(ms / 3600e3)} h ${Math.round((ms % 3600e3) / 60e3)} min`;
+}
+
+function size(bytes) {
+  if (bytes < 1000) return `${bytes} B`;
+  return bytes < 1e6 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** The value below which this share of sorted values lies. */
+const quantile = (sorted, share) => (sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] : 0);

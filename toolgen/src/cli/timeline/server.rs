@@ -1,0 +1,149 @@
+//! The server of the page: for this machine only, and only for who has the address with its key.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use axum::extract::{RawQuery, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use super::data::Log;
+use super::page;
+
+/// The page and its data, over HTTP.
+#[derive(Clone)]
+pub(super) struct Server {
+    log: Arc<Mutex<Log>>,
+    address: SocketAddr,
+    /// The secret part of the address.
+    key: Arc<str>,
+}
+
+/// What the page may load: nothing but itself.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+impl Server {
+    /// Prepares a server for this address.
+    pub(super) fn new(log: Arc<Mutex<Log>>, address: SocketAddr) -> Result<Server, String> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(|why| format!("there is no randomness for a key: {why}"))?;
+        let mut key = String::new();
+        for byte in bytes {
+            // Writing to a text cannot fail.
+            let _ = write!(key, "{byte:02x}");
+        }
+        Ok(Server { log, address, key: key.into() })
+    }
+
+    /// Returns the address of the page.
+    pub(super) fn url(&self) -> String {
+        format!("http://{}/?token={}", self.address, self.key)
+    }
+
+    /// Answers requests for ever.
+    pub(super) async fn listen(self, listener: TcpListener) -> std::io::Result<()> {
+        let routes = Router::new()
+            .route("/", get(the_page))
+            .route("/data", get(data))
+            .route("/call", get(call))
+            .route("/find", get(find))
+            .layer(middleware::from_fn_with_state(self.clone(), guard))
+            .with_state(self);
+        axum::serve(listener, routes).await
+    }
+
+    fn log<T>(&self, read: impl FnOnce(&mut Log) -> T) -> T {
+        // A panic while it was read leaves the log as it was: what is read is added whole.
+        read(&mut self.log.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether the request is for this address by one of its own names: a page elsewhere may have a name of its own that
+    /// leads here.
+    fn is_meant(&self, headers: &HeaderMap) -> bool {
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
+        let port = self.address.port();
+        [self.address.to_string(), format!("localhost:{port}")].iter().any(|own| own == host)
+    }
+
+    /// Whether the request has the key: the page's in its address, those for data in a header.
+    fn has_key(&self, request: &Request) -> bool {
+        let bearer = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
+        let query = request.uri().query().unwrap_or("");
+        let asked = query.split('&').find_map(|pair| pair.strip_prefix("token="));
+        let asked = asked.filter(|_| request.uri().path() == "/");
+        bearer.or(asked).is_some_and(|key| same(key.as_bytes(), self.key.as_bytes()))
+    }
+}
+
+/// Compares all bytes, whichever differs first.
+fn same(left: &[u8], right: &[u8]) -> bool {
+    left.len() == right.len() && left.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) == 0
+}
+
+async fn guard(State(server): State<Server>, request: Request, next: Next) -> Response {
+    let mut response = if !server.is_meant(request.headers()) {
+        (StatusCode::FORBIDDEN, "this address is not meant for that host\n").into_response()
+    } else if !server.has_key(&request) {
+        (StatusCode::UNAUTHORIZED, "open the whole address that `cargo toolgen timeline` printed\n")
+            .into_response()
+    } else {
+        next.run(request).await
+    };
+    let headers = response.headers_mut();
+    let fixed = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, header::HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Returns a word of a query.
+fn word(query: RawQuery, name: &str) -> String {
+    let query = query.0.unwrap_or_default();
+    let mut words = form_urlencoded::parse(query.as_bytes());
+    words.find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
+}
+
+async fn the_page(State(server): State<Server>) -> Response {
+    let page = page::served(&server.log(|log| log.title()));
+    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
+}
+
+async fn data(State(server): State<Server>, query: RawQuery) -> Response {
+    let after = word(query, "after").parse().unwrap_or(0);
+    answer(server.log(|log| log.data(after)))
+}
+
+async fn call(State(server): State<Server>, query: RawQuery) -> Response {
+    let id = word(query, "id");
+    match server.log(|log| log.call(&id)) {
+        Ok(None) => (StatusCode::NOT_FOUND, "there is no such call\n").into_response(),
+        Ok(Some(call)) => answer(Ok(call)),
+        Err(why) => answer(Err(why)),
+    }
+}
+
+async fn find(State(server): State<Server>, query: RawQuery) -> Response {
+    let text = word(query, "text");
+    answer(server.log(|log| log.find(&text)).map(|found| json!({ "found": found })))
+}
+
+fn answer(said: Result<Value, String>) -> Response {
+    match said {
+        Ok(said) => ([(header::CONTENT_TYPE, "application/json")], said.to_string()).into_response(),
+        Err(why) => (StatusCode::INTERNAL_SERVER_ERROR, why).into_response(),
+    }
+}

@@ -1,0 +1,91 @@
+//! Fetches the parts of a document from the hosts that a program allows.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toolgen_runtime::engine::http::{Fetched, HttpEngine};
+
+use crate::frontend::openapi::parts_of;
+use crate::problem::{Problems, codes};
+use crate::source::{Bundle, Document, Pointer, Source};
+
+/// The most parts of a document.
+const MAX_PARTS: usize = 1_000;
+
+/// Fetches the parts of a document, and theirs. What cannot be fetched is a problem.
+pub(super) async fn fetched(document: &Fetched, engine: &HttpEngine, hosts: &[String]) -> (Bundle, Problems) {
+    let (mut bundle, mut problems) = (Bundle::default(), Problems::new());
+    let mut asked = BTreeSet::from([document.url.clone()]);
+    let mut open = vec![(document.url.clone(), document.bytes.clone())];
+    let secure = document.url.starts_with("https:");
+    while let Some((url, bytes)) = open.pop() {
+        let read = Document::from_bytes(Path::new(&url), bytes.clone(), &mut Problems::new());
+        if let Err(why) = bundle.add(url.clone(), bytes) {
+            report(&mut problems, &url, &why);
+            break;
+        }
+        let parts = read.map(|document| parts_of(&document.root, &url)).unwrap_or_default();
+        for part in parts.into_iter().filter(|part| is_allowed(part, secure, hosts)) {
+            if asked.len() > MAX_PARTS || !asked.insert(part.clone()) {
+                continue;
+            }
+            match engine.fetch(part.as_str()).await {
+                Ok(fetched) => open.push((part, fetched.bytes)),
+                Err(why) => report(&mut problems, &part, &why.to_string()),
+            }
+        }
+    }
+    (bundle, problems)
+}
+
+fn report(problems: &mut Problems, url: &str, why: &str) {
+    problems.enter(Arc::new(Source { path: PathBuf::from(url), ..Source::default() }));
+    let message = format!("this part of the document cannot be fetched: {why}");
+    problems.report(
+        codes::UNREADABLE_FILE,
+        &Pointer::ROOT,
+        message,
+        "correct the reference, or ask the host",
+    );
+}
+
+/// Whether a URL is at a host that a document may have parts at.
+fn is_allowed(url: &str, secure: bool, hosts: &[String]) -> bool {
+    let lower = url.to_ascii_lowercase();
+    let rest = match (lower.strip_prefix("https://"), lower.strip_prefix("http://")) {
+        (Some(rest), _) => rest,
+        (None, Some(rest)) if !secure => rest,
+        _ => return false,
+    };
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+    // A user in a URL is a disguise.
+    !authority.contains('@') && hosts.iter().any(|one| one == authority || one == host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_allowed;
+
+    #[test]
+    fn only_named_hosts_are_asked() {
+        let hosts = ["x.test".to_owned(), "localhost:80".to_owned()];
+        for (url, secure, expected) in [
+            ("https://x.test/a", true, true),
+            ("https://X.test:8443/a", true, true),
+            ("http://x.test/a", false, true),
+            ("http://x.test/a", true, false),
+            ("http://localhost:80", false, true),
+            ("http://localhost:81", false, false),
+            ("https://y.test/x.test", true, false),
+            ("https://x.test@y.test/", true, false),
+            ("https://y.test\\@x.test/", true, false),
+            ("https://x.test.y.test/", true, false),
+            ("file:///x.test", false, false),
+            ("x.test/a", false, false),
+        ] {
+            assert_eq!(is_allowed(url, secure, &hosts), expected, "{url}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Makes one type of types that are the same: documents repeat in many places what they could name once.
+
+use std::collections::HashMap;
+
+use super::model::{Body, CallTypes, Item, Origin, Ty, Wrap};
+
+/// Lets types that the document does not name be what another type is, if both have the same parts with the same
+/// documentation. Their names stay, as other names of that type, so that what one place holds does not change the names
+/// in another; only names with a number of ours go.
+pub(super) fn equal(items: &mut [Item], calls: &mut [CallTypes<'_>]) {
+    let mut same: Vec<usize> = (0..items.len()).collect();
+    // Types of equal types are equal: each round finds those one level higher.
+    while find(items, &mut same) {
+        for (index, item) in items.iter_mut().enumerate() {
+            let of = same[index];
+            if of != index {
+                let is_numbered = matches!(item.origin, Origin::Place { numbered: true });
+                item.body = if is_numbered { Body::Pending } else { Body::Alias(Ty::Item(of, Wrap::Plain)) };
+            }
+            item.body.types_mut().into_iter().for_each(|ty| redirect(ty, &same));
+        }
+    }
+    for CallTypes { output, failure, .. } in calls {
+        failure.iter_mut().chain([output]).for_each(|ty| redirect(ty, &same));
+    }
+}
+
+/// Finds types that are the same as one before them, and returns whether there are any that were not found before.
+fn find(items: &[Item], same: &mut [usize]) -> bool {
+    let mut first: HashMap<&Body, usize> = HashMap::new();
+    let mut found = false;
+    for wanted in [true, false] {
+        for (index, item) in items.iter().enumerate() {
+            let is_named = item.origin == Origin::Document;
+            let is_type = !matches!(item.body, Body::Alias(_) | Body::Pending);
+            if !is_type || item.origin == Origin::Tool || is_named != wanted {
+                continue;
+            }
+            let of = *first.entry(&item.body).or_insert(index);
+            if of != index && !is_named {
+                same[index] = of;
+                found = true;
+            }
+        }
+    }
+    found
+}
+
+/// Lets a type refer to those that stay.
+fn redirect(ty: &mut Ty, same: &[usize]) {
+    match ty {
+        Ty::Item(index, _) => *index = same[*index],
+        Ty::Option(inner) | Ty::Vec(inner) | Ty::Map(inner) => redirect(inner, same),
+        Ty::Tuple(items) => items.iter_mut().for_each(|item| redirect(item, same)),
+        _ => {}
+    }
+}

@@ -1,0 +1,37 @@
+//! Where in a document a shape stands.
+
+use super::super::idents;
+use super::super::literal::visible;
+use super::usage::Usage;
+
+/// The place of a shape in a document, as far as its type depends on it.
+#[derive(Clone)]
+pub(super) struct Place {
+    /// The name of a type made here.
+    pub(super) name: String,
+    /// The key in the object around it.
+    pub(super) key: String,
+    /// What a type is that the document says nothing of.
+    pub(super) what: String,
+    pub(super) usage: Usage,
+    pub(super) nesting: usize,
+}
+
+impl Place {
+    /// The place of a whole, whose types are named after it.
+    pub(super) fn new(name: &str, what: String, usage: Usage) -> Place {
+        Place { name: name.to_owned(), key: String::new(), what, usage, nesting: 0 }
+    }
+
+    /// The place of a part that has no key of its own.
+    pub(super) fn inner(&self, part: &str) -> Place {
+        let name = format!("{}{}", self.name, idents::camel(part));
+        Place { name, nesting: self.nesting + 1, ..self.clone() }
+    }
+
+    /// The place of a field.
+    pub(super) fn field(&self, key: &str) -> Place {
+        let what = format!("`{}` of `{}`.", visible(key), self.name);
+        Place { key: key.to_owned(), what, ..self.inner(key) }
+    }
+}

@@ -1,0 +1,110 @@
+//! Names of the variants of unions.
+
+use std::collections::BTreeMap;
+
+use toolgen_runtime::schema::shape::{Field, Kind, Literal, ObjectRules};
+use toolgen_runtime::{Def, List, Shape};
+
+use super::super::idents;
+use super::model::Choice;
+use super::objects::object_of;
+
+/// Returns names of the variants, which may still be equal: by references, by what tells them apart, and by their kinds.
+/// Variants of one name are named by what only they have.
+pub(super) fn names(defs: &List<Def>, shapes: &[&Shape], choice: &Choice) -> Vec<String> {
+    let mut names: Vec<String> =
+        shapes.iter().enumerate().map(|(at, shape)| plain(at, shape, choice)).collect();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for name in &names {
+        *counts.entry(name.to_ascii_lowercase()).or_default() += 1;
+    }
+    for (at, name) in names.iter_mut().enumerate() {
+        if counts.get(&name.to_ascii_lowercase()).is_some_and(|count| *count > 1)
+            && let Some(own) = own(defs, shapes, at)
+        {
+            *name = if is_kind(name) { own } else { format!("{name}{own}") };
+        }
+    }
+    names
+}
+
+/// Whether a name says no more than what kind of value a variant is.
+fn is_kind(name: &str) -> bool {
+    ["Choice", "List", "Object"].contains(&name)
+}
+
+/// Returns the name of a variant by itself.
+fn plain(at: usize, shape: &Shape, choice: &Choice) -> String {
+    if let Kind::Ref(name) = &shape.kind {
+        return idents::camel(name);
+    }
+    if let Choice::Tag(_, values) = choice
+        && let Some((value, _)) = values.iter().find(|(_, index)| *index == at)
+    {
+        return idents::camel(value);
+    }
+    if let Kind::Object(rules) = &shape.kind
+        && let Some(value) = rules.fields.iter().find_map(only_text)
+    {
+        return idents::camel(value);
+    }
+    let name = match &shape.kind {
+        Kind::Boolean => "Boolean",
+        Kind::Integer(_) => "Integer",
+        Kind::Number(_) => "Number",
+        Kind::String(_) => "Text",
+        Kind::Enum(_) => "Choice",
+        Kind::Array(_) | Kind::Tuple(_) => "List",
+        Kind::Object(rules) if rules.fields.is_empty() => "Map",
+        Kind::Object(_) | Kind::All(_) => "Object",
+        _ => "Variant",
+    };
+    name.to_owned()
+}
+
+/// Returns a name for what only this variant has.
+fn own(defs: &List<Def>, shapes: &[&Shape], at: usize) -> Option<String> {
+    let shape = shapes.get(at)?;
+    match &shape.kind {
+        Kind::Enum(values) => {
+            let texts = values.iter().map(|value| match value {
+                Literal::String(text) => Some(text.as_str()),
+                _ => None,
+            });
+            let texts = texts.collect::<Option<Vec<_>>>()?;
+            (texts.len() <= 2).then(|| idents::camel(&texts.join(" or ")))
+        }
+        Kind::Array(rules) => match &rules.items.kind {
+            Kind::Ref(name) => Some(idents::camel(name) + "List"),
+            _ => Some(plain(at, &rules.items, &Choice::Best) + "List"),
+        },
+        _ => {
+            let rules = object_of(defs, shape, 0)?;
+            let mut others = Vec::new();
+            for (_, shape) in shapes.iter().enumerate().filter(|(other, _)| *other != at) {
+                others.extend(object_of(defs, shape, 0));
+            }
+            own_field(&rules, &others)
+        }
+    }
+}
+
+/// Returns the name of the first field that no other object has, a required one before the rest.
+fn own_field(rules: &ObjectRules, others: &[ObjectRules]) -> Option<String> {
+    let is_own = |field: &&Field| {
+        let mut others = others.iter().flat_map(|rules| &*rules.fields);
+        others.all(|other| other.wire_name() != field.wire_name())
+    };
+    let own = || rules.fields.iter().filter(is_own);
+    let field = own().find(|field| field.required).or_else(|| own().next())?;
+    Some(idents::camel(field.wire_name()))
+}
+
+/// Returns the only text that a field may have.
+fn only_text(field: &Field) -> Option<&str> {
+    let Kind::Enum(values) = &field.shape.kind else { return None };
+    match &**values {
+        [Literal::String(only)] => Some(only),
+        _ => None,
+    }
+}

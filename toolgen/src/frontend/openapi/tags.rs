@@ -1,0 +1,97 @@
+//! Reads the tags of a document, which may be parts of each other (OpenAPI 3.2).
+
+use std::collections::BTreeMap;
+
+use toolgen_runtime::spec::toolset::Toolset;
+
+use super::context::Context;
+use super::node::Node;
+use crate::tool::Tool;
+
+/// The tags that a document declares, by their names.
+pub(super) type Tags<'a> = BTreeMap<&'a str, Tag<'a>>;
+
+/// A tag.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tag<'a> {
+    /// The tag that it is a part of.
+    parent: Option<&'a str>,
+    /// What it is for: to find one's way (`nav`, or nothing), or something else, such as `audience`.
+    kind: &'a str,
+    summary: &'a str,
+    description: &'a str,
+}
+
+impl<'a> Context<'a> {
+    /// Reads the tags. A parent that is not declared, or is a part of its own part, is left out.
+    pub(super) fn read_tags(&mut self) {
+        let top = self.top();
+        let nodes: Vec<Node<'a>> =
+            self.list(&top, "tags").iter().filter_map(|node| Some(self.resolve(node)?.node)).collect();
+        for node in &nodes {
+            let Some(name) = node.text("name") else { continue };
+            let text = |key| node.text(key).map(str::trim).unwrap_or_default();
+            let (kind, summary, description) = (text("kind"), text("summary"), text("description"));
+            let parent = node.text("parent").filter(|parent| *parent != name);
+            self.tags.entry(name).or_insert(Tag { parent, kind, summary, description });
+        }
+        for node in &nodes {
+            let (Some(name), Some(parent)) = (node.text("name"), node.text("parent")) else { continue };
+            let why = if !self.tags.contains_key(parent) {
+                "is not declared"
+            } else if parent == name || self.around(parent).contains(&name) {
+                "is a part of it"
+            } else {
+                continue;
+            };
+            if let Some(tag) = self.tags.get_mut(name) {
+                tag.parent = None;
+            }
+            self.malformed(node, &format!("the parent `{parent}` of the tag `{name}` {why}; it is left out"));
+        }
+    }
+
+    /// Returns the tags around a tag, the nearest first.
+    fn around(&self, name: &str) -> Vec<&'a str> {
+        let mut around = Vec::new();
+        let mut next = self.tags.get(name).and_then(|tag| tag.parent);
+        while let Some(parent) = next.filter(|parent| !around.contains(parent)) {
+            around.push(parent);
+            next = self.tags.get(parent).and_then(|tag| tag.parent);
+        }
+        around
+    }
+
+    /// Returns the groups of an operation: its tags, and those around them.
+    pub(super) fn groups(&self, own: &[&'a str]) -> Vec<&'a str> {
+        let mut groups = own.to_vec();
+        for around in own.iter().flat_map(|name| self.around(name)) {
+            if !groups.contains(&around) {
+                groups.push(around);
+            }
+        }
+        groups
+    }
+
+    /// Returns the tag that an operation is listed under: its first one that is there to find one's way.
+    pub(super) fn category(&self, own: &[&'a str]) -> &'a str {
+        let leads = |name: &&&str| self.tags.get(**name).is_none_or(|tag| matches!(tag.kind, "" | "nav"));
+        own.iter().find(leads).or(own.first()).copied().unwrap_or("general")
+    }
+
+    /// Returns the tags that have tools as sets, if the document says how they belong together.
+    pub(super) fn toolsets(&self, tools: &[Tool]) -> Vec<Toolset> {
+        if !self.tags.values().any(|tag| tag.parent.is_some() || !tag.kind.is_empty()) {
+            return Vec::new();
+        }
+        let set = |(name, tag): (&&'a str, &Tag<'a>)| {
+            let members = tools.iter().filter(|tool| tool.origin.groups.iter().any(|group| group == name));
+            let members: Vec<_> = members.map(|tool| tool.spec.name.to_text()).collect();
+            let said = [tag.summary, tag.description].into_iter().filter(|text| !text.is_empty());
+            let description = said.collect::<Vec<_>>().join("\n\n").into();
+            let set = Toolset { description, ..Toolset::new((*name).to_owned(), members) };
+            (!set.members.is_empty()).then_some(set)
+        };
+        self.tags.iter().filter_map(set).collect()
+    }
+}

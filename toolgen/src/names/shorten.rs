@@ -1,0 +1,70 @@
+//! Shortens names by words, so that what is left reads as a name.
+
+/// Words that carry little of what a name means.
+const FILLERS: [&str; 13] =
+    ["a", "an", "and", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"];
+
+/// The fewest words that a shortened name has: fewer say too little.
+const FEWEST: usize = 3;
+
+/// Returns the name without as many words as it takes to fit a limit: first those that say little, then those that it
+/// repeats, then those in its middle, for it begins with what is done and ends with what it is done to. `None` if too
+/// few words would be left.
+pub(super) fn shorten(name: &str, limit: usize) -> Option<String> {
+    let mut words = words(name);
+    while words.iter().map(|word| word.len()).sum::<usize>() > limit {
+        if words.len() <= FEWEST {
+            return None;
+        }
+        let plain: Vec<String> = words.iter().map(|word| stem(word)).collect();
+        let inner = 1..words.len();
+        let filler = inner.clone().find(|at| FILLERS.contains(&plain[*at].as_str()));
+        let repeated = || inner.clone().find(|at| plain[..*at].contains(&plain[*at]));
+        words.remove(filler.or_else(repeated).unwrap_or(words.len() / 2));
+    }
+    Some(words.concat())
+}
+
+/// Returns the words of `more` that a name lacks, each after `_`.
+pub(super) fn missing(name: &str, more: &str) -> String {
+    let known: Vec<String> = words(name).iter().map(|word| stem(word)).collect();
+    let lacking = words(more).into_iter().map(stem_of).filter(|(_, stem)| !known.contains(stem));
+    lacking.map(|(word, _)| format!("_{}", word.trim_start_matches(is_separator))).collect()
+}
+
+fn stem_of(word: &str) -> (&str, String) {
+    (word, stem(word))
+}
+
+/// A word as it is compared: without what separates it, in lower case, in the singular.
+fn stem(word: &str) -> String {
+    let word = word.trim_start_matches(is_separator).to_ascii_lowercase();
+    match word.strip_suffix('s') {
+        Some(singular) if singular.len() > 2 => singular.to_owned(),
+        _ => word,
+    }
+}
+
+/// Splits a name into its words, each after its separators: `getPets_by-id` into `get`, `Pets`, `_by`, `-id`.
+fn words(name: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let (mut start, mut previous) = (0, None);
+    for (at, char) in name.char_indices() {
+        let begins = match previous {
+            Some(before) if is_separator(before) => false,
+            Some(before) => is_separator(char) || char.is_ascii_uppercase() && !before.is_ascii_uppercase(),
+            None => false,
+        };
+        if begins {
+            words.extend(name.get(start..at));
+            start = at;
+        }
+        previous = Some(char);
+    }
+    words.extend(name.get(start..));
+    words
+}
+
+fn is_separator(char: char) -> bool {
+    char == '_' || char == '-'
+}

@@ -1,0 +1,130 @@
+//! The overlays of a document: those that the options name, and one that is compiled itself, which names its document.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::options::Options;
+use crate::problem::Problems;
+use crate::problem::codes::overlay as codes;
+use crate::source::{Document, Pointer, percent_decode, plain};
+
+/// A document after its overlays.
+pub(crate) struct Overlaid {
+    /// The document.
+    pub(crate) document: Arc<Document>,
+    /// The files that were read for it.
+    pub(crate) sources: Vec<PathBuf>,
+}
+
+/// Returns what is compiled in place of a document. `None` if an overlay cannot be applied: what it takes away must not
+/// become a tool.
+pub(crate) fn overlaid(
+    document: &Arc<Document>,
+    options: &Options,
+    problems: &mut Problems,
+) -> Option<Overlaid> {
+    let mut found = Problems::new();
+    let done = apply_all(document, options, &mut found).filter(|_| !found.has_errors());
+    problems.append(found);
+    if let Some(Overlaid { document, .. }) = &done {
+        problems.enter(Arc::clone(&document.source));
+    }
+    done
+}
+
+fn apply_all(document: &Arc<Document>, options: &Options, found: &mut Problems) -> Option<Overlaid> {
+    let mut done = Overlaid { document: Arc::clone(document), sources: Vec::new() };
+    if is_overlay(document) {
+        let path = extended(document, options).map_err(|(message, help)| {
+            found.enter(Arc::clone(&document.source));
+            found.report(codes::OVERLAY, &Pointer::ROOT, message, help);
+        });
+        done.document = Document::load(&path.ok()?, found)?;
+        done.apply(document, found);
+    }
+    for path in &options.overlays {
+        let overlay = Document::load(path, found)?;
+        done.sources.push(path.clone());
+        if is_meant(&overlay, &done.document) {
+            done.document = Arc::new(done.document.overlaid(&overlay, found));
+        } else {
+            let other = overlay.root.get("extends").and_then(Value::as_str).unwrap_or_default();
+            let message = format!(
+                "the overlay is for `{other}`; it is not applied to `{}`",
+                done.document.source.path.display()
+            );
+            let help = "correct `extends`, or give that document";
+            found.report(codes::OTHER_DOCUMENT, &Pointer::ROOT.child("extends"), message, help);
+        }
+    }
+    Some(done)
+}
+
+impl Overlaid {
+    /// Applies an overlay to the document that it extends.
+    fn apply(&mut self, overlay: &Document, found: &mut Problems) {
+        self.sources.push(self.document.source.path.clone());
+        self.document = Arc::new(self.document.overlaid(overlay, found));
+    }
+}
+
+/// Whether a document is an overlay, and nothing else.
+fn is_overlay(document: &Document) -> bool {
+    let has = |key| document.root.get(key).is_some();
+    has("overlay") && !["openapi", "swagger", "toolgen"].into_iter().any(has)
+}
+
+/// Returns the file that an overlay extends. As a document may refer to no other files, it is in the folder of the overlay
+/// or below it, or in one that the options name.
+fn extended(overlay: &Document, options: &Options) -> Result<PathBuf, (String, &'static str)> {
+    const GIVE: &str = "give the document, and name the overlay by `--overlay` or `Options::overlay`";
+    let Some(text) = overlay.root.get("extends").and_then(Value::as_str) else {
+        let message = "this is an overlay, which changes a document, and it does not name one (`extends`)";
+        return Err((message.to_owned(), GIVE));
+    };
+    let path = match local(text, overlay) {
+        Some(path) if overlay.source.from_disk => path,
+        _ => return Err((format!("the overlay extends `{text}`, which is no file beside it"), GIVE)),
+    };
+    let own = overlay.source.path.canonicalize().ok();
+    let own = own.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+    let roots = options.roots.iter().filter_map(|root| root.canonicalize().ok()).chain(own);
+    let real = path.canonicalize();
+    let real = real.map_err(|_| (format!("the overlay extends `{text}`, which is not there"), GIVE))?;
+    if !roots.into_iter().any(|root| real.starts_with(root)) {
+        let message = format!("the overlay extends `{text}`, which is outside of its folder");
+        return Err((message, "name the folder of the document (`--root`, `Options::root`)"));
+    }
+    Ok(path)
+}
+
+/// Whether an overlay is for a document: it names none, or this one, or one by a URL, of which nothing is known.
+fn is_meant(overlay: &Document, document: &Document) -> bool {
+    let Some(text) = overlay.root.get("extends").and_then(Value::as_str) else { return true };
+    if document.root.get("$self").and_then(Value::as_str) == Some(text) {
+        return true;
+    }
+    match local(text, overlay) {
+        Some(path) if document.source.from_disk => path
+            .canonicalize()
+            .ok()
+            .is_some_and(|path| document.source.path.canonicalize().ok() == Some(path)),
+        _ => true,
+    }
+}
+
+/// Returns the path that a reference in an overlay names, if it is one to a file.
+fn local(text: &str, overlay: &Document) -> Option<PathBuf> {
+    let text = text.split('#').next().unwrap_or_default();
+    let has_scheme = text.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    });
+    if has_scheme || text.is_empty() || text.starts_with("//") {
+        return None;
+    }
+    let name = percent_decode(text).unwrap_or_else(|| text.into());
+    let folder = overlay.source.path.parent().unwrap_or(Path::new(""));
+    Some(plain(&folder.join(&*name)))
+}

@@ -1,0 +1,108 @@
+//! Archives of documents: ZIP, and tar with or without gzip.
+//!
+//! Nothing is written to a disk. Only regular files count, with names that stay inside of the archive, and of an archive
+//! that unpacks to more than a [`Bundle`] holds nothing is taken.
+
+use std::io::{Cursor, Read};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use super::bundle::{Bundle, MAX_BUNDLED, MAX_BUNDLED_BYTES};
+use super::{Document, Pointer, Source, read_bounded};
+use crate::problem::{Problems, codes};
+
+impl Bundle {
+    /// Unpacks an archive: ZIP, tar, or tar with gzip, as its first bytes say. Links, devices and names that lead out of
+    /// it are left out.
+    ///
+    /// # Errors
+    ///
+    /// If it is none of these or is damaged, or has more than [`MAX_BUNDLED`] files or [`MAX_BUNDLED_BYTES`] unpacked.
+    pub fn from_archive(origin: impl Into<PathBuf>, bytes: &[u8]) -> Result<Bundle, String> {
+        let mut bundle = Bundle::new(origin);
+        let unpacked = match bytes {
+            [b'P', b'K', 3 | 5, ..] => unzip(bytes, &mut bundle),
+            [0x1f, 0x8b, ..] => untar(flate2::read::MultiGzDecoder::new(bytes), &mut bundle),
+            _ => untar(bytes, &mut bundle),
+        };
+        unpacked.map(|()| bundle).map_err(|why| format!("the archive cannot be unpacked: {why}"))
+    }
+}
+
+fn unzip(bytes: &[u8], bundle: &mut Bundle) -> Result<(), String> {
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|why| why.to_string())?;
+    if archive.len() > MAX_BUNDLED {
+        return Err(format!("there are more than {MAX_BUNDLED} files"));
+    }
+    for index in 0..archive.len() {
+        let mut file = archive.by_index(index).map_err(|why| why.to_string())?;
+        let name = file.enclosed_name().and_then(|name| name_of(&name));
+        let Some(name) = name.filter(|_| file.is_file()) else { continue };
+        let content = content(&mut file)?;
+        bundle.add(name, content)?;
+    }
+    Ok(())
+}
+
+fn untar(reader: impl Read, bundle: &mut Bundle) -> Result<(), String> {
+    // More than is kept may be skipped, but not without end.
+    let most = 2 * MAX_BUNDLED_BYTES as u64;
+    let mut archive = tar::Archive::new(reader.take(most));
+    for entry in archive.entries().map_err(|why| why.to_string())? {
+        let mut entry = entry.map_err(|why| why.to_string())?;
+        let name = entry.path().ok().and_then(|path| name_of(&path));
+        let Some(name) = name.filter(|_| entry.header().entry_type().is_file()) else { continue };
+        let content = content(&mut entry)?;
+        bundle.add(name, content)?;
+    }
+    Ok(())
+}
+
+/// Reads a file of an archive. What it says of its size is not trusted.
+fn content(file: &mut impl Read) -> Result<Vec<u8>, String> {
+    let mut content = Vec::new();
+    let limit = MAX_BUNDLED_BYTES as u64 + 1;
+    file.take(limit).read_to_end(&mut content).map_err(|why| why.to_string())?;
+    Ok(content)
+}
+
+/// Returns the name of a file, if it stays inside.
+fn name_of(path: &Path) -> Option<String> {
+    let mut names = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => names.push(name.to_str()?),
+            Component::CurDir => {}
+            _ => return None,
+        }
+    }
+    (!names.is_empty()).then(|| names.join("/"))
+}
+
+/// Reads a document of an archive: `api.zip` for its main document, `api.zip/v2/api.yaml` for another one. `None` if the
+/// path names no archive.
+pub(super) fn load(path: &Path, problems: &mut Problems) -> Option<Option<Arc<Document>>> {
+    let archive = path.ancestors().find(|path| path.is_file())?;
+    let name = archive.file_name()?.to_str()?.to_ascii_lowercase();
+    if ![".zip", ".tar", ".tar.gz", ".tgz"].iter().any(|ending| name.ends_with(ending)) {
+        return None;
+    }
+    let inner = path.strip_prefix(archive).ok()?.to_str()?.replace('\\', "/");
+    let mut refuse = |message: String, help: &str| {
+        problems.enter(Arc::new(Source { path: path.to_path_buf(), ..Source::default() }));
+        problems.report(codes::UNREADABLE_FILE, &Pointer::ROOT, message, help);
+        Some(None)
+    };
+    let read = read_bounded(archive).and_then(|bytes| Bundle::from_archive(archive, &bytes));
+    let bundle = match read {
+        Ok(bundle) => Arc::new(bundle),
+        Err(why) => return refuse(why, "unpack it, and name the document"),
+    };
+    let name = if inner.is_empty() { bundle.main().map(str::to_owned) } else { Some(inner) };
+    let Some(name) = name.filter(|name| bundle.get(name).is_some()) else {
+        let names: Vec<&str> = bundle.names().take(20).collect();
+        let message = format!("the archive has no such document, but {}", names.join(", "));
+        return refuse(message, "name one of them after the archive: `api.zip/api.yaml`");
+    };
+    Some(Document::from_bundle(&bundle, &name, problems))
+}

@@ -1,0 +1,112 @@
+//! Files that came together, from an archive or over the network, and that refer to each other as those of a folder do.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{Document, MAX_BYTES, Source};
+use crate::problem::Problems;
+
+/// The most files of a bundle.
+pub const MAX_BUNDLED: usize = 10_000;
+
+/// The most bytes of all files of a bundle together, as they are after unpacking: 256 MiB.
+pub const MAX_BUNDLED_BYTES: usize = 256 * 1024 * 1024;
+
+/// Files by their names: paths with `/`, or URLs. A document of a bundle refers to its files, and to nothing else.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Bundle {
+    /// Where it came from, as the user named it; empty if the names say it.
+    origin: PathBuf,
+    files: BTreeMap<String, Vec<u8>>,
+    bytes: usize,
+}
+
+/// Shows the names, not the contents.
+impl fmt::Debug for Bundle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bundle").field("origin", &self.origin).field("names", &self.files.keys()).finish()
+    }
+}
+
+/// A file of a bundle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inside {
+    /// The bundle.
+    pub bundle: Arc<Bundle>,
+    /// The name of the file in it.
+    pub name: String,
+}
+
+impl Bundle {
+    /// Creates a bundle without files. `origin` is what problems show before the names of its files; it may be empty.
+    #[must_use]
+    pub fn new(origin: impl Into<PathBuf>) -> Bundle {
+        Bundle { origin: origin.into(), ..Bundle::default() }
+    }
+
+    /// Adds a file, in place of one of the same name.
+    ///
+    /// # Errors
+    ///
+    /// If there are then more than [`MAX_BUNDLED`] files, or more than [`MAX_BUNDLED_BYTES`]. The text says which.
+    pub fn add(&mut self, name: impl Into<String>, content: Vec<u8>) -> Result<(), String> {
+        self.bytes += content.len();
+        if self.bytes > MAX_BUNDLED_BYTES {
+            return Err(format!("the files have more than {} MB together", MAX_BUNDLED_BYTES >> 20));
+        }
+        self.files.insert(name.into(), content);
+        if self.files.len() > MAX_BUNDLED {
+            Err(format!("there are more than {MAX_BUNDLED} files"))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Returns the names of the files, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
+    /// Returns the content of a file.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&[u8]> {
+        self.files.get(name).map(Vec::as_slice)
+    }
+
+    /// Returns the path of a file, as problems show it.
+    pub(crate) fn path_of(&self, name: &str) -> PathBuf {
+        if self.origin.as_os_str().is_empty() { PathBuf::from(name) } else { self.origin.join(name) }
+    }
+
+    /// Returns the name of the document that the others are parts of: the one called `openapi` or `swagger` that is in the
+    /// fewest folders, or else the only JSON or YAML file.
+    #[must_use]
+    pub fn main(&self) -> Option<&str> {
+        let is_document = |name: &&str| {
+            let ending = name.rsplit('.').next().unwrap_or_default();
+            ["json", "yaml", "yml"].iter().any(|one| ending.eq_ignore_ascii_case(one))
+        };
+        let depth = |name: &&str| (name.matches('/').count(), name.len());
+        let called = |name: &&str| {
+            let stem = name.rsplit('/').next().and_then(|last| last.split('.').next()).unwrap_or_default();
+            stem.eq_ignore_ascii_case("openapi") || stem.eq_ignore_ascii_case("swagger")
+        };
+        let mut documents = self.names().filter(is_document);
+        let named = self.names().filter(is_document).filter(called).min_by_key(depth);
+        named.or_else(|| documents.next().filter(|_| documents.next().is_none()))
+    }
+}
+
+impl Document {
+    /// Reads a document that is a file of a bundle. Its references lead to other files of the bundle.
+    ///
+    /// Returns the same as [`Document::load`]; `None` without a problem if there is no file of this name.
+    pub fn from_bundle(bundle: &Arc<Bundle>, name: &str, problems: &mut Problems) -> Option<Arc<Document>> {
+        let bytes = bundle.get(name).filter(|bytes| bytes.len() <= MAX_BYTES)?.to_vec();
+        let path = bundle.path_of(name);
+        let inside = Some(Inside { bundle: Arc::clone(bundle), name: name.to_owned() });
+        Document::read(Source { path, inside, ..Source::default() }, bytes, problems)
+    }
+}

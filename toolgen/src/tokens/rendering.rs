@@ -1,0 +1,70 @@
+//! The forms in which a model reads tools.
+
+use toolgen_runtime::ToolSpec;
+use toolgen_runtime::spec::docs::{self, Level, Style};
+
+/// A form in which a model reads tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rendering {
+    /// As they go into a request, with the levers of each tool.
+    Full,
+    /// As they go into a request, with the levers of [`Slim::COMPACT`](toolgen_runtime::schema::shape::Slim::COMPACT).
+    Compact,
+    /// The list in a prompt, a line for each tool: its name and the names of its arguments.
+    Index,
+    /// The list in a prompt, a line for each tool: its name and its first sentence.
+    Summary,
+    /// The types in a prompt, each tool with those that it names.
+    Signature,
+    /// The documentation in a prompt.
+    Docs,
+}
+
+impl Rendering {
+    /// All renderings.
+    pub const ALL: [Rendering; 6] = [
+        Rendering::Full,
+        Rendering::Compact,
+        Rendering::Index,
+        Rendering::Summary,
+        Rendering::Signature,
+        Rendering::Docs,
+    ];
+
+    /// Returns the name: `full`, `compact`, `index`, `summary`, `signature` or `docs`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Rendering::Full => "full",
+            Rendering::Compact => "compact",
+            Rendering::Index => "index",
+            Rendering::Summary => "summary",
+            Rendering::Signature => "signature",
+            Rendering::Docs => "docs",
+        }
+    }
+
+    /// Returns the rendering of a name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Rendering> {
+        Rendering::ALL.into_iter().find(|one| one.name() == name)
+    }
+
+    /// Returns how a tool is told of in a prompt; `None` for the forms of requests.
+    pub(super) fn told(self, spec: &ToolSpec) -> Option<String> {
+        match self {
+            Rendering::Full | Rendering::Compact => None,
+            Rendering::Index => Some(docs::docs_at([spec], &Style::new(Level::Index))),
+            Rendering::Summary => Some(docs::summary([spec]).lines().skip(2).collect()),
+            Rendering::Signature => Some(signature(spec)),
+            Rendering::Docs => Some(docs::detail(spec)),
+        }
+    }
+}
+
+/// Returns the types of a tool without the block and the interface around them, which all tools share.
+fn signature(spec: &ToolSpec) -> String {
+    let told = docs::docs_at([spec], &Style::new(Level::Signature));
+    let frame = ["```ts", "interface Tools {", "}", "```"];
+    told.split_inclusive('\n').filter(|line| !frame.contains(&line.trim_end())).collect()
+}

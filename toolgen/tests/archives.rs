@@ -1,0 +1,122 @@
+//! Documents in archives.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::io::{Cursor, Write as _};
+use std::path::{Path, PathBuf};
+
+use toolgen::{Bundle, Document, Options, Problems, Program};
+use zip::write::SimpleFileOptions;
+
+const API: &str = "openapi: 3.1.0\ninfo: {description: {$ref: ../docs/about.md}}\npaths:\n  /a: {get: {operationId: a, \
+                   summary: Lists., parameters: [{$ref: 'parts/page.yaml#/Page'}]}}\n  /b: {get: {operationId: b, \
+                   parameters: [{$ref: '../../secret.yaml#/Page'}]}}\n";
+const PAGE: &str = "Page: {name: page, in: query, description: Which page., schema: {type: integer}}\n";
+
+fn files() -> Vec<(&'static str, &'static str)> {
+    vec![("v2/openapi.yaml", API), ("v2/parts/page.yaml", PAGE), ("docs/about.md", "About.")]
+}
+
+fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+    for (name, text) in files {
+        zip.start_file(*name, options).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn tarred(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut tar = tar::Builder::new(Vec::new());
+    for (name, text) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        // The library itself refuses names that lead out.
+        let field = &mut header.as_old_mut().name;
+        field[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_cksum();
+        tar.append(&header, text.as_bytes()).unwrap();
+    }
+    let mut link = tar::Header::new_gnu();
+    link.set_entry_type(tar::EntryType::Symlink);
+    link.set_size(0);
+    tar.append_link(&mut link, "v2/link.yaml", "/etc/passwd").unwrap();
+    tar.into_inner().unwrap()
+}
+
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(bytes).unwrap();
+    gzip.finish().unwrap()
+}
+
+fn compiled(path: &Path) -> (Option<Program>, String) {
+    let mut problems = Problems::new();
+    let document = Document::load(path, &mut problems);
+    let program =
+        document.and_then(|document| toolgen::compile(&document, &Options::default(), &mut problems));
+    (program, problems.to_string())
+}
+
+#[test]
+fn a_document_in_an_archive_refers_to_files_in_it_and_to_nothing_else() {
+    let folder = std::env::temp_dir().join(format!("toolgen-archives-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("secret.yaml"), PAGE).unwrap();
+    for (name, bytes) in [
+        ("api.zip", zipped(&files())),
+        ("api.tar", tarred(&files())),
+        ("api.tar.gz", gzipped(&tarred(&files()))),
+        ("api.tgz", gzipped(&tarred(&files()))),
+    ] {
+        let archive = folder.join(name);
+        std::fs::write(&archive, bytes).unwrap();
+        for path in [archive.clone(), archive.join("v2/openapi.yaml")] {
+            let (program, problems) = compiled(&path);
+            let program = program.unwrap();
+            let names: Vec<&str> = program.tools.iter().map(|tool| tool.spec.name.as_str()).collect();
+            assert_eq!(names, ["a"], "{name}: {problems}");
+            assert_eq!(program.sources, Vec::<PathBuf>::new());
+            let place = format!("{}/v2/openapi.yaml:5:", archive.display());
+            assert!(problems.contains(&place) && problems.contains("secret.yaml"), "{problems}");
+        }
+        let (program, problems) = compiled(&archive.join("none.yaml"));
+        assert!(program.is_none() && problems.contains("v2/parts/page.yaml"), "{problems}");
+    }
+    std::fs::write(folder.join("damaged.zip"), &zipped(&files())[..60]).unwrap();
+    let (program, problems) = compiled(&folder.join("damaged.zip"));
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(program.is_none() && problems.contains("cannot be unpacked"), "{problems}");
+}
+
+#[test]
+fn names_that_lead_out_links_and_bombs_are_not_unpacked() {
+    for bytes in [
+        zipped(&[("../out.yaml", API), ("/abs.yaml", API), ("in.yaml", API)]),
+        tarred(&[("../out.yaml", API), ("in.yaml", API)]),
+    ] {
+        let bundle = Bundle::from_archive("a", &bytes).unwrap();
+        assert!(bundle.names().all(|name| !name.contains("..") && !name.starts_with('/')), "{bundle:?}");
+        assert!(bundle.get("in.yaml").is_some() && bundle.get("v2/link.yaml").is_none(), "{bundle:?}");
+    }
+    let mut bundle = Bundle::new("a");
+    bundle.add("a", vec![0; 200 << 20]).unwrap();
+    assert!(bundle.add("b", vec![0; 60 << 20]).unwrap_err().contains("256 MB"));
+    assert!(Bundle::from_archive("a", b"no archive").is_err_and(|why| why.contains("cannot be unpacked")));
+}
+
+#[test]
+fn the_main_document_is_the_one_that_is_called_so() {
+    let main = |names: &[&str]| {
+        let mut bundle = Bundle::new("");
+        names.iter().for_each(|name| bundle.add(*name, Vec::new()).unwrap());
+        bundle.main().map(str::to_owned)
+    };
+    assert_eq!(
+        main(&["a/b/openapi.yaml", "a/Swagger.json", "a/other.yaml"]).as_deref(),
+        Some("a/Swagger.json")
+    );
+    assert_eq!(main(&["a/api.yaml", "README.md"]).as_deref(), Some("a/api.yaml"));
+    assert_eq!(main(&["a.yaml", "b.yaml"]), None);
+}

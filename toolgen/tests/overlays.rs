@@ -1,0 +1,80 @@
+//! Overlays as options, and as documents that name what they change.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+
+use toolgen::{Build, Document, Options, Problems, Program};
+
+const FOLDER: &str = "tests/overlays";
+
+fn path(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(name)
+}
+
+fn compiled(name: &str, options: &Options) -> (Option<Program>, String) {
+    let mut problems = Problems::new();
+    let document = Document::load(&path(name), &mut problems).unwrap();
+    let program = toolgen::compile(&document, options, &mut problems);
+    (program, problems.to_string())
+}
+
+fn names(program: Option<Program>) -> Vec<String> {
+    program.unwrap().tools.iter().map(|tool| tool.spec.name.to_string()).collect()
+}
+
+#[test]
+fn overlays_apply_in_the_order_of_the_options() {
+    let options = Options::default().overlay(path("rename.yaml")).overlay(path("remove.yaml"));
+    let (program, problems) = compiled("api.yaml", &options);
+    assert_eq!(names(program), ["shelve", "toys"], "{problems}");
+    let options = Options::default().overlay(path("remove.yaml")).overlay(path("rename.yaml"));
+    let (program, problems) = compiled("api.yaml", &options);
+    assert_eq!(names(program), ["toys"]);
+    assert!(problems.contains("rename.yaml") && problems.contains("W0503"), "{problems}");
+}
+
+#[test]
+fn an_overlay_that_extends_a_file_changes_that_one_alone() {
+    let options = Options::default().overlay(path("extends.yaml"));
+    let (program, problems) = compiled("api.yaml", &options);
+    assert_eq!((names(program), problems.as_str()), (vec!["pets".to_owned(), "shelf".to_owned()], ""));
+    let (program, problems) = compiled("other.yaml", &options);
+    assert_eq!(names(program), ["toys"]);
+    assert!(problems.contains("N0505") && problems.contains("api.yaml"), "{problems}");
+}
+
+#[test]
+fn an_overlay_that_names_its_document_is_compiled_with_it() {
+    let (program, problems) = compiled("extends.yaml", &Options::default());
+    let program = program.unwrap();
+    assert_eq!((program.sources.as_slice(), problems.as_str()), ([path("api.yaml")].as_slice(), ""));
+    assert!(program.tools.iter().all(|tool| tool.origin.source.path == path("api.yaml")));
+    assert_eq!(names(Some(program)), ["pets", "shelf"]);
+}
+
+#[test]
+fn what_cannot_be_applied_gives_no_tools() {
+    for (name, told) in [
+        ("remove.yaml", "does not name one (`extends`)"),
+        ("outside.yaml", "which is outside of its folder"),
+        ("remote.yaml", "which is no file beside it"),
+        ("missing.yaml", "which is not there"),
+    ] {
+        let (program, problems) = compiled(name, &Options::default());
+        assert!(program.is_none() && problems.contains("E0501") && problems.contains(told), "{problems}");
+    }
+    for overlay in ["wrong.yaml", "nowhere.yaml"] {
+        let (program, problems) = compiled("api.yaml", &Options::default().overlay(path(overlay)));
+        assert!(program.is_none(), "{overlay}: {problems}");
+    }
+    let options = Options::default().root("tests/files");
+    assert!(compiled("outside.yaml", &options).0.is_some());
+}
+
+#[test]
+fn a_build_runs_again_when_an_overlay_changes() {
+    let options = Options::default().overlay(path("remove.yaml"));
+    let built = Build::new("a").options(options).document(path("api.yaml")).compile();
+    assert_eq!(built.sources, [path("remove.yaml")]);
+}
