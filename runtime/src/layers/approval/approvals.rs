@@ -12,6 +12,7 @@ use crate::base::frozen::Text;
 use crate::call::approval::ApprovalRequest;
 use crate::call::error::ToolError;
 use crate::call::resumption::Ticket;
+use crate::call::waiting::CalledBy;
 
 /// How long a worker has to start a call that it claimed before another may claim it: five minutes by default.
 pub const CLAIM_EXPIRY: Duration = Duration::from_secs(5 * 60);
@@ -30,9 +31,13 @@ const TRIES: u32 = 100;
 /// | `granted`, `denied` | `claimed` | a worker is about to carry it out: one, whatever processes they are in |
 /// | `claimed` | `started` | all layers let the call pass, and it is about to run |
 /// | | `granted`, `denied` | a layer did not let it pass this time, such as a rate limit, or the worker does not start it for [`CLAIM_EXPIRY`]: another may claim it |
-/// | | `finished` | it was denied and its caller was told, or it can never run, since its seal is broken |
+/// | | `finished` | it was denied, and its caller was told |
 /// | `started` | `finished` | its outcome is known |
 /// | all before `started` | `expired` | its time is over |
+///
+/// A call that was changed in the queue, or that the provider of the worker has not made like this, because its key or
+/// its tool is another, is never started: it stays `claimed`, with [`refused`](super::ApprovalClaim::refused), and after
+/// [`CLAIM_EXPIRY`] another worker may try.
 ///
 /// So a call runs at most once. A worker that dies before it starts the call has lost nothing. One that dies later may
 /// have had the effect or not, so nobody starts the call again: it stays `started` and is shown so, for a person to look
@@ -203,9 +208,13 @@ impl Approvals {
         self.queue.insert(row).await.map_err(ApprovalError::Queue)
     }
 
-    /// Claims a call for this worker. `None`: another has it, or it has been resumed.
-    pub(crate) async fn claim(&self, id: &str) -> Result<Option<Claimed>, ApprovalError> {
-        let claimed = self.change(id, |entry, now| entry.claim(&self.worker, self.lease, now)).await;
+    /// Claims a call of this caller for this worker. `None`: another has it, or it has been resumed.
+    pub(crate) async fn claim(&self, id: &str, caller: &CalledBy) -> Result<Option<Claimed>, ApprovalError> {
+        let claimed = self.change(id, |entry, now| match entry.called_by.difference(caller) {
+            Some(what) => Err(ApprovalError::OtherCaller { what }),
+            None => entry.claim(&self.worker, self.lease, now),
+        });
+        let claimed = claimed.await;
         match claimed {
             Ok(entry) => {
                 let (version, id) = (entry.version, entry.id);
@@ -243,6 +252,11 @@ impl Approvals {
         code: Option<&str>,
     ) -> Result<bool, ApprovalError> {
         self.settle(id, version, |entry, now| entry.finish(code, now)).await
+    }
+
+    /// Notes that the worker with a claim of this version does not accept the call.
+    pub(crate) async fn refuse(&self, id: &str, version: u64, code: &str) -> Result<bool, ApprovalError> {
+        self.settle(id, version, |entry, _| entry.refuse(code)).await
     }
 
     /// Gives back a claim of this version.

@@ -78,6 +78,10 @@ pub struct ApprovalClaim {
     pub worker: Text,
     /// Since when.
     pub at: SystemTime,
+    /// The code of the error with which the worker refused to run the call, and `None` as long as it has not:
+    /// `APPROVAL_INVALID` if its provider did not make this call, or not like this. Another may try after
+    /// [`CLAIM_EXPIRY`](super::CLAIM_EXPIRY).
+    pub refused: Option<String>,
 }
 
 /// What came of a call.
@@ -92,7 +96,7 @@ pub struct ApprovalOutcome {
 
 /// `{"id", "state", "call_id", "tool", "shown", "reasons", "asked_at", "expires_at"}`, times in milliseconds since 1970,
 /// and, where known, `principal`, `session_id`, `agent_id`, a list `calls`, `decision` (`{"granted", "by", "at",
-/// "note"}`), `claim` (`{"worker", "at"}`), `outcome` (`{"error_code", "at"}`), and `damage`.
+/// "note"}`), `claim` (`{"worker", "at"}`, and perhaps `refused`), `outcome` (`{"error_code", "at"}`), and `damage`.
 impl Serialize for QueuedApproval {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = json!({
@@ -107,8 +111,11 @@ impl Serialize for QueuedApproval {
         if let Some(ApprovalDecision { granted, by, at, note }) = &self.decision {
             out["decision"] = json!({ "granted": granted, "by": by, "at": millis_of(*at), "note": note });
         }
-        if let Some(ApprovalClaim { worker, at }) = &self.claim {
+        if let Some(ApprovalClaim { worker, at, refused }) = &self.claim {
             out["claim"] = json!({ "worker": worker, "at": millis_of(*at) });
+            if let Some(code) = refused {
+                out["claim"]["refused"] = json!(code);
+            }
         }
         if let Some(ApprovalOutcome { error_code, at }) = &self.outcome {
             out["outcome"] = json!({ "error_code": error_code, "at": millis_of(*at) });
@@ -196,7 +203,11 @@ impl QueuedApproval {
             });
         }
         if let Some(mut claim) = part(&mut members, "claim")? {
-            self.claim = Some(ApprovalClaim { worker: claim.take("worker")?, at: time(&mut claim)? });
+            self.claim = Some(ApprovalClaim {
+                worker: claim.take("worker")?,
+                at: time(&mut claim)?,
+                refused: claim.or_default("refused")?,
+            });
         }
         if let Some(mut outcome) = part(&mut members, "outcome")? {
             let error_code = outcome.or_default("error_code")?;
@@ -268,7 +279,7 @@ impl QueuedApproval {
             _ => {}
         }
         self.state = ApprovalState::Claimed;
-        self.claim = Some(ApprovalClaim { worker: worker.clone(), at: now });
+        self.claim = Some(ApprovalClaim { worker: worker.clone(), at: now, refused: None });
         Ok(())
     }
 
@@ -303,6 +314,13 @@ impl QueuedApproval {
         self.state = ApprovalState::Finished;
         self.outcome = Some(ApprovalOutcome { error_code: error_code.map(str::to_owned), at: now });
         self.request = None;
+    }
+
+    /// Keeps a claim that leads to nothing, so that nobody tries again at once.
+    pub(super) fn refuse(&mut self, code: &str) {
+        if let Some(claim) = &mut self.claim {
+            claim.refused = Some(code.to_owned());
+        }
     }
 
     /// Gives a claim back.

@@ -31,6 +31,11 @@ pub enum ApprovalError {
     Expired,
     /// A worker has the call, or it has been resumed.
     Taken,
+    /// The call is another caller's than the turn in which it was to be resumed.
+    OtherCaller {
+        /// What differs: `principal`, `session` or `agent`.
+        what: &'static str,
+    },
     /// The row was changed by something else, and cannot be read.
     Damaged(String),
     /// The queue could not be read or written.
@@ -65,6 +70,12 @@ impl fmt::Display for ApprovalError {
                 f.write_str("the call has waited too long and can no longer run; it has to be made again")
             }
             ApprovalError::Taken => f.write_str("a worker has the call, or it has been resumed before"),
+            ApprovalError::OtherCaller { what } => {
+                write!(
+                    f,
+                    "the call is for another {what}: resume it in a turn of its own caller, `called_by`"
+                )
+            }
             ApprovalError::Damaged(why) => {
                 write!(f, "its row in the queue was changed and cannot be read, so it cannot run: {why}")
             }

@@ -5,12 +5,14 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::control::fitted;
+use crate::base::frozen::Text;
 use crate::call::approval::ApprovalRequest;
 use crate::call::callback;
 use crate::call::context::ToolContext;
 use crate::call::control::PendingInput;
 use crate::call::error::ToolError;
 use crate::call::resumption::{Resumption, Waited};
+use crate::call::waiting::CalledBy;
 use crate::call::{ToolCall, ToolResponse};
 use crate::layers::approval::{ApprovalDecision, ApprovalError, Approvals, Claimed, is_refusal};
 use crate::provider::Provider;
@@ -57,7 +59,7 @@ impl Provider {
     /// # Errors
     ///
     /// [`ApprovalError::NoQueue`], [`NotFound`](ApprovalError::NotFound), [`Undecided`](ApprovalError::Undecided),
-    /// [`Expired`](ApprovalError::Expired), [`Damaged`](ApprovalError::Damaged), and [`Queue`](ApprovalError::Queue) if the
+    /// [`Expired`](ApprovalError::Expired), [`OtherCaller`](ApprovalError::OtherCaller), [`Damaged`](ApprovalError::Damaged), and [`Queue`](ApprovalError::Queue) if the
     /// queue cannot be read or written. The outcome of the call is in the response, and so are the problems of
     /// [`resume`](Self::resume): of a call that was changed in the queue, `APPROVAL_INVALID`.
     pub async fn resume_decided(
@@ -66,9 +68,9 @@ impl Provider {
         turn: &ToolContext,
     ) -> Result<Option<ToolResponse>, ApprovalError> {
         let approvals = self.approvals().ok_or(ApprovalError::NoQueue)?;
-        let Some(Claimed { id, version, request, decision }) = approvals.claim(id).await? else {
-            return Ok(None);
-        };
+        let caller = CalledBy::of(&turn.child_in(self.turn_context(turn), Text::EMPTY, Text::EMPTY));
+        let Some(claimed) = approvals.claim(id, &caller).await? else { return Ok(None) };
+        let Claimed { id, version, request, decision } = claimed;
         let ApprovalDecision { granted, by, note, .. } = decision;
         let denied = (!granted).then(|| match note.as_str() {
             "" => "The call was not executed: its approval was denied.".to_owned(),
@@ -81,12 +83,13 @@ impl Provider {
         let is_denied = brings.denied.is_some();
         let response = self.call(call.resuming(brings), turn).await;
         let code = code(&response);
-        // Nothing could change that: the call is not what was put into the queue, or its time is over.
-        let is_over = is_denied || matches!(code, Some("APPROVAL_INVALID" | "APPROVAL_EXPIRED"));
-        let settled = match started.get() {
-            Some(version) => self.told(approvals.finish(&id, *version, code)).await,
-            None if is_over => self.told(approvals.finish(&id, version, code)).await,
-            None => self.told(approvals.release(&id, version)).await,
+        let settled = match (started.get(), code) {
+            (Some(version), code) => self.told(approvals.finish(&id, *version, code)).await,
+            (None, Some(code @ "APPROVAL_INVALID")) => self.told(approvals.refuse(&id, version, code)).await,
+            (None, code @ Some("PERMISSION_DENIED")) if is_denied => {
+                self.told(approvals.finish(&id, version, code)).await
+            }
+            (None, _) => self.told(approvals.release(&id, version)).await,
         };
         // Somebody else has claimed it meanwhile, and nothing has run here.
         let is_another = started.get().is_none() && settled == Some(false);
