@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::ApprovalStore;
 use super::entry::{ApprovalDecision, QueuedApproval};
@@ -12,7 +12,7 @@ use crate::base::frozen::Text;
 use crate::call::approval::ApprovalRequest;
 use crate::call::error::ToolError;
 use crate::call::resumption::Ticket;
-use crate::call::waiting::CalledBy;
+use crate::call::waiting::{CalledBy, millis_of};
 
 /// How long a worker has to start a call that it claimed before another may claim it: five minutes by default.
 pub const CLAIM_EXPIRY: Duration = Duration::from_secs(5 * 60);
@@ -99,7 +99,7 @@ impl Approvals {
             );
         }
         let rows = self.queue.list(&stored).await.map_err(ApprovalError::Queue)?;
-        let now = SystemTime::now();
+        let now = now();
         let all = rows.into_iter().map(|row| QueuedApproval::of(row, now));
         Ok(all.filter(|entry| states.contains(&entry.state)).collect())
     }
@@ -112,7 +112,8 @@ impl Approvals {
     /// If the queue cannot be read.
     pub async fn decided(&self) -> Result<Vec<QueuedApproval>, ApprovalError> {
         let states = [ApprovalState::Granted, ApprovalState::Denied, ApprovalState::Claimed];
-        let (mut all, now) = (self.list(&states).await?, SystemTime::now());
+        let mut all = self.list(&states).await?;
+        let now = now();
         all.retain(|entry| entry.is_free(self.lease, now));
         Ok(all)
     }
@@ -124,7 +125,7 @@ impl Approvals {
     /// If the queue cannot be read.
     pub async fn get(&self, id: &str) -> Result<Option<QueuedApproval>, ApprovalError> {
         let row = self.queue.read(id).await.map_err(ApprovalError::Queue)?;
-        Ok(row.map(|row| QueuedApproval::of(row, SystemTime::now())))
+        Ok(row.map(|row| QueuedApproval::of(row, now())))
     }
 
     /// Returns the call whose ID begins with a text.
@@ -204,7 +205,7 @@ impl Approvals {
 
     /// Puts a call that waits into the queue.
     pub(super) async fn put(&self, request: &ApprovalRequest) -> Result<(), ApprovalError> {
-        let row = QueuedApproval::new(request, SystemTime::now()).row()?;
+        let row = QueuedApproval::new(request, now()).row()?;
         self.queue.insert(row).await.map_err(ApprovalError::Queue)
     }
 
@@ -294,7 +295,7 @@ impl Approvals {
         for _ in 0..TRIES {
             let row = self.queue.read(id).await.map_err(ApprovalError::Queue)?;
             let Some(row) = row else { return Err(ApprovalError::NotFound { id: id.to_owned() }) };
-            let now = SystemTime::now();
+            let now = now();
             let mut entry = QueuedApproval::of(row, now);
             if let Some(damage) = entry.damage {
                 return Err(ApprovalError::Damaged(damage));
@@ -318,6 +319,12 @@ impl fmt::Debug for Approvals {
             .field("lease", &self.lease)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns the time in whole milliseconds, as queues keep it.
+fn now() -> SystemTime {
+    let now = SystemTime::now();
+    UNIX_EPOCH.checked_add(Duration::from_millis(millis_of(now))).unwrap_or(now)
 }
 
 /// A call that this worker has.
