@@ -157,7 +157,11 @@ async fn a_database_of_an_earlier_version_gets_a_queue_and_keeps_its_names() {
     assert_eq!(seen.list(&[ApprovalState::Granted]).await.unwrap().len(), 1);
     assert_eq!(provider.resume_decided(&id, &turn()).await.unwrap().unwrap().text(), "paid Ada");
     assert!(approvals.decided().await.unwrap().is_empty());
-    // Looking creates nothing.
+    // Looking changes nothing.
+    let only = Approvals::new(SqliteApprovals::open_read_only(scratch.database()).unwrap().unwrap());
+    assert_eq!(only.list(&[ApprovalState::Finished]).await.unwrap().len(), 1);
+    let waiting = ask(&provider, "Bob").await;
+    assert!(matches!(only.grant(waiting.queue_id(), "Eve", "").await, Err(ApprovalError::Queue(_))));
     let missing = scratch.folder().join("missing.db");
     assert!(SqliteApprovals::open_existing(&missing).is_err() && !missing.exists());
 }

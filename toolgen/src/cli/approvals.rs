@@ -30,7 +30,8 @@ const BRIEF: usize = 8;
 /// Runs the command. "Problems found" means that there is no queue, no such call, or that the decision is refused.
 pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let queue = match open(&task.database) {
+    let decides = matches!(task.task, ApprovalTask::Decide { .. });
+    let queue = match open(&task.database, decides) {
         Ok(queue) => queue,
         Err(message) => return complain(&message, output),
     };
@@ -77,9 +78,12 @@ fn complain(message: &str, output: &mut Output) -> io::Result<Outcome> {
     Ok(Outcome::Problems)
 }
 
-fn open(path: &Path) -> Result<Queue, String> {
+/// Opens the queue of a database, to decide or only to look. `Err` says what is wrong.
+pub(super) fn open(path: &Path, decides: bool) -> Result<Queue, String> {
     let file = path.display();
-    match SqliteApprovals::open_existing(path) {
+    let opened =
+        if decides { SqliteApprovals::open_existing(path) } else { SqliteApprovals::open_read_only(path) };
+    match opened {
         Ok(Some(store)) => Ok(Queue::new(store)),
         Ok(None) => Err(format!(
             "{file}: no calls wait in this database; a program puts them there that sets \

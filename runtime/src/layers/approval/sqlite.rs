@@ -73,23 +73,28 @@ impl SqliteApprovals {
         SqliteApprovals::new(Connection::open(path)?)
     }
 
-    /// Opens the database at `path` if calls wait or have waited in it, and creates nothing: for those who only look at
-    /// them or decide about them. `None`: the database has no queue.
+    /// Opens the database at `path` if calls wait or have waited in it, and creates nothing: for those who decide about
+    /// them. `None`: the database has no queue.
     ///
     /// # Errors
     ///
     /// If the file is not there, cannot be opened, or is no SQLite database.
     pub fn open_existing(path: impl AsRef<Path>) -> Result<Option<SqliteApprovals>, rusqlite::Error> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(Duration::from_secs(5))?;
-        let known =
-            "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tool_approval_queue'";
-        if connection.query_row(known, [], |row| row.get::<_, u32>(0))? == 0 {
+        let Some(connection) = with_queue(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_WRITE)? else {
             return Ok(None);
-        }
+        };
         durable(&connection)?;
         Ok(Some(SqliteApprovals(Arc::new(Mutex::new(connection)))))
+    }
+
+    /// As [`open_existing`](Self::open_existing), for those who only look: whatever would be written is an error.
+    ///
+    /// # Errors
+    ///
+    /// If the file is not there, cannot be opened, or is no SQLite database.
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Option<SqliteApprovals>, rusqlite::Error> {
+        let connection = with_queue(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        Ok(connection.map(|connection| SqliteApprovals(Arc::new(Mutex::new(connection)))))
     }
 
     /// Uses a connection that is already open.
@@ -193,6 +198,15 @@ impl SqliteApprovals {
             }
         })
     }
+}
+
+/// Opens a database that is there, if it has a queue.
+fn with_queue(path: &Path, access: OpenFlags) -> Result<Option<Connection>, rusqlite::Error> {
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    let known = "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tool_approval_queue'";
+    let count: u32 = connection.query_row(known, [], |row| row.get(0))?;
+    Ok((count > 0).then_some(connection))
 }
 
 /// Makes every commit wait for the disk, and overwrites what is deleted, since requests hold secrets.

@@ -55,7 +55,8 @@ impl ProviderBuilder {
     }
 
     /// Sets the store that remembers which calls were already resumed, so that each is resumed only once. The default
-    /// is a store in memory, shared by this provider and those built from it.
+    /// is a store in memory, shared by this provider and those built from it. It takes the place of an
+    /// [`approval_queue`](Self::approval_queue), which is such a store itself.
     #[must_use]
     pub fn approval_store(mut self, store: impl ApprovalStore + 'static) -> ProviderBuilder {
         self.layers.seals.set_store(Arc::new(store));
