@@ -32,7 +32,7 @@
 //! | `chrono`, `jiff`, `url`, `uuid` | | types of these crates, instead of texts, in such structs |
 //! | `agent` | | the loop of an agent, state maps, agents as tools |
 //! | `audit` | | records of calls, in memory and as lines of JSON |
-//! | `sqlite` | | records in SQLite (with `audit`) |
+//! | `sqlite` | | records, and calls that wait for an approval, in SQLite (with `audit`) |
 //! | `executor` | | tools that are commands, and how tools start programs, with guards |
 //! | `process` | | executors that start processes and containers (with `executor`) |
 //! | `mcp` | | tools of MCP servers (with `process`) |

@@ -110,7 +110,7 @@ impl CalledBy {
         }
     }
 
-    fn write(&self, out: &mut Value) {
+    pub(crate) fn write(&self, out: &mut Value) {
         for (key, value) in
             [("principal", &self.principal), ("session_id", &self.session_id), ("agent_id", &self.agent_id)]
         {
@@ -120,7 +120,7 @@ impl CalledBy {
         }
     }
 
-    fn read<E: Error>(members: &mut Members) -> Result<CalledBy, E> {
+    pub(crate) fn read<E: Error>(members: &mut Members) -> Result<CalledBy, E> {
         Ok(CalledBy {
             principal: members.or_default("principal")?,
             session_id: members.or_default("session_id")?,

@@ -258,6 +258,9 @@ impl Provider {
             return Err(why.error());
         }
         layers.seals.verify(call, &**inner.registry.at(admitted.index), &inner.registry, ctx)?;
+        if let Some(why) = &call.brings().denied {
+            return Err(ToolError::denied(why));
+        }
         let guard = layers.repeats.guard(ctx);
         let mut outcome = match layers.exact_arguments(spec, call, guard.as_ref(), ctx) {
             Some(given) => {

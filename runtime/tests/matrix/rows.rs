@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgen_runtime::call::limits::Limits;
-use toolgen_runtime::layers::approval::MemoryApprovals;
+use toolgen_runtime::layers::approval::{Approvals, MemoryApprovals};
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::breaker::BreakerSettings;
 use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
@@ -212,6 +212,18 @@ pub(crate) fn deciders() -> Vec<Row> {
                         .approval_key([7; 32])
                         .approval_expiry(Duration::from_secs(60))
                         .approval_store(MemoryApprovals::new())
+                })
+            },
+            checks::resumed,
+        ),
+        row(
+            "approval queue",
+            &["approval_queue"],
+            |s| {
+                s.build(|b, w| {
+                    let queue = Approvals::new(MemoryApprovals::new());
+                    *w.queue.lock().unwrap() = Some(queue.clone());
+                    b.middleware(By(Arc::clone(w), needs_approval)).approval_queue(queue)
                 })
             },
             checks::resumed,

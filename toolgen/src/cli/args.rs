@@ -3,6 +3,7 @@
 //! Uses `clap` without its default features: four small crates, and two for completions and manual pages. A custom parser
 //! would save a second of building and lose the suggestions, the usage lines and the conventions people know.
 
+mod approvals;
 mod call;
 mod check;
 mod docs;
@@ -31,6 +32,7 @@ use clap_complete::Shell;
 use requests::{requests, with_requests};
 use selection::{compiling, pairs, private_host, selection, with_options};
 
+pub(super) use approvals::{ApprovalTask, Approvals};
 pub(super) use docs::{Docs, Groups};
 pub(super) use exported::Exported;
 pub(super) use lock::{Check, Diff, LOCK, WriteLock};
@@ -69,6 +71,7 @@ pub(super) enum Task {
     New(New),
     Test(Test),
     Timeline(Timeline),
+    Approvals(Approvals),
     Tokens(Tokens),
     Doctor(Doctor),
     Completions(Shell),
@@ -194,6 +197,7 @@ pub(super) fn command() -> Command {
         .subcommand(serve::command())
         .subcommand(tokens::command())
         .subcommand(timeline::command())
+        .subcommand(approvals::command())
         .subcommand(
             Command::new("explain")
                 .about("Explain a code of a problem; without one, list them all")
@@ -244,6 +248,9 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
     }
     if name == "mcp" {
         return mcp::task(matches);
+    }
+    if name == "approvals" {
+        return approvals::task(matches);
     }
     if let Some(task) = project::task(name, matches).or_else(|| shell::task(name, matches)) {
         return Ok(task);

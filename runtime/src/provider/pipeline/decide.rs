@@ -155,6 +155,7 @@ impl Layers {
             Approval::Later => {
                 // The new request replaces the old one.
                 self.seals.spend(&before.spends, self.patience.callbacks).await?;
+                self.seals.put(request, ctx, self.patience.callbacks).await?;
                 return Err(waited.not_yet());
             }
         };

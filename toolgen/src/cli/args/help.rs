@@ -5,7 +5,7 @@ use clap::Command;
 /// The commands, by what somebody wants who looks for one.
 pub(super) const GROUPS: [(&str, &[&str]); 5] = [
     ("Look at documents", &["check", "list", "docs", "schema", "tokens", "graph", "explain"]),
-    ("Run tools", &["call", "test", "serve", "timeline"]),
+    ("Run tools", &["call", "test", "serve", "approvals", "timeline"]),
     ("Write programs", &["init", "new", "gen", "bin"]),
     ("Keep contracts", &["lock", "diff", "mcp"]),
     ("This program", &["doctor", "completions", "man", "help"]),
@@ -84,6 +84,15 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "cargo toolgen serve api.yaml --operation 'get*' --read-only",
             "cargo toolgen serve tools.yaml --ask 'effect:destructive' --audit calls.jsonl",
             "cargo toolgen serve api.yaml --http 127.0.0.1:8080",
+        ],
+    ),
+    (
+        "approvals",
+        &[
+            "cargo toolgen approvals list calls.sqlite",
+            "cargo toolgen approvals show calls.sqlite 3f9a",
+            "cargo toolgen approvals grant calls.sqlite 3f9a --by Eve",
+            "cargo toolgen approvals deny calls.sqlite 3f9a --by Eve --note 'Not before Monday.'",
         ],
     ),
     (
