@@ -14,6 +14,8 @@ pub mod policy;
 pub mod rate;
 pub mod redact;
 pub mod repeat;
+#[cfg(feature = "audit")]
+pub mod replay;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 pub mod trace;
