@@ -9,7 +9,7 @@ use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::testing::replay::{RecordedRun, Replay, RunSelection};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Provider, Registry, ToolCall, tool, toolset};
+use toolgen_runtime::{Provider, Registry, ToolCall, toolset};
 
 use super::{builder, find_orders, refund, turn, world};
 

@@ -1,12 +1,13 @@
 //! Runs of audit logs: which calls are taken, and what a log lacks.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use toolgen_runtime::layers::audit::{AuditSink, Auditor, JsonLinesSink, MemorySink};
 use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
-use toolgen_runtime::{Provider, Registry, Session, ToolContext, tool, toolset};
+use toolgen_runtime::{Provider, Registry, Service, Session, ToolContext, tool, toolset};
 
 use super::{Scratch, builder, call, called, dispatch};
 
@@ -112,10 +113,11 @@ async fn what_a_log_lacks_is_told_with_the_setting_that_records_it() {
     assert!(why.contains("its result is not in the log"), "{why}");
 }
 
-/// Waits for the other one.
+/// Waits for the other one, and then a little: a log has milliseconds.
 #[tool(undocumented)]
-async fn meet(ctx: &ToolContext) -> String {
-    ctx.get::<Arc<Barrier>>().unwrap().wait().await;
+async fn meet(#[inject] other: Service<Barrier>) -> String {
+    other.wait().await;
+    tokio::time::sleep(Duration::from_millis(30)).await;
     "met".to_owned()
 }
 
@@ -128,7 +130,7 @@ async fn calls_that_ran_at_the_same_time_have_no_order() {
     let provider = Provider::builder(&registry).context(context).auditor(auditor.clone()).build().unwrap();
     for _ in 0..2 {
         tokio::join!(call(&provider, "meet", json!({})), async {
-            tokio::time::sleep(std::time::Duration::from_millis(30)).await;
+            tokio::time::sleep(Duration::from_millis(30)).await;
             call(&provider, "meet", json!({})).await
         });
     }
