@@ -24,6 +24,7 @@ mod mcp;
 mod new;
 mod output;
 mod pick;
+mod record;
 mod schema;
 mod serve;
 mod shell;
@@ -90,6 +91,7 @@ fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
         Task::Init(task) => init::run(task, output),
         Task::New(task) => new::run(task, output),
         Task::Test(task) => test::run(task, output),
+        Task::Record(task) => record::run(task, output),
         Task::Timeline(task) => timeline::run(task, output),
         Task::Tokens(task) => tokens::run(task, output),
         Task::Doctor(task) => doctor::run(task, output),

@@ -12,6 +12,7 @@ mod help;
 mod lock;
 mod mcp;
 mod project;
+mod record;
 mod requests;
 mod selection;
 mod serve;
@@ -36,6 +37,7 @@ pub(super) use exported::Exported;
 pub(super) use lock::{Check, Diff, LOCK, WriteLock};
 pub(super) use mcp::{Given, Lock, Mcp, Reached, Verify};
 pub(super) use project::{Bin, Graph, Init, New, Test};
+pub(super) use record::Record;
 pub(super) use requests::Requests;
 pub(super) use selection::Selection;
 pub(super) use serve::{Serve, discovered};
@@ -68,6 +70,7 @@ pub(super) enum Task {
     Init(Init),
     New(New),
     Test(Test),
+    Record(Record),
     Timeline(Timeline),
     Tokens(Tokens),
     Doctor(Doctor),
@@ -194,6 +197,7 @@ pub(super) fn command() -> Command {
         .subcommand(serve::command())
         .subcommand(tokens::command())
         .subcommand(timeline::command())
+        .subcommand(record::command())
         .subcommand(
             Command::new("explain")
                 .about("Explain a code of a problem; without one, list them all")
@@ -239,8 +243,10 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
     if name == "explain" {
         return Ok(Task::Explain(Explain { code: text("code"), json: is_json(matches) }));
     }
-    if name == "timeline" {
-        return Ok(timeline::task(matches));
+    match name {
+        "timeline" => return Ok(timeline::task(matches)),
+        "record" => return Ok(record::task(matches)),
+        _ => {}
     }
     if name == "mcp" {
         return mcp::task(matches);
