@@ -91,6 +91,8 @@ pub mod wire;
 #[cfg(feature = "runtime")]
 pub mod testing {
     pub use crate::function::testing::*;
+    #[cfg(any(feature = "http", feature = "mcp"))]
+    pub use crate::layers::cassette;
     #[cfg(feature = "audit")]
     pub use crate::layers::replay;
 }

@@ -178,7 +178,9 @@ impl Cassette {
             more => format!("\n  and {more} more"),
         };
         let told: String = left.into_iter().take(TOLD).collect();
-        Err(CassetteError(format!("the traffic differs from the cassette: requests were not made{told}{more}")))
+        Err(CassetteError(format!(
+            "the traffic differs from the cassette: requests were not made{told}{more}"
+        )))
     }
 
     /// Finds the recorded entry that a request is, among some, and notes that it was made.

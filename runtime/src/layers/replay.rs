@@ -48,7 +48,6 @@ mod difference;
 mod live;
 mod log;
 mod outcome;
-mod pattern;
 mod run;
 mod test;
 
@@ -62,9 +61,10 @@ use live::Fate;
 pub(crate) use live::Live;
 pub use log::RunSelection;
 pub use outcome::RecordedOutcome;
-pub use pattern::ValueDifference;
 pub use run::{RecordedCall, RecordedRun};
 pub use test::run_test;
+
+pub use crate::layers::pattern::ValueDifference;
 
 use crate::base::sync::unpoisoned;
 use crate::call::error::ToolError;

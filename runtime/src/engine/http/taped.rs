@@ -66,13 +66,18 @@ impl Taped<'_> {
     }
 
     /// Records a request, and its answer while it is read.
-    pub(super) fn record(&self, request: &HttpRequest, step: &Step) -> impl FnOnce(Response) -> Response + use<> {
+    pub(super) fn record(
+        &self,
+        request: &HttpRequest,
+        step: &Step,
+    ) -> impl FnOnce(Response) -> Response + use<> {
         let tape = self.tape.clone();
         let number = tape.0.asked(self.request(request, step));
         move |response| {
             let (parts, body) = http::Response::<Body>::from(response).into_parts();
             let (status, headers) = (parts.status.as_u16(), texts(&parts.headers));
-            let heard = Heard { body, tape, number, answer: TapedAnswer { status, headers, body: Vec::new() } };
+            let heard =
+                Heard { body, tape, number, answer: TapedAnswer { status, headers, body: Vec::new() } };
             Response::from(http::Response::from_parts(parts, Body::wrap(heard)))
         }
     }

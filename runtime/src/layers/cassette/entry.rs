@@ -41,7 +41,8 @@ impl Entry {
         }
         let of = entry.get("mcp").ok_or(": `http` or `mcp` is missing")?;
         let server = of.get("server").and_then(Value::as_str).ok_or("/mcp/server: a text is missing")?;
-        let connection = of.get("connection").and_then(Value::as_u64).and_then(|number| number.try_into().ok());
+        let connection =
+            of.get("connection").and_then(Value::as_u64).and_then(|number| number.try_into().ok());
         let connection = connection.ok_or("/mcp/connection: a number from 1 is missing")?;
         let (sent, message) = match (entry.get("sent"), entry.get("received")) {
             (Some(message), None) => (true, message),
@@ -54,7 +55,9 @@ impl Entry {
     /// Changes the traffic itself.
     pub(super) fn map(self, change: impl Fn(Value) -> Value) -> Entry {
         match self {
-            Entry::Http { request, answer } => Entry::Http { request: change(request), answer: change(answer) },
+            Entry::Http { request, answer } => {
+                Entry::Http { request: change(request), answer: change(answer) }
+            }
             Entry::Mcp { server, connection, sent, message } => {
                 Entry::Mcp { server, connection, sent, message: change(message) }
             }

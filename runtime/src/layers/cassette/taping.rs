@@ -37,9 +37,8 @@ impl Taping for Cassette {
             Entry::Mcp { .. } => None,
         })?;
         match state.entries.get(index) {
-            Some(Entry::Http { answer, .. }) => {
-                http::read_answer(answer).map_err(|why| format!("request {} of the cassette: {why}", index + 1))
-            }
+            Some(Entry::Http { answer, .. }) => http::read_answer(answer)
+                .map_err(|why| format!("request {} of the cassette: {why}", index + 1)),
             _ => Err("the request is not on the cassette".to_owned()),
         }
     }
@@ -75,7 +74,8 @@ impl Taping for Cassette {
 
     #[cfg(feature = "mcp")]
     fn received(&self, (server, connection): (&str, usize), message: &Value) {
-        let entry = Entry::Mcp { server: server.to_owned(), connection, sent: false, message: message.clone() };
+        let entry =
+            Entry::Mcp { server: server.to_owned(), connection, sent: false, message: message.clone() };
         unpoisoned(self.0.state.lock()).entries.push(entry);
     }
 

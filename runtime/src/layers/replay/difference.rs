@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::pattern::{ValueDifference, brief};
+use crate::layers::pattern::{ValueDifference, brief};
 
 /// The most places and calls that are told.
 const TOLD: usize = 12;

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::{Value, json};
 
 use super::difference::DifferenceKind;
-use super::pattern::{ValueDifference, differences};
 use super::{RecordedOutcome, Replay};
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
+use crate::layers::pattern::{ValueDifference, differences};
 use crate::layers::redact::{Secrets, ToolRedactor};
 
 /// A call on its way through a provider, until it is found in the recording.
