@@ -1,6 +1,5 @@
 //! A cassette as engines see it.
 
-#[cfg(feature = "mcp")]
 use serde_json::Value;
 
 use super::Cassette;
@@ -46,7 +45,7 @@ impl Taping for Cassette {
     #[cfg(feature = "http")]
     fn asked(&self, request: TapedRequest) -> usize {
         let mut state = unpoisoned(self.0.state.lock());
-        state.entries.push(Entry::Http { request: http::request(&request), answer: serde_json::Value::Null });
+        state.entries.push(Entry::Http { request: http::request(&request), answer: Value::Null });
         state.entries.len() - 1
     }
 
