@@ -7,23 +7,24 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use toolgen_runtime::engine::http::{HttpEngineBuilder, OAuth, Secret, StaticCredentials};
 use toolgen_runtime::layers::redact::Redactor;
+use toolgen_runtime::schema::shape::read::read_document;
 use toolgen_runtime::spec::plan::{
     Body, BodySource, Codec, Encoding, Location, Placement, RequestPlan, Style,
 };
 use toolgen_runtime::testing::cassette::Cassette;
-use toolgen_runtime::{Content, Frozen, Provider, Registry, Shape, ToolCall, ToolContext, ToolResult};
+use toolgen_runtime::{Content, Frozen, Provider, Registry, ToolCall, ToolContext, ToolResult};
 
 use crate::server::{Seen, Step, TestServer, call, engine, parameter, plan, reply, secured, tool};
 
 const JSON: &str = "Content-Type: application/json\r\n";
 
 fn in_query(url: &str) -> RequestPlan {
-    let parameter = parameter("name", Location::Query, Encoding::Styled(Style::Form, true));
+    let parameter = parameter("name", Location::Query, Encoding::Style { style: Style::Form, explode: true, allow_reserved: false });
     RequestPlan { parameters: vec![parameter].into(), ..plan("GET", url, "/pets") }
 }
 
 fn with_body(url: &str) -> RequestPlan {
-    let source = BodySource::Whole("body".into());
+    let source = BodySource::Argument("body".into());
     let body = Body { required: false, media_type: "application/json".into(), codec: Codec::Json, source };
     RequestPlan { body: Some(body), ..plan("POST", url, "/pets") }
 }
@@ -264,8 +265,8 @@ async fn no_credential_reaches_a_cassette_in_any_encoding() {
     // What the tool declares as secret, in the URL and in a body.
     let mut declared = tool(in_query(&server.url));
     let schema = json!({"type": "object", "properties": {"name": {"type": "string", "format": "password"}}});
-    let (shape, defs) = toolgen_runtime::schema::shape::read::read_document(&schema, &mut Vec::new());
-    (declared.spec.input, declared.spec.defs) = (Shape::into(shape), defs);
+    let (shape, defs) = read_document(&schema, &mut Vec::new());
+    (declared.spec.input, declared.spec.defs) = (shape.into(), defs.into());
     let tool = engine().cassette(&cassette).build().unwrap().tool(Frozen::from(declared));
     let provider = Provider::builder(&Registry::new([tool]).unwrap()).build().unwrap();
     let call = ToolCall::new("1", "t", json!({"name": SECRETS[5]}));

@@ -123,7 +123,7 @@ async fn questions_and_progress_are_played() {
         let lines = Arc::<Mutex<Vec<String>>>::default();
         let kept = Arc::clone(&lines);
         let turn = turn().with_on_progress(move |line| kept.lock().unwrap().push(line));
-        let call = toolgen_runtime::ToolCall::new("1", "progress", json!({"times": 3, "n": 3}));
+        let call = toolgen_runtime::ToolCall::new("1", "progress", json!({"steps": 3}));
         provider.call(call, &turn).await;
         let lines = lines.lock().unwrap().clone();
         lines
