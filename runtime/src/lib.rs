@@ -87,6 +87,16 @@ pub mod spec;
 #[cfg(feature = "runtime")]
 pub mod wire;
 
+/// Calls of tools in tests: one by one, and whole runs that were recorded.
+#[cfg(feature = "runtime")]
+pub mod testing {
+    pub use crate::function::testing::*;
+    #[cfg(any(feature = "http", feature = "mcp"))]
+    pub use crate::layers::cassette;
+    #[cfg(feature = "audit")]
+    pub use crate::layers::replay;
+}
+
 #[cfg(feature = "runtime")]
 pub use {
     agent::dispatch::{DispatchOptions, Dispatched, Strategy},
@@ -103,7 +113,6 @@ pub use {
     engine::Engines,
     engine::dynamic::DynamicTool,
     function::inject::{Progress, Service},
-    function::testing,
     function::{FunctionTool, ToolFunction},
     layers::breaker::CircuitBreaker,
     layers::depends::Dependencies,

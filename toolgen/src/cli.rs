@@ -25,6 +25,7 @@ mod mcp;
 mod new;
 mod output;
 mod pick;
+mod record;
 mod schema;
 mod serve;
 mod shell;
@@ -91,6 +92,7 @@ fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
         Task::Init(task) => init::run(task, output),
         Task::New(task) => new::run(task, output),
         Task::Test(task) => test::run(task, output),
+        Task::Record(task) => record::run(task, output),
         Task::Timeline(task) => timeline::run(task, output),
         Task::Approvals(task) => approvals::run(task, output),
         Task::Tokens(task) => tokens::run(task, output),

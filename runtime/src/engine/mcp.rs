@@ -37,6 +37,7 @@ mod parked;
 pub mod rmcp;
 mod session;
 mod stdio;
+mod taped;
 mod task;
 mod tool;
 mod transport;

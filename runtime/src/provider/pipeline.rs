@@ -1,7 +1,7 @@
 //! The path of every call through a [`Provider`]:
 //!
 //! registered → allowed → scopes → list of tools → rate → dependencies → identical failures → arguments → middleware →
-//! approval → exclusive calls → circuit breaker → record of the intent → the tool, under its timeout and token → size of the result →
+//! approval → exclusive calls → circuit breaker → record of the intent → the tool (or a replay), under its timeout and token → size of the result →
 //! record of the outcome → events.
 //!
 //! Every call gets one answer, whatever any of the layers does.
@@ -41,6 +41,8 @@ use crate::layers::pages::Pages;
 use crate::layers::rate::{self, RateLimit};
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::{self, Guard, Repeats};
+#[cfg(feature = "audit")]
+use crate::layers::replay::Replay;
 use crate::provider::{Admitted, Provider};
 use crate::spec::{ToolSpec, hosts};
 
@@ -71,6 +73,8 @@ pub(crate) struct Layers {
     pub(crate) redactor: Redactor,
     #[cfg(feature = "audit")]
     pub(crate) auditor: Auditor,
+    #[cfg(feature = "audit")]
+    pub(crate) replay: Option<Replay>,
     pub(crate) trace: Trace,
 }
 
@@ -95,6 +99,8 @@ impl Layers {
             redactor: Redactor::new(),
             #[cfg(feature = "audit")]
             auditor: Auditor::none(),
+            #[cfg(feature = "audit")]
+            replay: None,
             trace: Trace::new(),
         }
     }
@@ -275,7 +281,10 @@ impl Provider {
             }
             None => self.run_checked(admitted, guard.as_ref(), call, ctx, (record, watch)).await,
         };
-        if let Some(pages) = layers.pages.as_ref().filter(|_| reader == Reader::Model) {
+        // A replayed answer is as the model got it.
+        if let Some(pages) =
+            layers.pages.as_ref().filter(|_| reader == Reader::Model && !record.is_answered())
+        {
             match &mut outcome {
                 Ok(result) => pages.cut(result, spec, ctx),
                 Err(error) => pages.cut_error(error, spec, ctx),
@@ -363,7 +372,10 @@ impl Layers {
         }
         recorded(record, ctx, self.patience.callbacks).await?;
         let limit = time_limit(spec, self.default_timeout, ctx.timeout());
-        let outcome = execute(tool, arguments, ctx, limit).await;
+        let outcome = match record.answer() {
+            Some(outcome) => outcome,
+            None => execute(tool, arguments, ctx, limit).await,
+        };
         if let Some(permit) = permit {
             permit.settle(&outcome);
         }

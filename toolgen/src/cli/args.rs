@@ -13,6 +13,7 @@ mod help;
 mod lock;
 mod mcp;
 mod project;
+mod record;
 mod requests;
 mod selection;
 mod serve;
@@ -38,6 +39,7 @@ pub(super) use exported::Exported;
 pub(super) use lock::{Check, Diff, LOCK, WriteLock};
 pub(super) use mcp::{Given, Lock, Mcp, Reached, Verify};
 pub(super) use project::{Bin, Graph, Init, New, Test};
+pub(super) use record::Record;
 pub(super) use requests::Requests;
 pub(super) use selection::Selection;
 pub(super) use serve::{Serve, discovered};
@@ -70,6 +72,7 @@ pub(super) enum Task {
     Init(Init),
     New(New),
     Test(Test),
+    Record(Record),
     Timeline(Timeline),
     Approvals(Approvals),
     Tokens(Tokens),
@@ -198,6 +201,7 @@ pub(super) fn command() -> Command {
         .subcommand(tokens::command())
         .subcommand(timeline::command())
         .subcommand(approvals::command())
+        .subcommand(record::command())
         .subcommand(
             Command::new("explain")
                 .about("Explain a code of a problem; without one, list them all")
@@ -243,8 +247,10 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
     if name == "explain" {
         return Ok(Task::Explain(Explain { code: text("code"), json: is_json(matches) }));
     }
-    if name == "timeline" {
-        return Ok(timeline::task(matches));
+    match name {
+        "timeline" => return Ok(timeline::task(matches)),
+        "record" => return Ok(record::task(matches)),
+        _ => {}
     }
     if name == "mcp" {
         return mcp::task(matches);

@@ -93,6 +93,9 @@ impl<'a> Sending<'a> {
     /// with new tokens if the service refuses those it has.
     pub(super) async fn send(&mut self, request: &HttpRequest) -> Result<Reply, ToolError> {
         let mut renewed = None;
+        if let (Some(tape), Some(secrets)) = (&self.engine.settings().tape, self.ctx.secrets()) {
+            tape.0.hide_all(&secrets);
+        }
         loop {
             let request = renewed.as_ref().unwrap_or(request);
             let (from, at_home) = match &self.led {
@@ -143,6 +146,7 @@ impl<'a> Sending<'a> {
             SendError::Malformed(message) => {
                 ToolError::failed_with("invalid_request", format!("Error: {message}"))
             }
+            SendError::Taped(why) => ToolError::failed_with("CASSETTE_DIFFERENCE", why),
             SendError::Network(error) => network(request, "http_error", error),
         }
     }

@@ -13,6 +13,7 @@ use super::oauth::OAuth;
 use super::resolve::{Resolver, SystemResolver};
 use super::retry::Retries;
 use super::tls::Identity;
+use crate::engine::tape::Tape;
 
 /// The default limit on the response text that a model gets, in bytes: 64 KiB.
 pub const MAX_BYTES: usize = 64 << 10;
@@ -50,6 +51,7 @@ pub struct HttpEngineBuilder {
     pub(super) identity: Option<Identity>,
     pub(super) oauth: Vec<(String, OAuth)>,
     pub(super) retries: Retries,
+    pub(super) tape: Option<Tape>,
 }
 
 /// The operator's headers. They may hold anything, so `Debug` shows only their names.
@@ -81,7 +83,7 @@ impl fmt::Debug for BaseUrl {
 /// Words in a name that mark its value as a credential.
 const SENSITIVE: [&str; 8] = ["auth", "code", "cookie", "key", "passw", "secret", "sig", "token"];
 
-fn is_sensitive(name: &str) -> bool {
+pub(super) fn is_sensitive(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SENSITIVE.iter().any(|word| name.contains(word))
 }
@@ -112,6 +114,7 @@ impl HttpEngineBuilder {
             identity: None,
             oauth: Vec::new(),
             retries: Retries::default(),
+            tape: None,
             private_hosts: Vec::new(),
             remedy: super::guard::by_the_program,
             accepted: Vec::new(),

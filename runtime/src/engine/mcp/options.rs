@@ -11,6 +11,7 @@ use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
+use crate::engine::tape::Tape;
 
 /// Answers a request of a server.
 pub(super) type Answerer =
@@ -51,6 +52,7 @@ pub struct McpOptions {
     pub(super) sampling: Option<Answerer>,
     pub(super) elicitation: Option<Answerer>,
     pub(super) roots: Option<Answerer>,
+    pub(super) tape: Option<Tape>,
     #[cfg(feature = "http")]
     pub(super) http: super::http::HttpOptions,
 }
@@ -68,6 +70,7 @@ impl Default for McpOptions {
             sampling: None,
             elicitation: None,
             roots: None,
+            tape: None,
             #[cfg(feature = "http")]
             http: super::http::HttpOptions::default(),
         }
@@ -85,6 +88,7 @@ impl fmt::Debug for McpOptions {
             .field("sampling", &self.sampling.is_some())
             .field("elicitation", &self.elicitation.is_some())
             .field("roots", &self.roots.is_some())
+            .field("tape", &self.tape)
             .finish_non_exhaustive()
     }
 }

@@ -70,6 +70,9 @@ impl McpTool {
             Value::Object(arguments) => arguments,
             _ => Map::new(),
         });
+        if let (Some(tape), Some(secrets)) = (&self.client.0.options.tape, ctx.secrets()) {
+            tape.0.hide_all(&secrets);
+        }
         let inputs = ctx.inputs();
         let parked = match inputs.is_empty() {
             true => None,

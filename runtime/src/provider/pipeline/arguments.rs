@@ -35,6 +35,9 @@ impl Layers {
             redactor: _,
             #[cfg(feature = "audit")]
                 auditor: _,
+            // Compares the call as it was sent, as a record has it.
+            #[cfg(feature = "audit")]
+                replay: _,
             trace: _,
             // Asked only if a middleware requires approval.
             approver: _,

@@ -5,7 +5,7 @@ use clap::Command;
 /// The commands, by what somebody wants who looks for one.
 pub(super) const GROUPS: [(&str, &[&str]); 5] = [
     ("Look at documents", &["check", "list", "docs", "schema", "tokens", "graph", "explain"]),
-    ("Run tools", &["call", "test", "serve", "approvals", "timeline"]),
+    ("Run tools", &["call", "test", "serve", "approvals", "timeline", "record"]),
     ("Write programs", &["init", "new", "gen", "bin"]),
     ("Keep contracts", &["lock", "diff", "mcp"]),
     ("This program", &["doctor", "completions", "man", "help"]),
@@ -100,6 +100,13 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "cargo toolgen timeline calls.jsonl api.yaml",
             "cargo toolgen timeline calls.sqlite --out calls.html",
+        ],
+    ),
+    (
+        "record",
+        &[
+            "cargo toolgen record calls.jsonl --session s-1 --out tests/runs/refund.json",
+            "cargo toolgen record calls.sqlite --run last --agent clerk",
         ],
     ),
     ("init", &["cargo toolgen init", "cargo toolgen init --toolgen-path ../toolgen"]),
