@@ -9,6 +9,8 @@ pub mod depends;
 pub mod events;
 pub mod hooks;
 pub mod middleware;
+#[cfg(feature = "otel")]
+pub mod otel;
 pub mod pages;
 pub mod policy;
 pub mod rate;

@@ -12,6 +12,7 @@ mod decide;
 mod meant;
 mod recording;
 mod resume;
+mod spanned;
 mod watch;
 
 use std::pin::pin;
@@ -47,6 +48,7 @@ use crate::spec::{ToolSpec, hosts};
 use crate::layers::trace::{Trace, Traced, traced};
 pub(crate) use control::Controls;
 pub(crate) use recording::Record;
+use spanned::Span;
 use watch::{Begun, Watch};
 
 /// The layers of a provider, as far as they are set.
@@ -71,6 +73,8 @@ pub(crate) struct Layers {
     pub(crate) redactor: Redactor,
     #[cfg(feature = "audit")]
     pub(crate) auditor: Auditor,
+    #[cfg(feature = "otel")]
+    pub(crate) otel: Option<crate::layers::otel::Otel>,
     pub(crate) trace: Trace,
 }
 
@@ -95,6 +99,8 @@ impl Layers {
             redactor: Redactor::new(),
             #[cfg(feature = "audit")]
             auditor: Auditor::none(),
+            #[cfg(feature = "otel")]
+            otel: None,
             trace: Trace::new(),
         }
     }
@@ -177,6 +183,7 @@ impl Provider {
             response.made_through(call.via);
             return response;
         }
+        let span = Span::begin(inner, &call, index, &mut ctx, started);
         let begun = Begun::new(watch.as_deref(), &ctx, clock);
         let outcome = {
             let run = pin!(self.run(&call, index, &ctx, &mut record, (watch.as_deref(), reader)));
@@ -187,8 +194,9 @@ impl Provider {
                 tool: index.map(|index| &**inner.registry.at(index)),
                 redactor: &|| inner.redactor(index),
             };
-            traced(&inner.layers.trace, &subject, run).await
+            span.around(pin!(traced(&inner.layers.trace, &subject, run))).await
         };
+        span.end(&outcome, &ctx);
         // From here on the call reports nothing but its answer.
         ctx.end();
         record.hide(ctx.secrets());
@@ -360,6 +368,8 @@ impl Layers {
         }
         recorded(record, ctx, self.patience.callbacks).await?;
         let limit = time_limit(spec, self.default_timeout, ctx.timeout());
+        #[cfg(feature = "otel")]
+        ctx.runs();
         let outcome = execute(tool, arguments, ctx, limit).await;
         if let Some(permit) = permit {
             permit.settle(&outcome);

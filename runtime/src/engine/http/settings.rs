@@ -50,6 +50,9 @@ pub struct HttpEngineBuilder {
     pub(super) identity: Option<Identity>,
     pub(super) oauth: Vec<(String, OAuth)>,
     pub(super) retries: Retries,
+    /// Whether requests pass the trace on.
+    #[cfg(feature = "otel")]
+    pub(super) passes_on: bool,
 }
 
 /// The operator's headers. They may hold anything, so `Debug` shows only their names.
@@ -112,6 +115,8 @@ impl HttpEngineBuilder {
             identity: None,
             oauth: Vec::new(),
             retries: Retries::default(),
+            #[cfg(feature = "otel")]
+            passes_on: true,
             private_hosts: Vec::new(),
             remedy: super::guard::by_the_program,
             accepted: Vec::new(),
@@ -308,6 +313,17 @@ impl HttpEngineBuilder {
         let scheme = scheme.into();
         self.oauth.retain(|(known, _)| *known != scheme);
         self.oauth.push((scheme, oauth));
+        self
+    }
+
+    /// Sets whether requests say of which trace they are, in the headers of the propagator that the program sets for
+    /// OpenTelemetry (`traceparent`, `tracestate`); the default is yes. Where a request has such a header as an argument or
+    /// a credential, or by [`header`](Self::header), that one is sent. Another origin, to which a redirect or the link of a
+    /// page leads, never gets them.
+    #[cfg(feature = "otel")]
+    #[must_use]
+    pub fn pass_trace_on(mut self, passed_on: bool) -> Self {
+        self.passes_on = passed_on;
         self
     }
 

@@ -36,6 +36,8 @@ impl Layers {
             #[cfg(feature = "audit")]
                 auditor: _,
             trace: _,
+            #[cfg(feature = "otel")]
+                otel: _,
             // Asked only if a middleware requires approval.
             approver: _,
             seals: _,

@@ -77,6 +77,8 @@ impl Provider {
                     break;
                 }
                 Control::NeedInput(request) => {
+                    #[cfg(feature = "otel")]
+                    ctx.add_event("toolgen.input.requested", Vec::new);
                     if inputs.is_empty() {
                         inputs.clone_from(&brings.inputs);
                     }
