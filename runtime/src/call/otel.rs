@@ -162,24 +162,24 @@ pub(crate) fn continued(around: &Context, meta: &Map<String, Value>) -> Context 
 }
 
 /// A future in whose task a context is current, while it runs.
-pub(crate) struct Attached<F> {
+pub(crate) struct Attached<'c, F> {
     run: F,
     /// `None`: what is current stays so.
-    context: Option<Context>,
+    context: Option<&'c Context>,
 }
 
-impl<F: Future + Unpin> Attached<F> {
+impl<'c, F: Future + Unpin> Attached<'c, F> {
     /// Puts a context around a future.
-    pub(crate) fn new(run: F, context: Option<&Context>) -> Attached<F> {
-        Attached { run, context: context.cloned() }
+    pub(crate) fn new(run: F, context: Option<&'c Context>) -> Attached<'c, F> {
+        Attached { run, context }
     }
 }
 
-impl<F: Future + Unpin> Future for Attached<F> {
+impl<F: Future + Unpin> Future for Attached<'_, F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<F::Output> {
-        let _current = self.context.clone().map(Context::attach);
+        let _current = self.context.cloned().map(Context::attach);
         Pin::new(&mut self.run).poll(cx)
     }
 }

@@ -21,8 +21,8 @@ mod on {
     #[cfg(any(feature = "agent", feature = "mcp-server"))]
     use crate::provider::Provider;
 
-    /// The span of a call, if its provider makes spans.
-    pub(in crate::provider::pipeline) struct Span(Option<CallSpan>);
+    /// The span of a call, if its provider makes spans. On the heap: every call would hold the room for it.
+    pub(in crate::provider::pipeline) struct Span(Option<Box<CallSpan>>);
 
     impl Span {
         /// Begins the span of a call of the tool at the index, and makes it that of the context.
@@ -36,16 +36,16 @@ mod on {
             Span(inner.layers.otel.as_ref().map(|otel| {
                 let tool = index.map(|index| &**inner.registry.at(index));
                 let called = Called { call, tool, redactor: &|| inner.redactor(index), started };
-                CallSpan::begin(otel, &called, ctx)
+                Box::new(CallSpan::begin(otel, &called, ctx))
             }))
         }
 
         /// Runs a future with the span as the current one.
         pub(in crate::provider::pipeline) fn around<'a, F: Future>(
-            &self,
+            &'a self,
             run: Pin<&'a mut F>,
-        ) -> Attached<Pin<&'a mut F>> {
-            Attached::new(run, self.0.as_ref().map(CallSpan::context))
+        ) -> Attached<'a, Pin<&'a mut F>> {
+            Attached::new(run, self.0.as_deref().map(CallSpan::context))
         }
 
         /// Ends the span.
