@@ -241,8 +241,10 @@ fn named<'a>(source: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> 
 fn every_setter_of_the_builder_has_a_row() {
     let rows = rows::all();
     let known: Vec<&str> = rows.iter().flat_map(|row| row.setters).copied().chain(["build"]).collect();
-    let source = include_str!("../../src/provider/builder.rs");
-    let unknown: Vec<_> = named(source, "    pub fn ").filter(|setter| !known.contains(setter)).collect();
+    let sources =
+        [include_str!("../../src/provider/builder.rs"), include_str!("../../src/provider/builder/spans.rs")];
+    let setters = sources.into_iter().flat_map(|source| named(source, "    pub fn "));
+    let unknown: Vec<_> = setters.filter(|setter| !known.contains(setter)).collect();
     assert!(unknown.is_empty(), "add rows to rows.rs for {unknown:?}");
 }
 
