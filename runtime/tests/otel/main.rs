@@ -13,6 +13,7 @@
 mod agents;
 mod calls;
 mod events;
+mod guide;
 mod measured;
 mod passed_on;
 mod receiver;
