@@ -11,6 +11,8 @@ pub mod depends;
 pub mod events;
 pub mod hooks;
 pub mod middleware;
+#[cfg(feature = "otel")]
+pub mod otel;
 pub mod pages;
 #[cfg(any(feature = "audit", feature = "http", feature = "mcp"))]
 mod pattern;

@@ -32,6 +32,8 @@ mod inbox;
 mod lines;
 mod link;
 mod options;
+#[cfg(feature = "otel")]
+mod otel;
 mod parked;
 #[cfg(feature = "rmcp")]
 pub mod rmcp;

@@ -239,6 +239,7 @@ impl Seals {
             expires_at: self.expires_at(),
             called_by: CalledBy::of(ctx),
             inputs,
+            traceparent: ctx.traceparent(),
             seal: Text::EMPTY,
         }
     }

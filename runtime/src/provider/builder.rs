@@ -2,6 +2,7 @@
 
 mod approvals;
 mod sets;
+mod spans;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,7 +26,6 @@ use crate::layers::policy::{Policy, Rules};
 use crate::layers::rate::RateLimit;
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::Repeats;
-use crate::layers::trace::Trace;
 use crate::provider::pipeline::Layers;
 use crate::registry::discovery::{Discovered, Discovery};
 use crate::registry::toolsets::{ContextSpec, Toolset};
@@ -229,13 +229,6 @@ impl ProviderBuilder {
     #[must_use]
     pub fn auditor(mut self, auditor: Auditor) -> ProviderBuilder {
         self.layers.auditor = auditor;
-        self
-    }
-
-    /// Sets what spans and log lines say about calls, if the feature `tracing` is enabled.
-    #[must_use]
-    pub fn trace(mut self, trace: Trace) -> ProviderBuilder {
-        self.layers.trace = trace;
         self
     }
 

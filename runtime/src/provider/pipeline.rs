@@ -12,6 +12,7 @@ mod decide;
 mod meant;
 mod recording;
 mod resume;
+mod spanned;
 mod watch;
 
 use std::pin::pin;
@@ -49,6 +50,7 @@ use crate::spec::{ToolSpec, hosts};
 use crate::layers::trace::{Trace, Traced, traced};
 pub(crate) use control::Controls;
 pub(crate) use recording::Record;
+use spanned::Span;
 use watch::{Begun, Watch};
 
 /// The layers of a provider, as far as they are set.
@@ -75,6 +77,8 @@ pub(crate) struct Layers {
     pub(crate) auditor: Auditor,
     #[cfg(feature = "audit")]
     pub(crate) replay: Option<Replay>,
+    #[cfg(feature = "otel")]
+    pub(crate) otel: Option<crate::layers::otel::Otel>,
     pub(crate) trace: Trace,
 }
 
@@ -101,6 +105,8 @@ impl Layers {
             auditor: Auditor::none(),
             #[cfg(feature = "audit")]
             replay: None,
+            #[cfg(feature = "otel")]
+            otel: None,
             trace: Trace::new(),
         }
     }
@@ -183,6 +189,7 @@ impl Provider {
             response.made_through(call.via);
             return response;
         }
+        let span = Span::begin(inner, &call, index, &mut ctx, started);
         let begun = Begun::new(watch.as_deref(), &ctx, clock);
         let outcome = {
             let run = pin!(self.run(&call, index, &ctx, &mut record, (watch.as_deref(), reader)));
@@ -193,8 +200,9 @@ impl Provider {
                 tool: index.map(|index| &**inner.registry.at(index)),
                 redactor: &|| inner.redactor(index),
             };
-            traced(&inner.layers.trace, &subject, run).await
+            span.around(pin!(traced(&inner.layers.trace, &subject, run))).await
         };
+        span.end(&outcome, &ctx);
         // From here on the call reports nothing but its answer.
         ctx.end();
         record.hide(ctx.secrets());
@@ -372,6 +380,8 @@ impl Layers {
         }
         recorded(record, ctx, self.patience.callbacks).await?;
         let limit = time_limit(spec, self.default_timeout, ctx.timeout());
+        #[cfg(feature = "otel")]
+        ctx.runs();
         let outcome = match record.answer() {
             Some(outcome) => outcome,
             None => execute(tool, arguments, ctx, limit).await,

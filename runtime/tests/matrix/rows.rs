@@ -304,6 +304,17 @@ pub(crate) fn watchers() -> Vec<Row> {
             checks::audited,
         ),
         row("trace", &["trace"], |s| s.build(|b, _| b.trace(Trace::new().with_content())), checks::traced),
+        row(
+            "otel",
+            &["otel"],
+            |s| {
+                #[cfg(feature = "otel")]
+                return s.build(|b, _| b.otel(crate::spans::otel()));
+                #[cfg(not(feature = "otel"))]
+                s
+            },
+            checks::traced,
+        ),
         row("redactor", &["redactor"], |s| s.build(|b, _| b.redactor(Redactor::new())), |_| {}),
     ]
 }

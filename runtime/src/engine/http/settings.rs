@@ -52,6 +52,9 @@ pub struct HttpEngineBuilder {
     pub(super) oauth: Vec<(String, OAuth)>,
     pub(super) retries: Retries,
     pub(super) tape: Option<Tape>,
+    /// Whether requests pass the trace on.
+    #[cfg(feature = "otel")]
+    pub(super) passes_on: bool,
 }
 
 /// The operator's headers. They may hold anything, so `Debug` shows only their names.
@@ -115,6 +118,8 @@ impl HttpEngineBuilder {
             oauth: Vec::new(),
             retries: Retries::default(),
             tape: None,
+            #[cfg(feature = "otel")]
+            passes_on: true,
             private_hosts: Vec::new(),
             remedy: super::guard::by_the_program,
             accepted: Vec::new(),
@@ -311,6 +316,17 @@ impl HttpEngineBuilder {
         let scheme = scheme.into();
         self.oauth.retain(|(known, _)| *known != scheme);
         self.oauth.push((scheme, oauth));
+        self
+    }
+
+    /// Sets whether requests say of which trace they are, in the headers of the propagator that the program sets for
+    /// OpenTelemetry (`traceparent`, `tracestate`); the default is yes. Where a request has such a header as an argument or
+    /// a credential, or by [`header`](Self::header), that one is sent. Another origin, to which a redirect or the link of a
+    /// page leads, never gets them.
+    #[cfg(feature = "otel")]
+    #[must_use]
+    pub fn pass_trace_on(mut self, passed_on: bool) -> Self {
+        self.passes_on = passed_on;
         self
     }
 

@@ -53,6 +53,9 @@ pub struct McpOptions {
     pub(super) elicitation: Option<Answerer>,
     pub(super) roots: Option<Answerer>,
     pub(super) tape: Option<Tape>,
+    /// Whether calls pass the trace on.
+    #[cfg(feature = "otel")]
+    pub(super) passes_on: bool,
     #[cfg(feature = "http")]
     pub(super) http: super::http::HttpOptions,
 }
@@ -71,6 +74,8 @@ impl Default for McpOptions {
             elicitation: None,
             roots: None,
             tape: None,
+            #[cfg(feature = "otel")]
+            passes_on: true,
             #[cfg(feature = "http")]
             http: super::http::HttpOptions::default(),
         }
@@ -132,6 +137,15 @@ impl McpOptions {
     #[must_use]
     pub fn concurrency(mut self, calls: usize) -> McpOptions {
         self.concurrency = calls;
+        self
+    }
+
+    /// Sets whether calls say in `_meta` of which trace they are, by the propagator that the program sets for OpenTelemetry
+    /// (`traceparent`, `tracestate`); the default is yes.
+    #[cfg(feature = "otel")]
+    #[must_use]
+    pub fn pass_trace_on(mut self, passed_on: bool) -> McpOptions {
+        self.passes_on = passed_on;
         self
     }
 

@@ -264,6 +264,10 @@ impl Session {
             request.headers.clone_from(&headers);
             request.on_progress = Some(how.on_progress.clone().unwrap_or_else(|| Arc::new(|_| {})));
             self.agreement.sign(&mut request);
+            #[cfg(feature = "otel")]
+            if self.options.passes_on {
+                super::otel::pass_trace_on(&mut request);
+            }
             let mut result = match self.link.request(request).await {
                 Err(Failure::Refused { code: HEADER_MISMATCH, .. }) if !corrected => {
                     // The tool asks for other headers than when it was listed.

@@ -55,6 +55,8 @@ impl McpTool {
         let client = &self.client.0;
         ctx.hide(&client.credentials.now());
         let mut outcome = self.outcome(params, ctx).await;
+        #[cfg(feature = "otel")]
+        super::otel::describe(ctx, &self.plan.server, self.client.revision());
         // The token of this call may not have been there before.
         let credentials = client.credentials.now();
         ctx.hide(&credentials);

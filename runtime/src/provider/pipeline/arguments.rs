@@ -39,6 +39,8 @@ impl Layers {
             #[cfg(feature = "audit")]
                 replay: _,
             trace: _,
+            #[cfg(feature = "otel")]
+                otel: _,
             // Asked only if a middleware requires approval.
             approver: _,
             seals: _,
