@@ -39,7 +39,7 @@ async fn a_durable_call_is_refused_while_the_database_is_away_and_the_refusal_is
     let Some(server) = server::shared() else { return };
     let url = server.database("refused");
     let network = Proxy::to(server.port);
-    let patience = Duration::from_millis(300);
+    let patience = Duration::from_secs(2);
     let sink = PostgresSink::builder(&network.url(&url)).patience(patience).open().unwrap();
     let auditor = durable(sink);
     let mut running = record(&auditor, "running");
@@ -49,7 +49,7 @@ async fn a_durable_call_is_refused_while_the_database_is_away_and_the_refusal_is
     let mut refused = record(&auditor, "refused");
     let why = refused.intent().await.unwrap_err();
     assert_eq!(why.code(), "AUDIT_FAILED");
-    assert!(start.elapsed() >= patience / 2 && start.elapsed() < patience * 10, "{:?}", start.elapsed());
+    assert!(start.elapsed() >= patience / 2 && start.elapsed() < patience * 3, "{:?}", start.elapsed());
     assert!(!format!("{why:?}").contains("hunter2"), "{why:?}");
     refused.finish(&Err(why)).await;
     // What ran before has an end that is told when that is possible.
@@ -74,7 +74,7 @@ async fn no_more_is_kept_than_fits_and_the_rest_is_counted() {
     let Some(server) = server::shared() else { return };
     let url = server.database("kept");
     let network = Proxy::to(server.port);
-    let patience = Duration::from_millis(100);
+    let patience = Duration::from_secs(2);
     let sink = PostgresSink::builder(&network.url(&url)).patience(patience).kept(6).open().unwrap();
     let auditor = started(sink);
     network.cut();
@@ -82,7 +82,7 @@ async fn no_more_is_kept_than_fits_and_the_rest_is_counted() {
     for number in 0..5 {
         call(&auditor, &number.to_string(), welcome()).await;
     }
-    assert!(start.elapsed() < Duration::from_millis(90), "callers wait: {:?}", start.elapsed());
+    assert!(start.elapsed() < patience, "callers wait: {:?}", start.elapsed());
     assert!(auditor.flush().await.is_err());
     // Of five calls with two records each.
     assert_eq!((auditor.errors(), auditor.dropped()), (4, 0));
@@ -107,11 +107,11 @@ async fn no_more_is_kept_than_fits_and_the_rest_is_counted() {
 async fn a_locked_table_is_waited_for_and_no_longer_than_patience() {
     let Some(server) = server::shared() else { return };
     let url = server.database("locked");
-    let patience = Duration::from_millis(500);
+    let patience = Duration::from_secs(2);
     let auditor = durable(PostgresSink::builder(&url).patience(patience).open().unwrap());
     let locking = std::thread::spawn({
         let server = Arc::clone(&server);
-        move || server.query("locked", "BEGIN; LOCK TABLE tool_executions; SELECT pg_sleep(3)")
+        move || server.query("locked", "BEGIN; LOCK TABLE tool_executions; SELECT pg_sleep(6)")
     });
     let locked = "SELECT count(*) FROM pg_locks WHERE relation = 'tool_executions'::regclass \
                   AND mode = 'AccessExclusiveLock' AND granted";
@@ -120,7 +120,7 @@ async fn a_locked_table_is_waited_for_and_no_longer_than_patience() {
     }
     let start = Instant::now();
     let why = record(&auditor, "one").intent().await.unwrap_err();
-    assert!(start.elapsed() < Duration::from_millis(2500), "{:?}", start.elapsed());
+    assert!(start.elapsed() < patience * 2, "{:?}", start.elapsed());
     assert!(format!("{why:?}").contains("no answer within"), "{why:?}");
     locking.join().unwrap();
     while auditor.flush().await.is_err() {}

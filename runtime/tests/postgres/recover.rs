@@ -22,7 +22,7 @@ async fn a_program_that_is_started_again_closes_its_own_calls_at_once() {
         record.intent().await.unwrap();
     }
     // Nobody else has its name while it is there.
-    let why = named("first").patience(Duration::from_millis(200)).open().unwrap_err().to_string();
+    let why = named("first").patience(Duration::from_secs(2)).open().unwrap_err().to_string();
     assert!(why.contains("another program writes its records as `first`"), "{why}");
     let mut third = named("third").open().unwrap();
     assert_eq!(third.recover().unwrap(), 0);

@@ -94,7 +94,9 @@ pub(super) async fn migrate(client: &mut Client, target: &Target) -> Result<(), 
 
 /// Returns the version of the tables. 0: there are none.
 async fn version(client: &Client) -> Result<i32, tokio_postgres::Error> {
-    let is_there = "SELECT to_regclass('tool_audit_versions') IS NOT NULL";
+    // Not by `to_regclass`: what it did not find before a lock, it does not find after it.
+    let is_there = "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'tool_audit_versions' \
+                    AND relnamespace = current_schema()::regnamespace)";
     if !client.query_one(is_there, &[]).await?.get::<_, bool>(0) {
         return Ok(0);
     }
@@ -110,7 +112,8 @@ pub(super) async fn make_days(
 ) -> Result<(), tokio_postgres::Error> {
     let missing = "SELECT to_char(day, 'YYYYMMDD'), to_char(day, 'YYYY-MM-DD'), to_char(day + interval '1 day', 'YYYY-MM-DD') \
                    FROM (SELECT $1::text::date + n AS day FROM generate_series(0, $2) AS n) AS days \
-                   WHERE to_regclass('tool_executions_' || to_char(day, 'YYYYMMDD')) IS NULL";
+                   WHERE NOT EXISTS (SELECT FROM pg_class WHERE relname = 'tool_executions_' || to_char(day, 'YYYYMMDD') \
+                   AND relnamespace = current_schema()::regnamespace)";
     let further = if ahead { AHEAD } else { 0 };
     if client.query(missing, &[&day, &further]).await?.is_empty() {
         return Ok(());
