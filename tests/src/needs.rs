@@ -24,6 +24,8 @@ pub enum Need {
     Landlock,
     /// The programs `podman`, `runc` and a `busybox` that needs no libraries.
     Podman,
+    /// The programs of a PostgreSQL server, and a user `postgres` where the tests are root.
+    Postgres,
     /// The program `python3`.
     Python,
     /// To be root.
@@ -45,6 +47,7 @@ impl Need {
             Need::Ipv6 => "ipv6",
             Need::Landlock => "landlock",
             Need::Podman => "podman",
+            Need::Postgres => "postgres",
             Need::Python => "python",
             Need::Root => "root",
             Need::Setsid => "setsid",

@@ -36,6 +36,8 @@ mod data;
 mod handle;
 mod jsonl;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod queue;
 mod reader;
 mod record;
@@ -55,6 +57,8 @@ use crate::base::frozen::Text;
 pub use auditor::{Auditor, AuditorBuilder};
 pub use jsonl::JsonLinesSink;
 pub use memory::{MemorySink, Row};
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresSink, PostgresSinkBuilder};
 pub use reader::{AuditReader, AuditRecord};
 pub use record::{CallInfo, Record};
 /// The version of the crate whose connections [`SqliteSink::new`] accepts.

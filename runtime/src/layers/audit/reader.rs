@@ -1,15 +1,19 @@
-//! Reads records back: what the sinks for files have written, whole or as it grows.
+//! Reads records back: what the sinks for files and databases have written, whole or as it grows.
 
 mod lines;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod rows;
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditStatus};
 use lines::Lines;
+#[cfg(feature = "postgres")]
+use postgres::Remote;
 #[cfg(feature = "sqlite")]
 use rows::Rows;
 
@@ -17,11 +21,11 @@ use rows::Rows;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AuditRecord {
-    /// What tells the record from all others of the file: the row of a database, the `call` of lines of JSON.
+    /// What tells the record from all others of the log: the row of a database, the `call` of lines of JSON.
     pub id: String,
     /// The `id` of the record of the call that made this one, if a call did.
     pub parent: Option<String>,
-    /// What tells the writers of the file apart, such as the runs of a program. Empty: not known.
+    /// What tells the writers of the log apart, such as the runs of a program. Empty: not known.
     pub owner: String,
     /// The intent. Its `key` and its `parent` are 0: they mean something only to the program that wrote it.
     pub intent: AuditIntent,
@@ -37,8 +41,8 @@ impl AuditRecord {
     }
 }
 
-/// Reads the records that a [`JsonLinesSink`](super::JsonLinesSink) or, with the feature `sqlite`, a `SqliteSink` has
-/// written, also while it writes.
+/// Reads the records that a [`JsonLinesSink`](super::JsonLinesSink), a `SqliteSink` (feature `sqlite`) or a
+/// `PostgresSink` (feature `postgres`) has written, also while it writes.
 ///
 /// ```
 /// use serde_json::json;
@@ -73,6 +77,8 @@ enum Source {
     Lines(Box<Lines>),
     #[cfg(feature = "sqlite")]
     Rows(Box<Rows>),
+    #[cfg(feature = "postgres")]
+    Remote(Box<Remote>),
 }
 
 /// The first bytes of each SQLite database (<https://www.sqlite.org/fileformat.html>, section 1.3).
@@ -95,17 +101,45 @@ impl AuditReader {
         Ok(AuditReader(source.map_err(named)?))
     }
 
+    /// Opens the PostgreSQL database at this URL, which is one as `PostgresSink` takes it; with the feature `postgres`.
+    /// Nothing is written. Waits for the database, as all that reads it does, also in an asynchronous function.
+    ///
+    /// # Errors
+    ///
+    /// If the URL is not one, the database cannot be reached, or has no records of calls. The password is in no error.
+    #[cfg(feature = "postgres")]
+    pub fn connect(url: &str) -> Result<AuditReader, AuditError> {
+        Ok(AuditReader(Source::Remote(Box::new(Remote::open(url)?))))
+    }
+
+    /// Opens the same log again, to be read from its start.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open) and `connect`.
+    pub fn again(&self) -> Result<AuditReader, AuditError> {
+        match &self.0 {
+            Source::Lines(lines) => AuditReader::open(lines.path()),
+            #[cfg(feature = "sqlite")]
+            Source::Rows(rows) => AuditReader::open(rows.path()),
+            #[cfg(feature = "postgres")]
+            Source::Remote(remote) => Ok(AuditReader(Source::Remote(Box::new(remote.again()?)))),
+        }
+    }
+
     /// Hands over each record that is new or has changed since the last time, in the order in which the calls arrived;
     /// the first time, all of them.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, is not one with records of calls, or was replaced by a shorter one.
+    /// If the log cannot be read, is not one with records of calls, or is a file that was replaced by a shorter one.
     pub fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
         match &mut self.0 {
             Source::Lines(lines) => lines.changes(each),
             #[cfg(feature = "sqlite")]
             Source::Rows(rows) => rows.changes(each),
+            #[cfg(feature = "postgres")]
+            Source::Remote(remote) => remote.changes(each),
         }
     }
 
@@ -114,12 +148,14 @@ impl AuditReader {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read.
+    /// If the log cannot be read.
     pub fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError> {
         match &mut self.0 {
             Source::Lines(lines) => lines.record(id),
             #[cfg(feature = "sqlite")]
             Source::Rows(rows) => rows.record(id),
+            #[cfg(feature = "postgres")]
+            Source::Remote(remote) => remote.record(id),
         }
     }
 
@@ -130,16 +166,20 @@ impl AuditReader {
             Source::Lines(lines) => lines.unreadable(),
             #[cfg(feature = "sqlite")]
             Source::Rows(_) => 0,
+            #[cfg(feature = "postgres")]
+            Source::Remote(_) => 0,
         }
     }
 
-    /// Returns the file that is read.
+    /// Returns the name of what is read: the path of a file, or the URL of a database without password and options.
     #[must_use]
-    pub fn path(&self) -> &PathBuf {
+    pub fn name(&self) -> String {
         match &self.0 {
-            Source::Lines(lines) => lines.path(),
+            Source::Lines(lines) => lines.path().display().to_string(),
             #[cfg(feature = "sqlite")]
-            Source::Rows(rows) => rows.path(),
+            Source::Rows(rows) => rows.path().display().to_string(),
+            #[cfg(feature = "postgres")]
+            Source::Remote(remote) => remote.name().to_owned(),
         }
     }
 }

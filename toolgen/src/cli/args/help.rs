@@ -100,6 +100,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "cargo toolgen timeline calls.jsonl api.yaml",
             "cargo toolgen timeline calls.sqlite --out calls.html",
+            "cargo toolgen timeline postgres://auditor@db.example/audit api.yaml",
         ],
     ),
     (

@@ -9,6 +9,9 @@ use toolgen_runtime::layers::audit::{AuditReader, AuditRecord};
 /// The most characters of the arguments in a row.
 const BRIEF: usize = 160;
 
+/// How the URL of a database begins; everything else is a file.
+const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
 /// A log as far as it was read.
 pub(super) struct Log {
     reader: AuditReader,
@@ -49,8 +52,10 @@ struct Row {
 
 impl Log {
     /// Opens a log and reads it.
-    pub(super) fn open(path: &Path, documents: &[PathBuf]) -> Result<Log, String> {
-        let reader = AuditReader::open(path).map_err(|why| why.to_string())?;
+    pub(super) fn open(audit: &Path, documents: &[PathBuf]) -> Result<Log, String> {
+        let url = audit.to_str().filter(|url| SCHEMES.iter().any(|scheme| url.starts_with(scheme)));
+        let reader = url.map_or_else(|| AuditReader::open(audit), AuditReader::connect);
+        let reader = reader.map_err(|why| why.to_string())?;
         let documents = documents.iter().map(|path| path.display().to_string()).collect();
         let mut log = Log { reader, rows: Vec::new(), places: BTreeMap::new(), version: 0, documents };
         log.read()?;
@@ -62,10 +67,10 @@ impl Log {
         self.rows.len()
     }
 
-    /// Returns the name of the file.
+    /// Returns the name of the file or the database.
     pub(super) fn title(&self) -> String {
-        let name = self.reader.path().file_name().unwrap_or(self.reader.path().as_os_str());
-        name.to_string_lossy().into_owned()
+        let name = self.reader.name();
+        Path::new(&name).file_name().map_or_else(|| name.clone(), |last| last.to_string_lossy().into_owned())
     }
 
     /// Reads what is new.
@@ -83,7 +88,10 @@ impl Log {
                 }
             }
         });
-        read.map_err(|why| format!("{}: {why}", self.reader.path().display()))
+        // A database says itself which one it is.
+        let name = self.reader.name();
+        read.map_err(|why| why.to_string())
+            .map_err(|why| if why.starts_with(&name) { why } else { format!("{name}: {why}") })
     }
 
     /// Returns the rows that have changed after a version, with the texts that they share.
@@ -111,7 +119,7 @@ impl Log {
     pub(super) fn find(&self, text: &str) -> Result<Vec<String>, String> {
         let wanted = text.to_lowercase();
         let mut found = Vec::new();
-        let mut reader = AuditReader::open(self.reader.path()).map_err(|why| why.to_string())?;
+        let mut reader = self.reader.again().map_err(|why| why.to_string())?;
         let read = reader.changes(&mut |record| {
             if whole(&record).to_string().to_lowercase().contains(&wanted) {
                 found.push(record.id);
@@ -122,7 +130,7 @@ impl Log {
 
     /// Hands over everything about each call.
     pub(super) fn each(&self, each: &mut dyn FnMut(&str, Value)) -> Result<(), String> {
-        let mut reader = AuditReader::open(self.reader.path()).map_err(|why| why.to_string())?;
+        let mut reader = self.reader.again().map_err(|why| why.to_string())?;
         reader.changes(&mut |record| each(&record.id, whole(&record))).map_err(|why| why.to_string())
     }
 }

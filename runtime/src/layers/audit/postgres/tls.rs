@@ -1,0 +1,115 @@
+//! TLS of the connection to a database, by rustls.
+
+use std::fs;
+use std::future::Future;
+use std::io;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio_rustls::TlsConnector;
+
+use crate::layers::audit::AuditError;
+
+/// Makes connections secret, and verifies whose they are: the certificate, and that it is one of the named host.
+#[derive(Clone)]
+pub(super) struct Tls(TlsConnector);
+
+impl Tls {
+    /// Trusts the certificates in a PEM file and no others, or those of the system.
+    pub(super) fn trusting(roots: Option<&Path>) -> Result<Tls, AuditError> {
+        let provider = CryptoProvider::get_default().cloned();
+        let provider = provider.unwrap_or_else(|| Arc::new(ring::default_provider()));
+        let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let config = config.map_err(|why| AuditError::new(why.to_string()))?;
+        let config = match roots {
+            Some(file) => config.with_root_certificates(certificates(file)?),
+            None => config.with_platform_verifier().map_err(|why| AuditError::new(why.to_string()))?,
+        };
+        let mut config = config.with_no_client_auth();
+        // Servers that are asked for TLS at once (`sslnegotiation=direct`) want it; others take it.
+        config.alpn_protocols = vec![b"postgresql".to_vec()];
+        Ok(Tls(TlsConnector::from(Arc::new(config))))
+    }
+}
+
+fn certificates(file: &Path) -> Result<RootCertStore, AuditError> {
+    let wrong = |why: &dyn std::fmt::Display| {
+        AuditError::new(format!("`sslrootcert`: {}: {why}; it is a PEM file of certificates", file.display()))
+    };
+    let text = fs::read(file).map_err(|why| wrong(&why))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&text) {
+        let certificate = certificate.map_err(|why| wrong(&why))?;
+        roots.add(certificate).map_err(|why| wrong(&why))?;
+    }
+    if roots.is_empty() { Err(wrong(&"no certificate is in it")) } else { Ok(roots) }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
+    type Stream = Secret<S>;
+    type TlsConnect = Named;
+    type Error = rustls::pki_types::InvalidDnsNameError;
+
+    fn make_tls_connect(&mut self, host: &str) -> Result<Named, Self::Error> {
+        Ok(Named { connector: self.0.clone(), host: ServerName::try_from(host.to_owned())? })
+    }
+}
+
+/// A connection that is about to be made to a host.
+pub(super) struct Named {
+    connector: TlsConnector,
+    host: ServerName<'static>,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Named {
+    type Stream = Secret<S>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Secret<S>>> + Send>>;
+
+    fn connect(self, stream: S) -> Self::Future {
+        Box::pin(async move { Ok(Secret(self.connector.connect(self.host, stream).await?)) })
+    }
+}
+
+/// A connection that nobody else reads.
+pub(super) struct Secret<S>(tokio_rustls::client::TlsStream<S>);
+
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Secret<S> {
+    fn channel_binding(&self) -> ChannelBinding {
+        // The certificate was verified for this host, so nobody stands between.
+        ChannelBinding::none()
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Secret<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, into)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Secret<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}

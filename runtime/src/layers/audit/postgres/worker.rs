@@ -1,0 +1,343 @@
+//! The thread that talks to the database. It keeps the connection while nothing is written, so that others see that this
+//! program is alive, and makes it again when it breaks.
+
+use std::ops::Range;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_postgres::error::SqlState;
+
+use super::link::{Link, Problem, Setup, Writer, breaks, class, may_pass};
+use super::rows::{self, Row};
+use crate::base::time::rfc3339;
+use crate::layers::audit::AuditError;
+
+/// How often the worker looks after its connection while nothing is to be written.
+const TICK: Duration = Duration::from_secs(1);
+
+/// How long to wait after an attempt that failed: at first, and at most.
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+
+/// How long the worker takes leave of the server.
+const LEAVE: Duration = Duration::from_secs(1);
+
+/// The most rows, and about the most bytes, that are written at once.
+const MOST: (usize, usize) = (4096, 8 << 20);
+
+/// How many ids a sink takes at once.
+pub(super) const BLOCK: i64 = 1 << 16;
+
+/// The result of writing: how many records the database refuses for what they are, and why.
+pub(super) type Written = Result<(usize, Option<AuditError>), AuditError>;
+
+/// What a sink asks of its worker, with where to answer.
+enum Job {
+    Write(Vec<Row>, SyncSender<(Vec<Row>, Written)>),
+    Block(SyncSender<Result<i64, AuditError>>),
+    Recover(SyncSender<Result<usize, AuditError>>),
+}
+
+/// The sink's end of the worker.
+pub(super) struct Worker {
+    jobs: Option<UnboundedSender<Job>>,
+    thread: Option<JoinHandle<()>>,
+    /// What the records of this sink have in the column `owner`.
+    pub(super) owner: String,
+}
+
+impl Worker {
+    /// Starts the thread, connects and brings the tables up to date.
+    pub(super) fn start(setup: Setup) -> Result<Worker, AuditError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (jobs, taken) = unbounded_channel();
+        let (started, is_started) = sync_channel(1);
+        let work = move || {
+            runtime.block_on(async {
+                let mut state = State { setup, link: None, writer: None, maintained: String::new() };
+                let opened = state.patiently(async |state| state.open().await).await;
+                let is_open = opened.is_ok();
+                // The sink that waits for it is the caller.
+                let _ = started.send(opened);
+                if is_open {
+                    state.run(taken).await;
+                }
+            });
+        };
+        let thread = std::thread::Builder::new().name("tool-audit-db".into()).spawn(work)?;
+        let owner = is_started.recv().unwrap_or_else(|_| Err(ended()))?;
+        Ok(Worker { jobs: Some(jobs), thread: Some(thread), owner })
+    }
+
+    fn ask<T>(&self, job: impl FnOnce(SyncSender<T>) -> Job) -> Option<T> {
+        let (answer, answered) = sync_channel(1);
+        self.jobs.as_ref()?.send(job(answer)).ok()?;
+        answered.recv().ok()
+    }
+
+    /// Writes rows, and gives them back.
+    pub(super) fn write(&self, rows: Vec<Row>) -> (Vec<Row>, Written) {
+        self.ask(|answer| Job::Write(rows, answer)).unwrap_or_else(|| (Vec::new(), Err(ended())))
+    }
+
+    /// Returns the first of [`BLOCK`] ids that nobody else has.
+    pub(super) fn block(&self) -> Result<i64, AuditError> {
+        self.ask(Job::Block).unwrap_or_else(|| Err(ended()))
+    }
+
+    /// Closes the calls of writers that are gone.
+    pub(super) fn recover(&self) -> Result<usize, AuditError> {
+        self.ask(Job::Recover).unwrap_or_else(|| Err(ended()))
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic there was told by the answers that did not come.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn ended() -> AuditError {
+    AuditError::new("the thread that talks to the database has ended")
+}
+
+struct State {
+    setup: Setup,
+    link: Option<Link>,
+    writer: Option<Writer>,
+    /// The day for which partitions were made ahead, and old ones dropped.
+    maintained: String,
+}
+
+impl State {
+    async fn run(mut self, mut jobs: UnboundedReceiver<Job>) {
+        let pulse = self.setup.lease / 4;
+        let mut beaten = Instant::now();
+        loop {
+            match timeout(TICK.min(pulse), jobs.recv()).await {
+                Ok(Some(job)) => self.serve(job).await,
+                Ok(None) => break,
+                Err(_) => {}
+            }
+            let is_broken = self.link.as_ref().is_none_or(|link| link.client.is_closed());
+            if is_broken || beaten.elapsed() >= pulse {
+                let tended = timeout(self.setup.patience, self.tend()).await;
+                if tended.is_err() {
+                    self.link = None;
+                }
+                let tended = tended.unwrap_or_else(|_| Err(Problem::Busy(self.late())));
+                self.tended(tended);
+                beaten = Instant::now();
+            }
+        }
+        if let (Some(link), Some(writer)) = (&self.link, &self.writer) {
+            // If this does not arrive, the lease runs out.
+            let _ = timeout(LEAVE, link.end(writer)).await;
+        }
+    }
+
+    async fn serve(&mut self, job: Job) {
+        // A sink that is gone needs no answer.
+        match job {
+            Job::Write(rows, answer) => {
+                let written = self.patiently(async |state| state.write(&rows).await).await;
+                let _ = answer.send((rows, written));
+            }
+            Job::Block(answer) => {
+                let _ = answer.send(self.patiently(async |state| state.block().await).await);
+            }
+            Job::Recover(answer) => {
+                let _ = answer.send(self.patiently(async |state| state.recover().await).await);
+            }
+        }
+    }
+
+    /// Does something again until it works, or the error is none that passes, or time is up.
+    async fn patiently<T>(
+        &mut self,
+        mut task: impl AsyncFnMut(&mut State) -> Result<T, Problem>,
+    ) -> Result<T, AuditError> {
+        let deadline = Instant::now() + self.setup.patience;
+        let (mut wait, mut last) = (BACKOFF.0, None);
+        loop {
+            match timeout_at(deadline, task(self)).await {
+                Ok(Ok(done)) => return Ok(done),
+                Ok(Err(Problem::Final(why))) => return Err(why),
+                Ok(Err(Problem::Busy(why))) => last = Some(why),
+                Ok(Err(Problem::Database(why))) => {
+                    let said = self.setup.target.error(&why);
+                    if breaks(&why) {
+                        self.link = None;
+                    }
+                    if !may_pass(&why) {
+                        return Err(said);
+                    }
+                    last = Some(said);
+                }
+                Err(_) => {
+                    // Whether it was done is not known, and its answer would be taken for that of what comes next.
+                    self.link = None;
+                    return Err(last.unwrap_or_else(|| self.late()));
+                }
+            }
+            if Instant::now() + wait >= deadline {
+                return Err(last.unwrap_or_else(|| self.late()));
+            }
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(BACKOFF.1);
+        }
+    }
+
+    fn late(&self) -> AuditError {
+        let Setup { target, patience, .. } = &self.setup;
+        AuditError::new(format!("{}: no answer within {patience:?}", target.shown))
+    }
+
+    async fn open(&mut self) -> Result<String, Problem> {
+        let today = today();
+        self.link().await?;
+        self.maintain(&today).await?;
+        Ok(self.writer.as_ref().map(|writer| writer.owner.clone()).unwrap_or_default())
+    }
+
+    /// Returns the connection, which is made if there is none.
+    async fn link(&mut self) -> Result<(&mut Link, &Writer), Problem> {
+        if self.link.as_ref().is_none_or(|link| link.client.is_closed()) {
+            self.link = None;
+            self.link = Some(Link::open(&self.setup, &mut self.writer).await?);
+        }
+        match (&mut self.link, &self.writer) {
+            (Some(link), Some(writer)) => Ok((link, writer)),
+            _ => Err(Problem::Final(ended())),
+        }
+    }
+
+    async fn tend(&mut self) -> Result<(), Problem> {
+        let setup = self.setup.clone();
+        let (link, writer) = self.link().await?;
+        link.beat(&setup, writer).await?;
+        let today = today();
+        if self.maintained == today { Ok(()) } else { self.maintain(&today).await }
+    }
+
+    /// Notes how it went. What cannot be written is told by whoever writes it; here it is only tried again soon.
+    fn tended(&mut self, tended: Result<(), Problem>) {
+        match tended {
+            Ok(()) => {}
+            Err(Problem::Busy(why) | Problem::Final(why)) => log::neglected(&why),
+            Err(Problem::Database(why)) => {
+                log::neglected(&self.setup.target.error(&why));
+                if breaks(&why) {
+                    self.link = None;
+                }
+            }
+        }
+    }
+
+    /// Once a day, and again after what a lock prevented.
+    async fn maintain(&mut self, today: &str) -> Result<(), Problem> {
+        let setup = self.setup.clone();
+        let (link, _) = self.link().await?;
+        match link.maintain(&setup, today).await {
+            Ok(()) => self.maintained = today.to_owned(),
+            // A program that starts does not wait for readers of what nobody keeps.
+            Err(why) if why.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                log::neglected(&setup.target.error(&why));
+            }
+            Err(why) => return Err(why.into()),
+        }
+        Ok(())
+    }
+
+    async fn block(&mut self) -> Result<i64, Problem> {
+        let (link, _) = self.link().await?;
+        let number: i64 = link.client.query_one("SELECT nextval('tool_audit_blocks')", &[]).await?.get(0);
+        number.checked_mul(BLOCK).ok_or_else(|| Problem::Final(AuditError::new("the ids of records are used up")))
+    }
+
+    async fn recover(&mut self) -> Result<usize, Problem> {
+        let setup = self.setup.clone();
+        let (link, writer) = self.link().await?;
+        Ok(link.recover(&setup, writer).await?)
+    }
+
+    /// Writes rows in pieces, so that what the database refuses for what it is does not keep the others from being
+    /// written.
+    async fn write(&mut self, rows: &[Row]) -> Result<(usize, Option<AuditError>), Problem> {
+        let target = self.setup.target.clone();
+        let (link, writer) = self.link().await?;
+        let (mut lost, mut why, mut anew) = (0, None, true);
+        let mut left: Vec<Range<usize>> = pieces(rows);
+        left.reverse();
+        while let Some(range) = left.pop() {
+            let Some(some) = rows.get(range.clone()) else { continue };
+            let written = write(link, &writer.owner, some).await;
+            let Err(error) = written else { continue };
+            let code = error.code();
+            if code == Some(&SqlState::CHECK_VIOLATION) && anew {
+                // Somebody has dropped a partition.
+                anew = false;
+                link.days.clear();
+                left.push(range);
+            } else if !class(&error).is_some_and(|class| ["22", "23", "54"].contains(&class)) {
+                return Err(error.into());
+            } else if some.len() > 1 {
+                let middle = range.start + some.len() / 2;
+                left.extend([middle..range.end, range.start..middle]);
+            } else {
+                lost += some.iter().map(|row| row.records).sum::<usize>();
+                why = Some(target.error(&error));
+            }
+        }
+        Ok((lost, why))
+    }
+}
+
+async fn write(link: &mut Link, owner: &str, rows: &[Row]) -> Result<(), tokio_postgres::Error> {
+    for row in rows {
+        link.make_day(row.day(), false).await?;
+    }
+    rows::write(&link.client, &link.write, owner, rows).await
+}
+
+/// Divides rows so that each piece can be sent at once.
+fn pieces(rows: &[Row]) -> Vec<Range<usize>> {
+    let (mut pieces, mut start, mut size) = (Vec::new(), 0, 0);
+    for (index, row) in rows.iter().enumerate() {
+        size += row.size();
+        if index + 1 - start >= MOST.0 || size >= MOST.1 {
+            pieces.push(start..index + 1);
+            (start, size) = (index + 1, 0);
+        }
+    }
+    if start < rows.len() {
+        pieces.push(start..rows.len());
+    }
+    pieces
+}
+
+/// The day by this machine's clock, by which records have their times, such as `2026-01-31`.
+fn today() -> String {
+    let mut now = rfc3339(SystemTime::now());
+    now.truncate(10);
+    now
+}
+
+/// Log messages for operators.
+mod log {
+    use super::AuditError;
+
+    #[cfg(feature = "tracing")]
+    pub(super) fn neglected(why: &AuditError) {
+        tracing::warn!(target: "toolgen::audit", error = %why, "The audit database could not be looked after");
+    }
+
+    #[cfg(not(feature = "tracing"))]
+    pub(super) fn neglected(_: &AuditError) {}
+}

@@ -1,0 +1,219 @@
+//! Records from a PostgreSQL database.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::runtime::Runtime;
+use tokio_postgres::{Client, IsolationLevel, Row};
+
+use super::{AuditError, AuditIntent, AuditOutcome, AuditRecord, AuditStatus};
+use crate::base::frozen::Text;
+use crate::layers::audit::postgres::target::Target;
+
+/// How many rows are fetched at once, and how many records may wait for who reads them.
+const SOME: i32 = 500;
+
+/// The columns of a record, in the order in which [`record`] takes them.
+const COLUMNS: &str = "id, parent, owner, coalesce(turn, 0), session_id, agent_id, principal, tool_name, tool_call_id, \
+                       parameters::text, to_char(timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'), \
+                       spec_hash, attempt, approved, approved_by, status, result::text, error, error_code, \
+                       coalesce(is_error, false), coalesce(duration_ms, 0), changed";
+
+/// The table of a `PostgresSink`.
+pub(super) struct Remote {
+    target: Target,
+    /// `None` when it is dropped.
+    runtime: Option<Runtime>,
+    client: Option<Client>,
+    /// All that transactions before this one did was read.
+    since: i64,
+    /// What was read of this transaction and later ones: the row, and the transaction.
+    seen: BTreeMap<i64, i64>,
+}
+
+impl Remote {
+    pub(super) fn open(url: &str) -> Result<Remote, AuditError> {
+        Remote::to(Target::of(url)?)
+    }
+
+    fn to(target: Target) -> Result<Remote, AuditError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (client, seen) = (None, BTreeMap::new());
+        let mut remote = Remote { target, runtime: Some(runtime), client, since: 0, seen };
+        remote.outside(async |remote| {
+            let there = "SELECT to_regclass('tool_executions') IS NOT NULL";
+            let there = remote.client().await?.query_one(there, &[]).await.map(|row| row.get(0));
+            match there {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(AuditError::new(format!(
+                    "{}: it is a database without records of calls (`tool_executions`)",
+                    remote.target.shown
+                ))),
+                Err(why) => Err(remote.target.error(&why)),
+            }
+        })?;
+        Ok(remote)
+    }
+
+    /// Opens the same database again.
+    pub(super) fn again(&self) -> Result<Remote, AuditError> {
+        Remote::to(self.target.clone())
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.target.shown
+    }
+
+    /// Runs something on a thread of its own: the caller may be in a runtime, which must not wait for another one.
+    fn outside<T: Send>(
+        &mut self,
+        run: impl AsyncFnOnce(&mut Remote) -> Result<T, AuditError> + Send,
+    ) -> Result<T, AuditError> {
+        let gone = || AuditError::new("the thread that reads the database has ended");
+        let Some(runtime) = self.runtime.take() else { return Err(gone()) };
+        let (runtime, done) = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let done = runtime.block_on(run(self));
+                (runtime, done)
+            });
+            thread.join().map_err(|_| gone())
+        })?;
+        self.runtime = Some(runtime);
+        if done.is_err() {
+            // The next time with a connection that works.
+            self.client = None;
+        }
+        done
+    }
+
+    async fn client(&mut self) -> Result<&mut Client, AuditError> {
+        let client = match self.client.take().filter(|client| !client.is_closed()) {
+            Some(client) => client,
+            None => self.target.connect().await.map_err(|why| self.target.error(&why))?,
+        };
+        Ok(self.client.insert(client))
+    }
+
+    pub(super) fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
+        let (read, taken) = sync_channel(usize::try_from(SOME).unwrap_or(1));
+        let gone = || AuditError::new("the thread that reads the database has ended");
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(move || self.outside(async move |remote| remote.read(&read).await));
+            for record in taken {
+                each(record);
+            }
+            reading.join().unwrap_or_else(|_| Err(gone()))
+        })
+    }
+
+    /// Reads what transactions did that were not read. Those that are running when it is read are read again the next
+    /// time, however late they commit.
+    async fn read(&mut self, read: &SyncSender<AuditRecord>) -> Result<(), AuditError> {
+        let (target, since) = (self.target.clone(), self.since);
+        let said = |why: tokio_postgres::Error| target.error(&why);
+        let known = std::mem::take(&mut self.seen);
+        let client = self.client().await?;
+        let now = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
+        let now = now.start().await.map_err(said)?;
+        let running = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
+        let running: i64 = now.query_one(running, &[]).await.map_err(said)?.get(0);
+        let new = format!("SELECT {COLUMNS} FROM tool_executions WHERE changed >= $1 ORDER BY timestamp, id");
+        let new = now.bind(&new, &[&since]).await.map_err(said)?;
+        let mut seen = BTreeMap::new();
+        loop {
+            let rows = now.query_portal(&new, SOME).await.map_err(said)?;
+            if rows.is_empty() {
+                break;
+            }
+            for row in rows {
+                let (id, changed): (i64, i64) = (row.get(0), row.get(21));
+                if changed >= running {
+                    seen.insert(id, changed);
+                }
+                if known.get(&id) != Some(&changed) && read.send(record(&row).map_err(said)?).is_err() {
+                    // Whoever asked is gone.
+                    return Ok(());
+                }
+            }
+        }
+        now.commit().await.map_err(said)?;
+        (self.since, self.seen) = (running, seen);
+        Ok(())
+    }
+
+    pub(super) fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError> {
+        let Ok(id) = id.parse::<i64>() else { return Ok(None) };
+        self.outside(async move |remote| {
+            let target = remote.target.clone();
+            let one = format!("SELECT {COLUMNS} FROM tool_executions WHERE id = $1");
+            let row = remote.client().await?.query_opt(&one, &[&id]).await;
+            let row = row.and_then(|row| row.as_ref().map(record).transpose());
+            row.map_err(|why| target.error(&why))
+        })
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.client = None;
+        if let Some(runtime) = self.runtime.take() {
+            // In a runtime, too.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl std::fmt::Debug for Remote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Remote").field("database", &self.target.shown).finish_non_exhaustive()
+    }
+}
+
+fn record(row: &Row) -> Result<AuditRecord, tokio_postgres::Error> {
+    let text = |column: usize| row.try_get::<_, String>(column).map(Text::from);
+    let json = |column: usize| {
+        let text: Option<String> = row.try_get(column)?;
+        let value = text.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));
+        Ok::<_, tokio_postgres::Error>(value.unwrap_or(Value::Null))
+    };
+    let parent: Option<i64> = row.try_get(1)?;
+    Ok(AuditRecord {
+        id: row.try_get::<_, i64>(0)?.to_string(),
+        parent: parent.map(|parent| parent.to_string()),
+        owner: row.try_get(2)?,
+        intent: AuditIntent {
+            key: 0,
+            parent: 0,
+            turn: row.try_get::<_, i64>(3)?.try_into().unwrap_or(0),
+            session_id: text(4)?,
+            agent_id: text(5)?,
+            principal: text(6)?,
+            tool_name: text(7)?,
+            tool_call_id: text(8)?,
+            parameters: json(9)?,
+            timestamp: row.try_get(10)?,
+            spec_hash: text(11)?,
+            attempt: row.try_get::<_, i64>(12)?.try_into().unwrap_or(1),
+            approved: row.try_get(13)?,
+            approved_by: text(14)?,
+        },
+        outcome: outcome(row, json(16)?)?,
+    })
+}
+
+fn outcome(row: &Row, result: Value) -> Result<Option<AuditOutcome>, tokio_postgres::Error> {
+    let status = AuditStatus::of(&row.try_get::<_, String>(15)?).unwrap_or(AuditStatus::Unknown);
+    if status == AuditStatus::Started {
+        return Ok(None);
+    }
+    Ok(Some(AuditOutcome {
+        status,
+        result,
+        error: row.try_get(17)?,
+        error_code: row.try_get::<_, Option<String>>(18)?.map(Into::into),
+        is_error: row.try_get(19)?,
+        duration: Duration::from_millis(row.try_get::<_, i64>(20)?.try_into().unwrap_or(0)),
+    }))
+}

@@ -1,0 +1,145 @@
+//! What becomes of records while the database is away, slow, or answers nobody.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use toolgen_runtime::layers::audit::{Auditor, PostgresSink};
+
+use super::proxy::Proxy;
+use super::{call, durable, record, server, started, welcome};
+
+#[tokio::test]
+async fn a_commit_whose_answer_is_lost_is_neither_missing_nor_twice() {
+    let Some(server) = server::shared() else { return };
+    let url = server.database("lost");
+    let network = Proxy::to(server.port);
+    for (number, is_durable) in [true, false].into_iter().enumerate() {
+        let sink = PostgresSink::open(&network.url(&url)).unwrap();
+        let auditor = Auditor::builder(sink).durable(is_durable).start().unwrap();
+        for attempt in 0..5 {
+            let mut record = record(&auditor, &format!("{number}-{attempt}"));
+            network.lose_an_answer();
+            record.intent().await.unwrap();
+            auditor.flush().await.unwrap();
+            network.lose_an_answer();
+            record.finish(&welcome()).await;
+            auditor.flush().await.unwrap();
+        }
+        assert_eq!(auditor.errors(), 0);
+        auditor.shutdown().await;
+    }
+    assert!(network.lost() >= 20, "{}", network.lost());
+    let rows =
+        "SELECT count(*), count(DISTINCT tool_call_id), count(*) FILTER (WHERE status = 'ok') FROM tool_executions";
+    assert_eq!(server.query("lost", rows), "10|10|10");
+}
+
+#[tokio::test]
+async fn a_durable_call_is_refused_while_the_database_is_away_and_the_refusal_is_recorded() {
+    let Some(server) = server::shared() else { return };
+    let url = server.database("refused");
+    let network = Proxy::to(server.port);
+    let patience = Duration::from_secs(2);
+    let sink = PostgresSink::builder(&network.url(&url)).patience(patience).open().unwrap();
+    let auditor = durable(sink);
+    let mut running = record(&auditor, "running");
+    running.intent().await.unwrap();
+    network.cut();
+    let start = Instant::now();
+    let mut refused = record(&auditor, "refused");
+    let why = refused.intent().await.unwrap_err();
+    assert_eq!(why.code(), "AUDIT_FAILED");
+    assert!(start.elapsed() >= patience / 2 && start.elapsed() < patience * 3, "{:?}", start.elapsed());
+    assert!(!format!("{why:?}").contains("hunter2"), "{why:?}");
+    refused.finish(&Err(why)).await;
+    // What ran before has an end that is told when that is possible.
+    running.finish(&welcome()).await;
+    let why = auditor.flush().await.unwrap_err().to_string();
+    assert!(why.starts_with("postgres://audit@127.0.0.1:") && !why.contains("hunter2"), "{why}");
+    network.mend();
+    let start = Instant::now();
+    let rows = "SELECT tool_call_id, status, error_code FROM tool_executions ORDER BY id";
+    while server.query("refused", rows) != "running|ok|\nrefused|refused|AUDIT_FAILED" {
+        assert!(start.elapsed() < Duration::from_secs(20), "{}", server.query("refused", rows));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    call(&auditor, "after", welcome()).await;
+    auditor.flush().await.unwrap();
+    // The intent that was refused.
+    assert_eq!(auditor.errors(), 1);
+}
+
+#[tokio::test]
+async fn no_more_is_kept_than_fits_and_the_rest_is_counted() {
+    let Some(server) = server::shared() else { return };
+    let url = server.database("kept");
+    let network = Proxy::to(server.port);
+    let patience = Duration::from_secs(2);
+    let sink = PostgresSink::builder(&network.url(&url)).patience(patience).kept(6).open().unwrap();
+    let auditor = started(sink);
+    network.cut();
+    let start = Instant::now();
+    for number in 0..5 {
+        call(&auditor, &number.to_string(), welcome()).await;
+    }
+    assert!(start.elapsed() < patience, "callers wait: {:?}", start.elapsed());
+    assert!(auditor.flush().await.is_err());
+    // Of five calls with two records each.
+    assert_eq!((auditor.errors(), auditor.dropped()), (4, 0));
+    network.mend();
+    let start = Instant::now();
+    while auditor.flush().await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(20), "it is not tried again");
+    }
+    call(&auditor, "5", welcome()).await;
+    auditor.flush().await.unwrap();
+    let rows = "SELECT string_agg(tool_call_id || status, ' ' ORDER BY id) FROM tool_executions";
+    assert_eq!(server.query("kept", rows), "0ok 1ok 2ok 5ok");
+    assert_eq!(auditor.errors(), 4);
+    // What cannot be written at the end is lost, and counted.
+    network.cut();
+    call(&auditor, "last", welcome()).await;
+    auditor.shutdown().await;
+    assert_eq!(auditor.errors(), 6);
+}
+
+#[tokio::test]
+async fn a_locked_table_is_waited_for_and_no_longer_than_patience() {
+    let Some(server) = server::shared() else { return };
+    let url = server.database("locked");
+    let patience = Duration::from_secs(2);
+    let auditor = durable(PostgresSink::builder(&url).patience(patience).open().unwrap());
+    let locking = std::thread::spawn({
+        let server = Arc::clone(&server);
+        move || server.query("locked", "BEGIN; LOCK TABLE tool_executions; SELECT pg_sleep(6)")
+    });
+    let locked = "SELECT count(*) FROM pg_locks WHERE relation = 'tool_executions'::regclass \
+                  AND mode = 'AccessExclusiveLock' AND granted";
+    while server.query("locked", locked) != "1" {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let start = Instant::now();
+    let why = record(&auditor, "one").intent().await.unwrap_err();
+    assert!(start.elapsed() < patience * 2, "{:?}", start.elapsed());
+    assert!(format!("{why:?}").contains("no answer within"), "{why:?}");
+    locking.join().unwrap();
+    while auditor.flush().await.is_err() {}
+    call(&auditor, "two", welcome()).await;
+    auditor.flush().await.unwrap();
+    // Whether the first intent was written was not known, and its end is: it did not run.
+    let rows = "SELECT tool_call_id, status FROM tool_executions ORDER BY id";
+    assert_eq!(server.query("locked", rows), "one|cancelled\ntwo|ok");
+}
+
+#[test]
+fn a_database_that_is_not_there_is_said_within_patience() {
+    // A port that nobody listens at any more.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let start = Instant::now();
+    let url = format!("postgres://audit:hunter2@127.0.0.1:{port}/audit");
+    let sink = PostgresSink::builder(&url).patience(Duration::from_millis(300));
+    assert!(!format!("{sink:?}").contains("hunter2"));
+    let why = sink.open().unwrap_err().to_string();
+    assert!(why.contains("refused") && why.contains("/audit") && !why.contains("hunter2"), "{why}");
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+}

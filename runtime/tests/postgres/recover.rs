@@ -1,0 +1,103 @@
+//! Whose calls are closed, by whom, and when.
+
+use std::time::{Duration, Instant};
+
+use toolgen_runtime::layers::audit::PostgresSink;
+
+use super::proxy::Proxy;
+use super::{durable, record, server, welcome};
+
+const STATUSES: &str = "SELECT tool_call_id, status FROM tool_executions ORDER BY tool_call_id";
+
+#[tokio::test]
+async fn a_program_that_is_started_again_closes_its_own_calls_at_once() {
+    let Some(server) = server::shared() else { return };
+    let url = server.database("named");
+    let network = Proxy::to(server.port);
+    let named = |name: &str| PostgresSink::builder(&url).name(name);
+    let first = durable(PostgresSink::builder(&network.url(&url)).name("first").open().unwrap());
+    let other = durable(named("other").open().unwrap());
+    let mut running = [record(&first, "first"), record(&other, "other")];
+    for record in &mut running {
+        record.intent().await.unwrap();
+    }
+    // Nobody else has its name while it is there.
+    let why = named("first").patience(Duration::from_secs(2)).open().unwrap_err().to_string();
+    assert!(why.contains("another program writes its records as `first`"), "{why}");
+    let mut third = named("third").open().unwrap();
+    assert_eq!(third.recover().unwrap(), 0);
+
+    // To the database it is as if it were killed: its connection ends, and nobody takes leave.
+    network.cut();
+    let mut again = named("first").open().unwrap();
+    assert_eq!(third.recover().unwrap(), 0, "its lease has not run out");
+    assert_eq!(again.recover().unwrap(), 1);
+    assert_eq!(again.recover().unwrap(), 0);
+    assert_eq!(server.query("named", STATUSES), "first|unknown\nother|started");
+    let [_, two] = running;
+    two.finish(&welcome()).await;
+    other.flush().await.unwrap();
+    assert_eq!(server.query("named", STATUSES), "first|unknown\nother|ok");
+    let why = "SELECT error, error_code, is_error FROM tool_executions WHERE status = 'unknown'";
+    let wanted = "the program ended before the outcome was recorded|UNKNOWN|t";
+    assert_eq!(server.query("named", why), wanted);
+}
+
+#[tokio::test]
+async fn a_program_out_of_reach_is_waited_for_and_its_late_outcome_counts() {
+    let Some(server) = server::shared() else { return };
+    let url = server.database("lease");
+    let ask = |query: &str| server.query("lease", query);
+    let network = Proxy::to(server.port);
+    let lease = Duration::from_secs(2);
+    let open = |url: &str| PostgresSink::builder(url).lease(lease).open().unwrap();
+    let auditor = durable(open(&network.url(&url)));
+    let mut running = record(&auditor, "one");
+    running.intent().await.unwrap();
+    let mut other = open(&url);
+    // Idle for longer than its lease, and there all the time.
+    let start = Instant::now();
+    while start.elapsed() < lease * 2 {
+        assert_eq!(other.recover().unwrap(), 0);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+
+    network.cut();
+    let start = Instant::now();
+    while other.recover().unwrap() == 0 {
+        assert!(start.elapsed() < lease * 5, "its lease does not run out");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(start.elapsed() > lease / 4, "it is taken for dead before its lease has run out");
+    assert_eq!(ask(STATUSES), "one|unknown");
+    // It was alive all the time, and says what came of the call.
+    network.mend();
+    running.finish(&welcome()).await;
+    while auditor.flush().await.is_err() {}
+    assert_eq!(ask(STATUSES), "one|ok");
+    assert_eq!(ask("SELECT count(*) FROM tool_audit_writers"), "2");
+}
+
+#[tokio::test]
+async fn after_an_outage_of_the_server_everybody_has_time_to_come_back() {
+    let Some(server) = server::Server::start(&["fsync=off"]) else { return };
+    let url = server.database("outage");
+    let lease = Duration::from_secs(2);
+    let open = || PostgresSink::builder(&url).lease(lease).patience(Duration::from_secs(20)).open().unwrap();
+    let auditor = durable(open());
+    let mut running = record(&auditor, "one");
+    running.intent().await.unwrap();
+    let mut other = open();
+    server.stop(server::End::Immediate);
+    tokio::time::sleep(lease + Duration::from_secs(1)).await;
+    server.run();
+    // Whoever is first must not take the others for dead, whose leases have run out.
+    let start = Instant::now();
+    while start.elapsed() < lease * 2 {
+        assert_eq!(other.recover().unwrap(), 0);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    running.finish(&welcome()).await;
+    auditor.flush().await.unwrap();
+    assert_eq!(server.query("outage", STATUSES), "one|ok");
+}

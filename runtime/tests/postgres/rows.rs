@@ -1,0 +1,191 @@
+//! What is in a row, and what a database makes of it.
+
+use serde_json::{Value, json};
+use toolgen_runtime::layers::audit::{Auditor, PostgresSink};
+use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool, toolset};
+
+use super::{call, durable, info, record, server, started, welcome};
+
+#[tokio::test]
+async fn a_call_is_one_row_from_its_start_to_its_end() {
+    let Some(server) = server::shared() else { return };
+    let url = server.database("one_row");
+    let auditor = started(PostgresSink::open(&url).unwrap());
+    let all = || {
+        let columns = "tool_call_id, status, error_code, is_error, attempt, parameters, duration_ms IS NULL";
+        server.query("one_row", &format!("SELECT {columns} FROM tool_executions ORDER BY id"))
+    };
+    let parameters = "{\"user\":\"me\",\"password\":\"[REDACTED]\"}";
+    let mut running = record(&auditor, "one");
+    running.intent().await.unwrap();
+    auditor.flush().await.unwrap();
+    assert_eq!(all(), format!("one|started|||1|{parameters}|t"));
+    record(&auditor, "two").finish(&Err(ToolError::denied("no"))).await;
+    running.finish(&welcome()).await;
+    auditor.flush().await.unwrap();
+    let wanted = format!("one|ok||f|1|{parameters}|f\ntwo|refused|PERMISSION_DENIED|t|1|{parameters}|f");
+    assert_eq!(all(), wanted);
+}
+
+#[tokio::test]
+async fn the_queries_of_the_sqlite_table_are_understood() {
+    let Some(server) = server::shared() else { return };
+    let url = server.database("queries");
+    let auditor = started(PostgresSink::open(&url).unwrap());
+    for number in 0..55 {
+        call(&auditor, &number.to_string(), welcome()).await;
+    }
+    for _ in 0..3 {
+        call(&auditor, "x", Err(ToolError::failed("disk full"))).await;
+    }
+    let failed = ToolResult::json(json!({"success": false, "error": "no such file"}));
+    call(&auditor, "y", Ok(failed)).await;
+    auditor.flush().await.unwrap();
+    let ask = |query: &str| server.query("queries", query);
+    let recent = "SELECT agent_id, tool_name, parameters, result, error, duration_ms, timestamp \
+                  FROM tool_executions ORDER BY timestamp DESC LIMIT 50";
+    assert_eq!(ask(recent).lines().count(), 50);
+    let failures = "SELECT tool_name, error, COUNT(*) AS count FROM tool_executions \
+                    WHERE error IS NOT NULL GROUP BY tool_name, error ORDER BY count DESC";
+    assert_eq!(ask(failures), "login|disk full|3\nlogin|no such file|1");
+    // Times are times to the database, JSON is JSON, and truth is truth.
+    let typed = "SELECT count(*) FROM tool_executions WHERE now() - timestamp < interval '1 hour' \
+                 AND parameters ->> 'user' = 'me' AND is_error AND NOT approved";
+    assert_eq!(ask(typed), "4");
+}
+
+#[tokio::test]
+async fn any_text_is_written_and_what_the_database_refuses_costs_itself_alone() {
+    let Some(server) = server::shared() else { return };
+    let url = server.database("texts");
+    // This database refuses one tool.
+    drop(PostgresSink::open(&url).unwrap());
+    server.query("texts", "ALTER TABLE tool_executions ADD CHECK (tool_name <> 'forbidden')");
+    let auditor = started(PostgresSink::open(&url).unwrap());
+    let odd = |text: &str, tool: &str| {
+        let mut info = info(text, tool, json!({"user": text}));
+        info.session_id = text.to_owned().into();
+        info
+    };
+    let texts = ["nul \0 inside", "quote ' \" \\ {,} \n", "refused", "ünï ☃ 🦀", "NULL", ""];
+    for text in texts {
+        let tool = if text == "refused" { "forbidden" } else { "odd\0" };
+        let mut record = auditor.record(|| odd(text, tool));
+        record.intent().await.unwrap();
+        let result = json!({"z\0y": text, "n": 12345678901234567890_u64, "a": 1});
+        record.finish(&Ok(ToolResult::json(result))).await;
+    }
+    let why = auditor.flush().await.unwrap_err().to_string();
+    assert!(why.contains("violates check constraint") && why.contains("23514"), "{why}");
+    assert!(!why.contains("hunter2"), "{why}");
+    // An intent and an outcome.
+    assert_eq!(auditor.errors(), 2);
+    let ask = |query: &str| server.query("texts", query);
+    let all = ask("SELECT to_json(session_id), to_json(tool_name) FROM tool_executions ORDER BY id");
+    let found: Vec<(Value, Value)> = all
+        .lines()
+        .map(|line| line.split_once('|').unwrap())
+        .map(|(session, tool)| (serde_json::from_str(session).unwrap(), serde_json::from_str(tool).unwrap()))
+        .collect();
+    let sessions: Vec<&str> = found.iter().map(|(session, _)| session.as_str().unwrap()).collect();
+    assert_eq!(sessions, ["nul \u{fffd} inside", "quote ' \" \\ {,} \n", "ünï ☃ 🦀", "NULL", ""]);
+    assert!(found.iter().all(|(_, tool)| tool == "odd\u{fffd}"));
+    // The text of JSON is what it was, with the order of its members and all digits.
+    let second = ask("SELECT result FROM tool_executions ORDER BY id OFFSET 1 LIMIT 1");
+    let wanted = json!({"z\0y": texts[1], "n": 12345678901234567890_u64, "a": 1}).to_string();
+    assert!(second.contains(&wanted), "{second} {wanted}");
+}
+
+#[tokio::test]
+async fn many_and_large_records_are_divided() {
+    let Some(server) = server::shared() else { return };
+    let url = server.database("pieces");
+    let sink = PostgresSink::open(&url).unwrap();
+    let auditor = Auditor::builder(sink).capacity(usize::MAX).start().unwrap();
+    for number in 0..10_000 {
+        call(&auditor, &number.to_string(), welcome()).await;
+    }
+    for number in 0..6 {
+        let mut record = auditor.record(|| info("large", "read", json!({"number": number})));
+        record.intent().await.unwrap();
+        record.finish(&Ok(ToolResult::json(json!({"text": "x".repeat(3 << 20)})))).await;
+    }
+    auditor.flush().await.unwrap();
+    let count =
+        "SELECT count(*), count(DISTINCT id), count(*) FILTER (WHERE status = 'ok') FROM tool_executions";
+    assert_eq!(server.query("pieces", count), "10006|10006|10006");
+    assert_eq!((auditor.errors(), auditor.dropped()), (0, 0));
+}
+
+/// Adds up.
+#[tool(undocumented)]
+fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+/// Doubles.
+#[tool(undocumented)]
+async fn double(ctx: &ToolContext, value: i64) -> Result<String, ToolError> {
+    Ok(ctx.call("add", json!({"a": value, "b": value})).await?.to_text())
+}
+
+#[tokio::test]
+async fn calls_know_the_calls_that_made_them() {
+    let Some(server) = server::shared() else { return };
+    let url = server.database("parents");
+    for is_durable in [true, false] {
+        let sink = PostgresSink::open(&url).unwrap();
+        let auditor = Auditor::builder(sink).durable(is_durable).start().unwrap();
+        let registry = Registry::new(toolset![add, double]).unwrap();
+        let provider = Provider::builder(&registry).auditor(auditor.clone()).build().unwrap();
+        let context = ToolContext::new("", "");
+        provider.call(ToolCall::new("c", "double", json!({"value": 2})), &context).await;
+        auditor.flush().await.unwrap();
+    }
+    let calls = "SELECT child.tool_name, parent.tool_name, child.status FROM tool_executions AS child \
+                 LEFT JOIN tool_executions AS parent ON parent.id = child.parent ORDER BY child.id";
+    assert_eq!(server.query("parents", calls), "double||ok\nadd|double|ok\ndouble||ok\nadd|double|ok");
+}
+
+#[test]
+fn programs_that_start_at_once_agree_on_the_tables() {
+    let Some(server) = server::shared() else { return };
+    let url = server.database("at_once");
+    let shown: Vec<String> = std::thread::scope(|scope| {
+        let start = || {
+            let sink = PostgresSink::open(&url).unwrap();
+            let shown = format!("{sink:?}");
+            let auditor = durable(sink);
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                call(&auditor, "one", welcome()).await;
+                auditor.flush().await.unwrap();
+            });
+            shown
+        };
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(start)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(shown.iter().all(|it| !it.contains("hunter2") && it.contains("audit@127.0.0.1")), "{shown:?}");
+    let ask = |query: &str| server.query("at_once", query);
+    assert_eq!(ask("SELECT version FROM tool_audit_versions"), "1");
+    let rows = "SELECT count(*), count(DISTINCT owner), count(DISTINCT id) FROM tool_executions WHERE status = 'ok'";
+    assert_eq!(ask(rows), "8|8|8");
+    // All have ended, and nothing of theirs is open.
+    assert_eq!(ask("SELECT count(*) FROM tool_audit_writers"), "0");
+}
+
+#[test]
+fn tables_of_a_later_version_are_left_alone() {
+    let Some(server) = server::shared() else { return };
+    let url = server.database("later");
+    drop(PostgresSink::open(&url).unwrap());
+    server.query("later", "INSERT INTO tool_audit_versions VALUES (99)");
+    let why = PostgresSink::open(&url).unwrap_err().to_string();
+    assert!(why.contains("version 99") && why.contains("newer toolgen-runtime"), "{why}");
+    // Nor are tables of somebody else.
+    let url = server.database("somebody");
+    server.query("somebody", "CREATE TABLE tool_executions (id INTEGER)");
+    let why = PostgresSink::open(&url).unwrap_err().to_string();
+    assert!(why.contains("\"tool_executions\" already exists"), "{why}");
+}

@@ -1,0 +1,62 @@
+//! What goes to a server in secret, and whose it must be.
+
+use std::fs;
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use toolgen_runtime::layers::audit::{AuditReader, PostgresSink};
+
+use super::{call, durable, server, welcome};
+
+/// Makes an authority, a certificate of it for `localhost`, and its key.
+fn certificates() -> [String; 3] {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let own = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
+    [authority.pem(), own.pem(), key.serialize_pem()]
+}
+
+#[tokio::test]
+async fn a_certificate_is_wanted_that_is_valid_for_the_host() {
+    let Some(server) = server::Server::start(&["fsync=off"]) else { return };
+    let [authority, own, key] = certificates();
+    let (own, key) = (server.write("own.pem", &own), server.write("own.key", &key));
+    let authority = server.write("authority.pem", &authority);
+    let other = server.write("other.pem", &certificates()[0]);
+    let encoded = |path: &std::path::Path| path.display().to_string().replace('/', "%2F");
+    let (root, other) = (encoded(&authority), encoded(&other));
+    let url = server.database("secret").replace("127.0.0.1", "localhost");
+    let with = |options: &str| format!("{url}?{options}");
+
+    // A server without TLS, where it is wanted: nothing is sent.
+    let why = PostgresSink::open(&with("sslmode=require")).unwrap_err().to_string();
+    assert!(why.contains("server does not support TLS"), "{why}");
+
+    server.stop(server::End::Fast);
+    let files = format!("ssl=on\nssl_cert_file='{}'\nssl_key_file='{}'\n", own.display(), key.display());
+    let settings = server.data().join("postgresql.conf");
+    fs::write(&settings, fs::read_to_string(&settings).unwrap() + &files).unwrap();
+    server.run();
+    let auditor = durable(PostgresSink::open(&with(&format!("sslmode=verify-full&sslrootcert={root}"))).unwrap());
+    call(&auditor, "one", welcome()).await;
+    auditor.flush().await.unwrap();
+    let secret = "SELECT ssl, version FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
+                  WHERE application_name = 'toolgen-audit'";
+    assert_eq!(server.query("secret", secret), "t|TLSv1.3");
+    // `require` verifies, too.
+    let mut reader = AuditReader::connect(&with(&format!("sslmode=require&sslrootcert={root}"))).unwrap();
+    let mut read = 0;
+    reader.changes(&mut |_| read += 1).unwrap();
+    assert_eq!(read, 1);
+
+    // An authority that is not trusted, and one that did not sign.
+    for options in ["sslmode=verify-full".to_owned(), format!("sslmode=require&sslrootcert={other}")] {
+        let why = PostgresSink::open(&with(&options)).unwrap_err().to_string();
+        assert!(why.contains("TLS handshake") && why.contains("certificate"), "{options}: {why}");
+    }
+    // A certificate of another host.
+    let elsewhere = with(&format!("sslmode=verify-ca&sslrootcert={root}")).replace("localhost", "127.0.0.1");
+    let why = PostgresSink::open(&elsewhere).unwrap_err().to_string();
+    assert!(why.contains("not valid for"), "{why}");
+}
