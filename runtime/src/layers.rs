@@ -13,6 +13,8 @@ pub mod pages;
 pub mod policy;
 pub mod rate;
 pub mod redact;
+#[cfg(feature = "redis")]
+pub mod redis;
 pub mod repeat;
 #[cfg(feature = "sqlite")]
 mod sqlite;
