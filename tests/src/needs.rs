@@ -26,6 +26,8 @@ pub enum Need {
     Podman,
     /// The program `python3`.
     Python,
+    /// The program `redis-server`.
+    Redis,
     /// To be root.
     Root,
     /// The program `setsid`.
@@ -46,6 +48,7 @@ impl Need {
             Need::Landlock => "landlock",
             Need::Podman => "podman",
             Need::Python => "python",
+            Need::Redis => "redis",
             Need::Root => "root",
             Need::Setsid => "setsid",
             Need::Ui => "ui",
