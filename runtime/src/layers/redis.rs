@@ -6,6 +6,7 @@
 //! | layer | shared by | what is shared | when the server is down |
 //! |---|---|---|---|
 //! | rate limit | [`RedisState::rate_limit`] | the calls in the window, exact to one call | refuses, or counts in this process |
+//! | circuit breakers | [`RedisState::breaker`] | which circuits are open, within a tenth of a second | refuses, or goes by the circuits of this process |
 //! | approvals | [`RedisState::approvals`] | which requests were resumed | refuses, or remembers in this process |
 //!
 //! Which of the two is [`OnFailure`], chosen for each layer. No call waits longer for the server than the
@@ -19,11 +20,13 @@
 //! Any server works that has the commands of Redis 5, such as Valkey. State is kept on one server, behind one address.
 
 mod approval;
+mod breaker;
 mod place;
 mod rate;
 mod state;
 
 pub use approval::RedisApprovals;
+pub use breaker::RedisBreaker;
 pub use rate::{RATE_LIMIT_UNKNOWN, RedisRateLimit};
 pub use state::{RedisBuilder, RedisState, StateChange, StateError};
 

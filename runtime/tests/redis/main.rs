@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod approvals;
+mod breaker;
 #[path = "../../../tests/src/needs.rs"]
 mod needs;
 mod outage;
