@@ -149,8 +149,7 @@ struct Circuits {
 
 #[derive(Debug)]
 struct Seen {
-    /// What others are not told yet: until when a circuit is open; `None` if it is closed.
-    changes: BTreeMap<String, Option<Instant>>,
+    changes: Changes,
     /// Whether the last request was answered.
     answered: bool,
 }
@@ -193,37 +192,47 @@ async fn follow(
         let changes = std::mem::take(&mut unpoisoned(circuits.seen.lock()).changes);
         let answer = exchange(&state, &key, known, &memory, &changes).await;
         let Some(breaker) = breaker.upgrade() else { return };
-        let mut seen = unpoisoned(circuits.seen.lock());
-        seen.answered = answer.is_ok();
-        match answer {
-            Ok((last, found)) => {
-                known = last;
-                // What happened here meanwhile is newer.
-                let found = found.into_iter().filter(|(service, _)| !seen.changes.contains_key(service));
-                let found: Vec<_> = found.filter(|(service, _)| !changes.contains_key(service)).collect();
-                drop(seen);
-                for (service, left) in found {
-                    match left {
-                        0 => breaker.closed_elsewhere(&service),
-                        left => breaker.open_elsewhere(&service, Duration::from_millis(left)),
-                    }
-                }
-            }
-            Err(_) => {
-                for (service, till) in changes {
-                    seen.changes.entry(service).or_insert(till);
-                }
-                drop(seen);
-            }
-        }
+        known = circuits.heard(answer, changes, &breaker).unwrap_or(known);
         drop(breaker);
         // A change is passed on at once, but not again and again while the server is away.
-        tokio::select! {
-            () = tokio::time::sleep(interval) => {}
-            () = circuits.woken.notified(), if state.is_up() => {}
+        if state.is_up() {
+            let _ = tokio::time::timeout(interval, circuits.woken.notified()).await;
+        } else {
+            tokio::time::sleep(interval).await;
         }
     }
 }
+
+impl Circuits {
+    /// Does to the circuits here what was done to them elsewhere, and returns the number of the last change. What was
+    /// not passed on is passed on later.
+    fn heard(&self, answer: Result<Heard, StateError>, told: Changes, breaker: &CircuitBreaker) -> Option<u64> {
+        let mut seen = unpoisoned(self.seen.lock());
+        seen.answered = answer.is_ok();
+        let Ok((last, mut found)) = answer else {
+            for (service, till) in told {
+                seen.changes.entry(service).or_insert(till);
+            }
+            return None;
+        };
+        // What happened here is newer.
+        found.retain(|(service, _)| !seen.changes.contains_key(service) && !told.contains_key(service));
+        drop(seen);
+        for (service, left) in found {
+            match left {
+                0 => breaker.closed_elsewhere(&service),
+                left => breaker.open_elsewhere(&service, Duration::from_millis(left)),
+            }
+        }
+        Some(last)
+    }
+}
+
+/// What others are not told yet: until when a circuit is open; `None` if it is closed.
+type Changes = BTreeMap<String, Option<Instant>>;
+
+/// The number of the last change, and the circuits that changed, with the milliseconds for which they are open.
+type Heard = (u64, Vec<(String, u64)>);
 
 /// Tells the server the changes, and returns the number of the last one and those after the known one.
 async fn exchange(
@@ -231,8 +240,8 @@ async fn exchange(
     key: &str,
     known: u64,
     memory: &str,
-    changes: &BTreeMap<String, Option<Instant>>,
-) -> Result<(u64, Vec<(String, u64)>), StateError> {
+    changes: &Changes,
+) -> Result<Heard, StateError> {
     let (known, now) = (known.to_string(), Instant::now());
     let lefts: Vec<_> = changes
         .values()
