@@ -3,6 +3,7 @@
 
 mod approvals;
 mod breaker;
+mod guide;
 #[path = "../../../tests/src/needs.rs"]
 mod needs;
 mod outage;
