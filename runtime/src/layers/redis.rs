@@ -7,9 +7,10 @@
 //! |---|---|---|---|
 //! | rate limit | [`RedisState::rate_limit`] | the calls in the window, exact to one call | refuses, or counts in this process |
 //! | circuit breakers | [`RedisState::breaker`] | which circuits are open, within a tenth of a second | refuses, or goes by the circuits of this process |
+//! | pages | [`RedisState::pages`] | large results, to be read on in | reads what this process cut |
 //! | approvals | [`RedisState::approvals`] | which requests were resumed | refuses, or remembers in this process |
 //!
-//! Which of the two is [`OnFailure`], chosen for each layer. No call waits longer for the server than the
+//! Where there are two, [`OnFailure`] says which, for each layer. No call waits longer for the server than the
 //! [timeout](RedisBuilder::timeout) of the state, half a second by default, and while the server is down only one call
 //! in a quarter of a second tries to reach it: the others get their answer at once.
 //!
@@ -21,12 +22,14 @@
 
 mod approval;
 mod breaker;
+mod pages;
 mod place;
 mod rate;
 mod state;
 
 pub use approval::RedisApprovals;
 pub use breaker::RedisBreaker;
+pub use pages::{RESULT_UNKNOWN, RedisPages};
 pub use rate::{RATE_LIMIT_UNKNOWN, RedisRateLimit};
 pub use state::{RedisBuilder, RedisState, StateChange, StateError};
 

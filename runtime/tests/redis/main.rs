@@ -7,6 +7,7 @@ mod guide;
 #[path = "../../../tests/src/needs.rs"]
 mod needs;
 mod outage;
+mod pages;
 mod rate;
 mod server;
 mod tls;

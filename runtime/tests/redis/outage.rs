@@ -59,7 +59,10 @@ async fn each_layer_does_what_was_chosen_for_it_when_the_server_is_killed() {
     let why = call(&closed).await.unwrap_err();
     assert_eq!(why.code(), RATE_LIMIT_UNKNOWN);
     let text = why.to_string();
-    assert!(text.contains("'add'") && text.contains("cannot be reached") && text.contains("Try again"), "{text}");
+    assert!(
+        text.contains("'add'") && text.contains("cannot be reached") && text.contains("Try again"),
+        "{text}"
+    );
     let detail = why.operator_text();
     assert!(detail.contains(&format!("redis://127.0.0.1:{}", server.port())), "{detail}");
     // Alone, from zero.

@@ -82,7 +82,8 @@ impl Drop for Server {
 
 /// Starts a server and waits until it listens; `None` if it ends instead.
 fn run(port: u16, folder: &Path, more: &[String]) -> Option<Child> {
-    let plain = if more.iter().any(|option| option == "--tls-port") { "0".to_owned() } else { port.to_string() };
+    let plain =
+        if more.iter().any(|option| option == "--tls-port") { "0".to_owned() } else { port.to_string() };
     let more = more.iter().map(|option| option.replace("PORT", &port.to_string()));
     let mut process = Command::new("redis-server")
         .args(["--port", &plain, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir"])

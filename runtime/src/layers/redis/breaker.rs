@@ -12,7 +12,9 @@ use super::{OnFailure, RedisState, StateError};
 use crate::base::sync::unpoisoned;
 use crate::base::time::whole_millis;
 use crate::call::error::ToolError;
-use crate::layers::breaker::{BreakerSettings, CircuitBreaker, CircuitChange, SERVICE_UNAVAILABLE, SharedCircuits};
+use crate::layers::breaker::{
+    BreakerSettings, CircuitBreaker, CircuitChange, SERVICE_UNAVAILABLE, SharedCircuits,
+};
 
 /// How often a process asks by default what others opened and closed.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -206,7 +208,12 @@ async fn follow(
 impl Circuits {
     /// Does to the circuits here what was done to them elsewhere, and returns the number of the last change. What was
     /// not passed on is passed on later.
-    fn heard(&self, answer: Result<Heard, StateError>, told: Changes, breaker: &CircuitBreaker) -> Option<u64> {
+    fn heard(
+        &self,
+        answer: Result<Heard, StateError>,
+        told: Changes,
+        breaker: &CircuitBreaker,
+    ) -> Option<u64> {
         let mut seen = unpoisoned(self.seen.lock());
         seen.answered = answer.is_ok();
         let Ok((last, mut found)) = answer else {

@@ -53,9 +53,9 @@ impl Place {
         };
         let database = match url.path().trim_matches('/') {
             "" => 0,
-            number => number
-                .parse::<u32>()
-                .map_err(|_| wrong(format!("the database `{number}` is no number")))?,
+            number => {
+                number.parse::<u32>().map_err(|_| wrong(format!("the database `{number}` is no number")))?
+            }
         };
         let mut login = RedisConnectionInfo::default().set_db(database.into()).set_skip_set_lib_name();
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
@@ -110,7 +110,10 @@ mod tests {
         assert_eq!((place.login.username(), place.login.password()), (Some("app"), Some("s:cret")));
         assert_eq!(place.login.db(), 3);
         let place = Place::parse("valkeys://cache.example", &[]).unwrap();
-        assert_eq!((place.to_string().as_str(), place.tls.is_some()), ("rediss://cache.example:6379/0", true));
+        assert_eq!(
+            (place.to_string().as_str(), place.tls.is_some()),
+            ("rediss://cache.example:6379/0", true)
+        );
     }
 
     #[test]
