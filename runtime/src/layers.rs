@@ -19,6 +19,8 @@ mod pattern;
 pub mod policy;
 pub mod rate;
 pub mod redact;
+#[cfg(feature = "redis")]
+pub mod redis;
 pub mod repeat;
 #[cfg(feature = "audit")]
 pub mod replay;

@@ -293,9 +293,13 @@ impl Provider {
         if let Some(pages) =
             layers.pages.as_ref().filter(|_| reader == Reader::Model && !record.is_answered())
         {
-            match &mut outcome {
+            let kept = match &mut outcome {
                 Ok(result) => pages.cut(result, spec, ctx),
                 Err(error) => pages.cut_error(error, spec, ctx),
+            };
+            if pages.is_shared() && !kept.is_empty() {
+                // On the heap: every call would hold the room for what few do.
+                Box::pin(pages.share(kept, ctx)).await;
             }
         }
         outcome
