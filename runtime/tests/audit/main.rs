@@ -69,6 +69,8 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(self.0.parent().unwrap());
+        // Nothing but a folder of its own: the parent of a name that ends in `/` is the folder of all.
+        let folder = self.0.parent().filter(|folder| *folder != std::env::temp_dir()).unwrap();
+        let _ = std::fs::remove_dir_all(folder);
     }
 }
