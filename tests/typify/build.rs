@@ -52,7 +52,12 @@ fn main() {
         let root = json!({"components": {"schemas": kept}});
         fs::write(out.join(format!("schemas_{at}.json")), root.to_string()).unwrap();
         let file = |name: &str| format!("include!(concat!(env!(\"OUT_DIR\"), \"/{name}_{at}.rs\"));");
-        let _ = writeln!(modules, "pub mod d{at} {{ pub mod ours {{ {} }} pub mod theirs {{ {} }} }}", file("ours"), file("theirs"));
+        let _ = writeln!(
+            modules,
+            "pub mod d{at} {{ pub mod ours {{ {} }} pub mod theirs {{ {} }} }}",
+            file("ours"),
+            file("theirs")
+        );
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         for (index, schema) in kept.keys().enumerate() {
             let reference = serde_json::from_value(json!({"$ref": format!("{PREFIX}{schema}")})).unwrap();
@@ -60,7 +65,9 @@ fn main() {
             let ident = space.get_type(&id).unwrap().ident().to_string();
             // Their names stand alone, and paths begin with `::`.
             let theirs = theirs_path(&ident, at);
-            let ours = format!("<d{at}::ours::types::Check{index} as toolgen_runtime::engine::typed::TypedTool>::Output");
+            let ours = format!(
+                "<d{at}::ours::types::Check{index} as toolgen_runtime::engine::typed::TypedTool>::Output"
+            );
             let _ = writeln!(
                 table,
                 "    crate::Case {{ document: {name:?}, schema: {schema:?}, root: include_str!(concat!(env!(\"OUT_DIR\"), \
@@ -69,7 +76,10 @@ fn main() {
         }
     }
     table.push_str("];\n");
-    let _ = writeln!(table, "pub const DOCUMENTS: usize = {documents};\npub const SCHEMAS: usize = {all};\npub const TAKEN: usize = {taken};");
+    let _ = writeln!(
+        table,
+        "pub const DOCUMENTS: usize = {documents};\npub const SCHEMAS: usize = {all};\npub const TAKEN: usize = {taken};"
+    );
     fs::write(out.join("cases.rs"), modules + &table).unwrap();
 }
 
@@ -90,7 +100,8 @@ fn theirs_path(ident: &str, at: usize) -> String {
 
 fn paths() -> Vec<PathBuf> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let corpus = env::var_os("TOOLGEN_CORPUS").map_or_else(|| repository.join("../shared/corpus"), PathBuf::from);
+    let corpus =
+        env::var_os("TOOLGEN_CORPUS").map_or_else(|| repository.join("../shared/corpus"), PathBuf::from);
     let mut paths = Vec::new();
     for folder in [repository.join("specs"), corpus.join("openapi")] {
         println!("cargo::rerun-if-changed={}", folder.display());
@@ -113,8 +124,16 @@ fn schemas(path: &Path) -> Option<Schemas> {
 
 /// Writes what only OpenAPI has in the words of JSON Schema, and leaves out what is no rule.
 fn draft_7(schema: &Value) -> Value {
-    const REMARKS: [&str; 8] =
-        ["example", "examples", "xml", "externalDocs", "discriminator", "deprecated", "readOnly", "writeOnly"];
+    const REMARKS: [&str; 8] = [
+        "example",
+        "examples",
+        "xml",
+        "externalDocs",
+        "discriminator",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+    ];
     let Value::Object(schema) = schema else { return schema.clone() };
     if let Some(reference) = schema.get("$ref") {
         return json!({"$ref": reference});
@@ -214,7 +233,9 @@ fn space_of(schemas: &Schemas) -> Option<TypeSpace> {
     };
     let types = schemas.iter().map(read).collect::<Option<Vec<_>>>()?;
     let mut space = TypeSpace::new(&TypeSpaceSettings::default());
-    let added = catch_unwind(AssertUnwindSafe(|| space.add_ref_types(types).is_ok() && !space.to_stream().is_empty()));
+    let added = catch_unwind(AssertUnwindSafe(|| {
+        space.add_ref_types(types).is_ok() && !space.to_stream().is_empty()
+    }));
     (added.is_ok_and(|added| added) && !has_twins(&space)).then_some(space)
 }
 
@@ -256,7 +277,10 @@ fn ours(schemas: &Schemas) -> String {
     for (index, name) in schemas.keys().enumerate() {
         let schema = json!({"$ref": format!("{PREFIX}{name}")});
         let answer = json!({"200": {"description": "", "content": {"application/json": {"schema": schema}}}});
-        paths.insert(format!("/{index}"), json!({"get": {"operationId": format!("check{index}"), "responses": answer}}));
+        paths.insert(
+            format!("/{index}"),
+            json!({"get": {"operationId": format!("check{index}"), "responses": answer}}),
+        );
     }
     // Draft 7 is read by the rules of 3.1, of which it is a part as far as it is used here.
     let document = json!({"openapi": "3.1.0", "info": {"title": "", "version": ""}, "paths": paths,

@@ -39,7 +39,9 @@ impl<'r> Values<'r> {
     }
 
     fn draw(&mut self, schema: &Value, depth: usize) -> Option<Value> {
-        let Value::Object(rules) = schema else { return (schema != &Value::Bool(false)).then(|| json!("any")) };
+        let Value::Object(rules) = schema else {
+            return (schema != &Value::Bool(false)).then(|| json!("any"));
+        };
         if depth > 12 {
             return None;
         }
@@ -88,7 +90,9 @@ impl<'r> Values<'r> {
             "null" => Value::Null,
             "boolean" => Value::Bool(self.below(2) == 0),
             "integer" => {
-                let least = number("minimum").or_else(|| number("maximum").map(|most| most.min(9.0) - 9.0)).unwrap_or(0.0);
+                let least = number("minimum")
+                    .or_else(|| number("maximum").map(|most| most.min(9.0) - 9.0))
+                    .unwrap_or(0.0);
                 json!(least as i64 + i64::try_from(self.below(10)).ok()?)
             }
             "number" => json!(number("minimum").unwrap_or(0.0) + 0.25 * self.below(20) as f64),
@@ -142,7 +146,8 @@ impl<'r> Values<'r> {
             _ => format!("text {digit}"),
         };
         let (least, most) = (rules.get("minLength"), rules.get("maxLength"));
-        let length = |limit: Option<&Value>, other: u64| limit.and_then(Value::as_u64).unwrap_or(other) as usize;
+        let length =
+            |limit: Option<&Value>, other: u64| limit.and_then(Value::as_u64).unwrap_or(other) as usize;
         let mut text: String = text.chars().take(length(most, 64)).collect();
         while text.chars().count() < length(least, 0) {
             text.push('x');

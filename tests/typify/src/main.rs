@@ -69,13 +69,20 @@ enum Outcome {
 fn judge(case: &Case, value: &Value) -> (Outcome, String) {
     let outcome = match ((case.ours)(value), (case.theirs)(value)) {
         (Ok(ours), Ok(theirs)) if same(&ours, value) => {
-            if same(&theirs, value) { Outcome::Equal } else { Outcome::OursKeepsMore }
+            if same(&theirs, value) {
+                Outcome::Equal
+            } else {
+                Outcome::OursKeepsMore
+            }
         }
         (Ok(ours), Ok(theirs)) if same(&ours, &theirs) => Outcome::BothChange,
         (Ok(_), Err(_)) => Outcome::OnlyOurs,
         (Err(_), Err(_)) => Outcome::Neither,
         (ours, theirs) => {
-            let told = format!("{} {}: {value}\n  ours:   {ours:?}\n  theirs: {theirs:?}", case.document, case.schema);
+            let told = format!(
+                "{} {}: {value}\n  ours:   {ours:?}\n  theirs: {theirs:?}",
+                case.document, case.schema
+            );
             return (Outcome::Wrong, told);
         }
     };
