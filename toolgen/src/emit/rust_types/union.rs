@@ -7,11 +7,12 @@ use super::super::idents::{self, Names};
 use super::model::{Body, Choice, Ty};
 use super::objects::{is_text, json_type, object_of};
 
-/// Whether a shape allows `null` as a variant, and the only other variant if there is just one.
+/// Whether a shape allows `null`, as a variant or in one, and the only other variant if there is just one.
 pub(super) fn without_null(shape: &Shape) -> (bool, Option<&Shape>) {
     let Kind::Union(rules) = &shape.kind else { return (shape.nullable, None) };
     let mut rest = rules.variants.iter().filter(|variant| variant.kind != Kind::Null);
-    let nullable = shape.nullable || rules.variants.iter().any(|variant| variant.kind == Kind::Null);
+    let takes_null = |variant: &Shape| variant.nullable || matches!(variant.kind, Kind::Null | Kind::Any);
+    let nullable = shape.nullable || rules.variants.iter().any(takes_null);
     match (rest.next(), rest.next()) {
         (Some(only), None) => (nullable, Some(only)),
         _ => (nullable, None),
