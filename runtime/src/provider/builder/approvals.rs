@@ -68,8 +68,8 @@ impl ProviderBuilder {
     /// [`Provider::resume_decided`](crate::Provider::resume_decided). It is the [`approval_store`](Self::approval_store), too. Set it, and the same [`approval_key`](Self::approval_key), on every
     /// provider that makes or resumes such calls; a queue in memory needs no key.
     ///
-    /// A call that a tool makes, or a sub-agent, does not wait in the queue: there its caller is told to make the call
-    /// itself, or to decide at once.
+    /// If the queue cannot take a call, the answer is `APPROVAL_NOT_QUEUED`, and the call does not wait. A call that a tool
+    /// makes, or a sub-agent, does not wait in the queue either: when it could run, its caller is answered already.
     #[must_use]
     pub fn approval_queue(mut self, approvals: Approvals) -> ProviderBuilder {
         self.layers.seals.set_queue(approvals);

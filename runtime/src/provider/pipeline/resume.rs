@@ -59,9 +59,10 @@ impl Provider {
     /// # Errors
     ///
     /// [`ApprovalError::NoQueue`], [`NotFound`](ApprovalError::NotFound), [`Undecided`](ApprovalError::Undecided),
-    /// [`Expired`](ApprovalError::Expired), [`OtherCaller`](ApprovalError::OtherCaller), [`Damaged`](ApprovalError::Damaged), and [`Queue`](ApprovalError::Queue) if the
-    /// queue cannot be read or written. The outcome of the call is in the response, and so are the problems of
-    /// [`resume`](Self::resume): of a call that was changed in the queue, `APPROVAL_INVALID`.
+    /// [`Expired`](ApprovalError::Expired), [`OtherCaller`](ApprovalError::OtherCaller),
+    /// [`Damaged`](ApprovalError::Damaged), and [`Queue`](ApprovalError::Queue) if the queue cannot be read or written. The
+    /// outcome of the call is in the response, and so are the problems of [`resume`](Self::resume): of a call that was
+    /// changed in the queue, `APPROVAL_INVALID`.
     pub async fn resume_decided(
         &self,
         id: &str,
