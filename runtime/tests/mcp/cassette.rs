@@ -123,7 +123,7 @@ async fn questions_and_progress_are_played() {
         let kept = Arc::clone(&lines);
         let turn = turn().with_on_progress(move |line| kept.lock().unwrap().push(line));
         let call = toolgen_runtime::ToolCall::new("1", "progress", json!({"steps": 3}));
-        provider.call(call, &turn).await;
+        assert_eq!(provider.call(call, &turn).await.text(), "done");
         let lines = lines.lock().unwrap().clone();
         lines
     };
