@@ -132,7 +132,7 @@ impl Cassette {
     pub fn text(&self) -> Result<String, CassetteError> {
         let state = unpoisoned(self.0.state.lock());
         let hiding = state.hidden.hiding(&self.0.redactor);
-        let hide = |entry: &Entry| entry.clone().map(|value| hiding.value(readable(value, &hiding)));
+        let hide = |entry: &Entry| entry.clone().map(|value| hidden(value, &hiding));
         let entries: Vec<Entry> = state.entries.iter().map(hide).collect();
         let text = entry::text(&entries);
         if hiding.finds(&text) {
@@ -214,21 +214,24 @@ impl Cassette {
     }
 }
 
-/// Turns bytes that hold a credential into a mask: in Base64 nothing would tell them from others.
-fn readable(value: Value, hiding: &Hiding<'_>) -> Value {
+/// Returns traffic without what is secret.
+fn hidden(value: Value, hiding: &Hiding<'_>) -> Value {
+    // The number of a request, which only by its name looks like a secret.
+    let tokens = ["/params/progressToken", "/params/_meta/progressToken"];
+    let kept = tokens.map(|place| value.pointer(place).filter(|token| token.is_u64()).cloned());
+    let mut value = value;
+    // In Base64, nothing would tell bytes that hold a credential from others.
     #[cfg(feature = "http")]
-    {
-        let mut value = value;
-        if let Some(body) = value.get_mut("body").filter(|body| http::holds(body, hiding)) {
-            *body = serde_json::json!({ "text": crate::layers::redact::REDACTED });
+    if let Some(body) = value.get_mut("body").filter(|body| http::holds(body, hiding)) {
+        *body = serde_json::json!({ "text": crate::layers::redact::REDACTED });
+    }
+    value = hiding.value(value);
+    for (place, kept) in tokens.into_iter().zip(kept) {
+        if let (Some(token), Some(kept)) = (value.pointer_mut(place), kept) {
+            *token = kept;
         }
-        value
     }
-    #[cfg(not(feature = "http"))]
-    {
-        let _ = hiding;
-        value
-    }
+    value
 }
 
 impl From<&Cassette> for Tape {

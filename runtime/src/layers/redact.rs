@@ -34,10 +34,7 @@ use crate::schema::shape::decode::ArgumentProblem;
 use crate::schema::shape::read::read_document;
 use crate::spec::ToolSpec;
 use bytes::put_back;
-#[cfg(feature = "audit")]
 pub(crate) use bytes::without_bytes;
-#[cfg(not(feature = "audit"))]
-use bytes::without_bytes;
 use declared::Declared;
 use rules::{Rules, hide_all};
 use scan::Prefix;

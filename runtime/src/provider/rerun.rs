@@ -3,6 +3,7 @@
 use crate::call::ToolCall;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
+use crate::call::session::Session;
 use crate::layers::replay::{Difference, RecordedOutcome, Replay};
 use crate::provider::Provider;
 
@@ -15,7 +16,17 @@ impl Provider {
     /// # Errors
     ///
     /// The first difference.
-    pub async fn rerun(&self, replay: &Replay, turn: &ToolContext) -> Result<(), Difference> {
+    pub async fn rerun(&self, replay: &Replay) -> Result<(), Difference> {
+        let turn = ToolContext::new("replay", "").with_session(Session::new("replay"));
+        self.rerun_in(replay, &turn).await
+    }
+
+    /// As [`rerun`](Self::rerun), in the context of a turn: with a principal, values and services of the test.
+    ///
+    /// # Errors
+    ///
+    /// As [`rerun`](Self::rerun).
+    pub async fn rerun_in(&self, replay: &Replay, turn: &ToolContext) -> Result<(), Difference> {
         let mut waiting = Vec::new();
         for (index, recorded) in replay.run().calls().iter().enumerate() {
             if recorded.inside.is_some() {

@@ -68,7 +68,7 @@ async fn another_call_is_told_with_what_differs() {
     let cassette = Cassette::record(&Redactor::new());
     let one = Frozen::from(server("legacy"));
     let engine = |cassette: &Cassette| {
-        toolgen_runtime::engine::mcp::McpEngine::new().with_options(options().cassette(cassette))
+        toolgen_runtime::engine::mcp::McpEngine::with_options(options().cassette(cassette))
     };
     let echo = |text: &str| toolgen_runtime::ToolCall::new("1", "echo", json!({ "text": text }));
     let recorded = provider(engine(&cassette), [tool(&one, "echo")]);
@@ -117,14 +117,13 @@ async fn questions_and_progress_are_played() {
     assert_eq!(answered.load(Ordering::SeqCst), 2);
 
     let progress = async |cassette: &Cassette, server: McpServer| {
-        let engine =
-            toolgen_runtime::engine::mcp::McpEngine::new().with_options(options().cassette(cassette));
+        let engine = toolgen_runtime::engine::mcp::McpEngine::with_options(options().cassette(cassette));
         let provider = provider(engine, [tool(&Frozen::from(server), "progress")]);
         let lines = Arc::<Mutex<Vec<String>>>::default();
         let kept = Arc::clone(&lines);
         let turn = turn().with_on_progress(move |line| kept.lock().unwrap().push(line));
         let call = toolgen_runtime::ToolCall::new("1", "progress", json!({"steps": 3}));
-        provider.call(call, &turn).await;
+        assert_eq!(provider.call(call, &turn).await.text(), "done");
         let lines = lines.lock().unwrap().clone();
         lines
     };

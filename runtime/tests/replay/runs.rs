@@ -171,10 +171,10 @@ async fn an_approved_call_is_resumed() {
 
     let replay = Replay::of(run);
     let provider = builder().middleware(Ask).replay(&replay).build().unwrap();
-    assert_eq!(provider.rerun(&replay, &turn()).await, Ok(()));
+    assert_eq!(provider.rerun_in(&replay, &turn()).await, Ok(()));
     // Without the middleware nothing asks.
     let replay = replay.again();
-    let why = builder().replay(&replay).build().unwrap().rerun(&replay, &turn()).await.unwrap_err();
+    let why = builder().replay(&replay).build().unwrap().rerun_in(&replay, &turn()).await.unwrap_err();
     assert!(why.to_string().contains("+ found    it ran"), "{why}");
 }
 

@@ -95,8 +95,7 @@ impl Applied {
         }
     }
 
-    /// As [`redact_url`](Self::redact_url), with a mask of the caller's in the query, and only short credentials elsewhere
-    /// left to be found.
+    /// Returns the URL with a mask where its query ends in a credential, however short. Others are found by their text.
     pub(super) fn mask_url(&self, url: &str, mask: &str) -> String {
         let Some((before, query)) = url.split_once('?') else { return url.to_owned() };
         let part = |part: &str| match self.ending(part) {

@@ -9,10 +9,8 @@ use crate::call::secrets::Secrets;
 use crate::layers::redact::{REDACTED, Redactor};
 
 /// Shorter credentials occur by chance; the engine that sends them hides them where they stand.
-#[cfg(feature = "http")]
 const SHORTEST: usize = 4;
 /// Shorter parts of Base64 occur by chance.
-#[cfg(feature = "http")]
 const SHORTEST_ENCODED: usize = 8;
 
 /// What is known to be secret.
@@ -32,16 +30,19 @@ pub(super) struct Hiding<'a> {
 
 impl Hidden {
     /// Adds a credential, which is looked for as it is and in Base64.
-    #[cfg(feature = "http")]
     pub(super) fn add(&mut self, text: &str) {
         if text.len() >= SHORTEST && !self.texts.contains(text) {
             self.texts.extend(in_base64(text));
+            self.texts.extend(by_number(text));
             self.texts.insert(text.to_owned());
         }
     }
 
+    /// Adds the secrets of a call or of a server.
     pub(super) fn add_all(&mut self, secrets: &Secrets) {
-        if !secrets.is_empty() {
+        let before = self.texts.len();
+        secrets.texts().for_each(|text| self.add(text));
+        if self.texts.len() > before || secrets.are_too_many() {
             self.secrets.push(secrets.clone());
         }
     }
@@ -98,22 +99,39 @@ impl Hiding<'_> {
 
 /// Returns what of a text stands in the Base64 of every text that contains it: one for each place modulo three, without
 /// the digits that depend on what is around it, in both alphabets.
-#[cfg(feature = "http")]
 fn in_base64(text: &str) -> Vec<String> {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-
     let mut found = Vec::new();
     for before in 0..3 {
         let bytes = [vec![0; before], text.as_bytes().to_vec()].concat();
         // A digit is of six bits: those of whole digits that lie within the text.
         let (from, to) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
-        for encoded in [STANDARD_NO_PAD.encode(&bytes), URL_SAFE_NO_PAD.encode(&bytes)] {
-            found.extend(encoded.get(from..to).map(str::to_owned));
+        let digits: String = base64(&bytes).chars().take(to).skip(from).collect();
+        if digits.len() >= SHORTEST_ENCODED {
+            found.push(digits.replace('+', "-").replace('/', "_"));
+            found.push(digits);
         }
     }
-    found.retain(|digits| digits.len() >= SHORTEST_ENCODED);
     found
+}
+
+/// Returns bytes in Base64 without padding. The crate for it is there only with the HTTP engine.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for group in bytes.chunks(3) {
+        let bits = group.iter().fold(0_usize, |bits, byte| bits << 8 | usize::from(*byte))
+            << (8 * (3 - group.len()));
+        let digits = (0..=group.len()).map(|digit| bits >> (18 - 6 * digit) & 63);
+        out.extend(digits.filter_map(|digit| DIGITS.get(digit)).map(|digit| char::from(*digit)));
+    }
+    out
+}
+
+/// Returns a text with an escape for each of its letters. If one of them is a backslash, decoding finds no end.
+fn by_number(text: &str) -> [String; 2] {
+    let lower: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+    let upper: String = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
+    [lower, upper]
 }
 
 #[cfg(all(test, feature = "http"))]

@@ -47,7 +47,7 @@ macro_rules! replay_test {
         #[test]
         fn $name() {
             let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
-            let tested = $crate::testing::replay::run_test(&path, |$replay| async move {
+            let tested = $crate::layers::replay::run_test(&path, |$replay| async move {
                 $body;
                 ::core::result::Result::Ok(())
             });
@@ -57,12 +57,19 @@ macro_rules! replay_test {
         }
     };
     ($(#[$attribute:meta])* $name:ident, $path:expr, $builder:expr $(,)?) => {
-        $crate::replay_test!($(#[$attribute])* $name, $path, |replay| {
-            let provider = $builder.replay(&replay).build()?;
-            let session = $crate::Session::new("replay");
-            let turn = $crate::ToolContext::new("replay", "").with_session(session);
-            provider.rerun(&replay, &turn).await?
-        });
+        $(#[$attribute])*
+        #[test]
+        fn $name() {
+            let path = ::std::path::Path::new(::core::env!("CARGO_MANIFEST_DIR")).join($path);
+            let tested = $crate::layers::replay::run_test(&path, |replay| async move {
+                let provider = $builder.replay(&replay).build()?;
+                provider.rerun(&replay).await?;
+                ::core::result::Result::Ok(())
+            });
+            if let ::core::result::Result::Err(why) = tested {
+                ::core::panic!("{why}");
+            }
+        }
     };
 }
 
