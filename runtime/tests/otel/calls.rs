@@ -191,3 +191,21 @@ async fn without_the_layer_or_the_library_there_is_nothing_and_calls_run() {
         assert_eq!(provider.call(call("login", arguments.clone()), &turn()).await.text(), "me 0");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_span_of_the_program_is_left_alone_where_the_layer_makes_none() {
+    let telemetry = Telemetry::start();
+    let tracer = telemetry.tracers.tracer("the program");
+    let above = Context::new().with_span(tracer.start("request"));
+    // The layer exports to the global providers, of which there are none.
+    let provider = provider(Otel::new().with_content());
+    for user in ["me", "root"] {
+        let call = call("login", json!({"user": user, "pin": "hunter2"}));
+        provider.call(call, &turn()).with_context(above.clone()).await;
+    }
+    assert!(above.span().is_recording(), "a call has ended it");
+    above.span().end();
+    let span = telemetry.span("request");
+    assert!(span.attributes.is_empty() && span.events.is_empty() && !failed(&span), "{span:?}");
+    assert_eq!(telemetry.names(), ["request"]);
+}

@@ -31,10 +31,13 @@ fn propagate() {
     ONCE.call_once(|| opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new()));
 }
 
+/// The headers of a request.
+type Headers = Vec<(String, String)>;
+
 /// A service that keeps the headers of the requests it gets, in lower case.
 pub(crate) struct Service {
     pub(crate) url: String,
-    seen: Arc<Mutex<Vec<Vec<(String, String)>>>>,
+    seen: Arc<Mutex<Vec<Headers>>>,
 }
 
 impl Service {
@@ -43,7 +46,7 @@ impl Service {
     pub(crate) fn start(answers: &[&str]) -> Service {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let seen: Arc<Mutex<Vec<Vec<(String, String)>>>> = Arc::default();
+        let seen: Arc<Mutex<Vec<Headers>>> = Arc::default();
         let (into, answers) =
             (Arc::clone(&seen), answers.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>());
         std::thread::spawn(move || {
@@ -65,7 +68,7 @@ impl Service {
     /// The values of a header, of all requests.
     fn headers(&self, name: &str) -> Vec<Option<String>> {
         let seen = self.seen.lock().unwrap();
-        let of = |headers: &Vec<(String, String)>| {
+        let of = |headers: &Headers| {
             let mut found = headers.iter().filter(|(known, _)| known == name);
             let value = found.next().map(|(_, value)| value.clone());
             assert!(found.next().is_none(), "{name} stands there twice");
@@ -246,7 +249,7 @@ async fn a_call_goes_on_in_the_process_of_its_mcp_server() {
     assert!(shown[2].starts_with("jsonrpc.request.id="), "{shown:?}");
     let rest = ["mcp.method.name=tools/call".to_owned(), format!("mcp.protocol.version={version}")];
     assert_eq!(shown[3..], [&rest[..], &["network.transport=pipe".to_owned()]].concat());
-    let failing = telemetry.spans().into_iter().filter(|span| failed(span));
+    let failing = telemetry.spans().into_iter().filter(failed);
     let kinds: Vec<String> = failing.map(|span| attribute(&span, "error.type").unwrap()).collect();
     assert_eq!(kinds.len(), 3, "{kinds:?}");
     assert_eq!(kinds[1], "tool_error");

@@ -12,7 +12,7 @@ mod on {
     use std::sync::{Arc, Mutex};
     use std::time::Instant;
 
-    use opentelemetry::trace::{SpanKind, Status, TraceContextExt, Tracer};
+    use opentelemetry::trace::{SpanBuilder, SpanKind, Status, TraceContextExt};
     use opentelemetry::{Array, Context, KeyValue, StringValue, Value};
 
     use super::super::{LoopEnd, LoopError, Model, ModelInfo, ModelTurn, Transcript};
@@ -31,7 +31,8 @@ mod on {
 
     struct Open {
         signals: Arc<Signals>,
-        context: Context,
+        /// `None`: nobody makes spans.
+        context: Option<Context>,
         since: Instant,
         agent: Option<KeyValue>,
         conversation: Option<KeyValue>,
@@ -65,14 +66,16 @@ mod on {
             let signals = Arc::clone(otel.signals());
             let name = agent_id.map_or("invoke_agent".to_owned(), |id| format!("invoke_agent {id}"));
             let context = begun(&signals, name, SpanKind::Internal, attributes, &turn.otel_context());
-            *turn = turn.in_span(context.clone());
+            if let Some(context) = &context {
+                *turn = turn.in_span(context.clone());
+            }
             let (since, sums) = (Instant::now(), Mutex::default());
             AgentSpan(Some(Open { signals, context, since, agent, conversation, sums, ended: false }))
         }
 
         /// Runs a future with the span as the current one.
         pub(in super::super) async fn around<F: Future>(&self, run: Pin<&mut F>) -> F::Output {
-            Attached::new(run, self.0.as_ref().map(|open| &open.context)).await
+            Attached::new(run, self.0.as_ref().and_then(|open| open.context.as_ref())).await
         }
 
         /// Ends the span with the outcome of the run.
@@ -92,16 +95,15 @@ mod on {
     impl Open {
         fn finish(&mut self, code: Option<&'static str>) {
             self.ended = true;
-            let span = self.context.span();
             let sums = *unpoisoned(self.sums.lock());
-            span.set_attributes(tokens(sums.used));
+            let kind = code.map(|code| KeyValue::new("error.type", code));
+            ended(self.context.as_ref(), tokens(sums.used).collect(), kind.as_ref());
             let mut measured: Vec<KeyValue> = self.agent.iter().cloned().collect();
             let instruments = self.signals.instruments();
             instruments.inference_calls.record(sums.asked, &measured);
             instruments.tool_calls.record(sums.called, &measured);
             measured.push(KeyValue::new("gen_ai.operation.name", "invoke_agent"));
-            measured.extend(failed(&self.context, code));
-            span.end();
+            measured.extend(kind);
             instruments.invoke_agent.record(self.since.elapsed().as_secs_f64(), &measured);
         }
     }
@@ -117,7 +119,7 @@ mod on {
     /// A turn that a model is asked for. If it is dropped, nobody waits for it any more.
     struct Asked {
         signals: Arc<Signals>,
-        context: Context,
+        context: Option<Context>,
         since: Instant,
         measured: Vec<KeyValue>,
         ended: bool,
@@ -126,21 +128,20 @@ mod on {
     impl Asked {
         fn finish(&mut self, turn: Result<&ModelTurn, &'static str>) {
             self.ended = true;
-            let (span, instruments) = (self.context.span(), self.signals.instruments());
+            let instruments = self.signals.instruments();
             let used = turn.map(|turn| turn.usage).unwrap_or_default();
-            if let Ok(turn) = turn {
-                if let Some(reason) = reason(turn) {
-                    let reasons = Value::Array(Array::String(vec![StringValue::from(reason)]));
-                    span.set_attribute(KeyValue::new("gen_ai.response.finish_reasons", reasons));
-                }
-                span.set_attributes(tokens(used));
+            let mut attributes: Vec<KeyValue> = tokens(used).collect();
+            if let Some(reason) = turn.ok().and_then(reason) {
+                let reasons = Value::Array(Array::String(vec![StringValue::from(reason)]));
+                attributes.push(KeyValue::new("gen_ai.response.finish_reasons", reasons));
             }
+            let kind = turn.err().map(|code| KeyValue::new("error.type", code));
+            ended(self.context.as_ref(), attributes, kind.as_ref());
             let mut counted = self.measured.clone();
             counted.push(KeyValue::new("gen_ai.token.modality", "unknown"));
             instruments.input_tokens.add(used.input, &counted);
             instruments.output_tokens.add(used.output, &counted);
-            self.measured.extend(failed(&self.context, turn.err()));
-            span.end();
+            self.measured.extend(kind);
             instruments.inference.record(self.since.elapsed().as_secs_f64(), &self.measured);
         }
     }
@@ -178,10 +179,12 @@ mod on {
             "" => operation.to_owned(),
             model => format!("{operation} {model}"),
         };
-        let context = begun(&open.signals, name, SpanKind::Client, attributes, &open.context);
+        let context = open.context.as_ref();
+        let context =
+            context.and_then(|above| begun(&open.signals, name, SpanKind::Client, attributes, above));
         let signals = Arc::clone(&open.signals);
         let mut asked = Asked { signals, context, since: Instant::now(), measured, ended: false };
-        let turn = Attached::new(pin!(model_of.next(transcript)), Some(&asked.context)).await;
+        let turn = Attached::new(pin!(model_of.next(transcript)), asked.context.as_ref()).await;
         asked.finish(turn.as_ref().map_err(|_| "MODEL_ERROR"));
         if let Ok(turn) = &turn {
             let mut sums = unpoisoned(open.sums.lock());
@@ -197,17 +200,20 @@ mod on {
         kind: SpanKind,
         attributes: Vec<KeyValue>,
         parent: &Context,
-    ) -> Context {
-        let tracer = signals.tracer();
-        let builder = tracer.span_builder(name).with_kind(kind).with_attributes(attributes);
-        parent.with_span(tracer.build_with_context(builder, parent))
+    ) -> Option<Context> {
+        signals.begun(parent, || SpanBuilder::from_name(name).with_kind(kind).with_attributes(attributes))
     }
 
-    fn failed(context: &Context, code: Option<&'static str>) -> Option<KeyValue> {
-        let kind = KeyValue::new("error.type", code?);
-        context.span().set_status(Status::error(""));
-        context.span().set_attribute(kind.clone());
-        Some(kind)
+    /// Ends a span, if there is one.
+    fn ended(context: Option<&Context>, attributes: Vec<KeyValue>, kind: Option<&KeyValue>) {
+        let Some(context) = context else { return };
+        let span = context.span();
+        span.set_attributes(attributes);
+        if let Some(kind) = kind {
+            span.set_status(Status::error(""));
+            span.set_attribute(kind.clone());
+        }
+        span.end();
     }
 
     fn model(info: &ModelInfo) -> Option<KeyValue> {

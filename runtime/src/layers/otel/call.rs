@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use opentelemetry::trace::{SpanKind, Status, TraceContextExt, Tracer};
+use opentelemetry::trace::{SpanBuilder, SpanKind, Status, TraceContextExt};
 use opentelemetry::{Context, KeyValue};
 use serde_json::Value;
 
@@ -33,7 +33,8 @@ pub(crate) struct Called<'a> {
 
 /// The span of a call that runs. If it is dropped without an outcome, the call was abandoned.
 pub(crate) struct CallSpan {
-    own: Arc<Spanned>,
+    /// `None`: nobody makes spans, and the call is measured alone.
+    own: Option<Arc<Spanned>>,
     signals: Arc<Signals>,
     since: Instant,
     /// The attributes of the metric.
@@ -48,30 +49,33 @@ impl CallSpan {
     pub(crate) fn begin(otel: &Otel, called: &Called<'_>, ctx: &mut ToolContext) -> CallSpan {
         let Called { call, tool, .. } = *called;
         let (agent, conversation) = named(ctx);
-        let name = match tool {
-            Some(_) => format!("execute_tool {}", call.name),
-            None => "execute_tool".to_owned(),
-        };
-        let shown_name = if tool.is_some() { call.name.as_str().to_owned() } else { OTHER.to_owned() };
+        let measured_name = if tool.is_some() { call.name.as_str() } else { OTHER };
         let mut measured = vec![
-            KeyValue::new("gen_ai.tool.name", shown_name),
+            KeyValue::new("gen_ai.tool.name", measured_name.to_owned()),
             KeyValue::new("gen_ai.tool.type", "function"),
         ];
         measured.extend(agent.clone());
-        let attributes = [
-            KeyValue::new("gen_ai.operation.name", "execute_tool"),
-            KeyValue::new("gen_ai.tool.name", call.name.as_str().to_owned()),
-        ];
-        let waited = call.brings().waited.as_ref().and_then(|waited| waited.call().traceparent.as_deref());
-        let tracer = otel.signals.tracer();
-        let builder = tracer
-            .span_builder(name)
-            .with_kind(SpanKind::Internal)
-            .with_start_time(called.started)
-            .with_attributes(attributes)
-            .with_links(waited.and_then(linked).into_iter().collect());
-        let parent = ctx.otel_context();
-        let context = parent.with_span(tracer.build_with_context(builder, &parent));
+        let signals = Arc::clone(&otel.signals);
+        let since = Instant::now();
+        let begun = otel.signals.begun(&ctx.otel_context(), || {
+            let waited = call.brings().waited.as_ref();
+            let waited = waited.and_then(|waited| linked(waited.call().traceparent.as_deref()?));
+            let name = match tool {
+                Some(_) => format!("execute_tool {}", call.name),
+                None => "execute_tool".to_owned(),
+            };
+            SpanBuilder::from_name(name)
+                .with_kind(SpanKind::Internal)
+                .with_start_time(called.started)
+                .with_attributes([
+                    KeyValue::new("gen_ai.operation.name", "execute_tool"),
+                    KeyValue::new("gen_ai.tool.name", call.name.as_str().to_owned()),
+                ])
+                .with_links(waited.into_iter().collect())
+        });
+        let Some(context) = begun else {
+            return CallSpan { own: None, signals, since, measured, redactor: None, ended: false };
+        };
         let span = context.span();
         let mut redactor = None;
         if span.is_recording() {
@@ -90,13 +94,12 @@ impl CallSpan {
         }
         let own = Spanned::own(context);
         ctx.set_spanned(Arc::clone(&own));
-        let signals = Arc::clone(&otel.signals);
-        CallSpan { own, signals, since: Instant::now(), measured, redactor, ended: false }
+        CallSpan { own: Some(own), signals, since, measured, redactor, ended: false }
     }
 
-    /// The context with the span.
-    pub(crate) fn context(&self) -> &Context {
-        self.own.context()
+    /// The context with the span, if there is one.
+    pub(crate) fn context(&self) -> Option<&Context> {
+        self.own.as_ref().map(|own| own.context())
     }
 
     /// Ends the span with the outcome of the call.
@@ -107,39 +110,40 @@ impl CallSpan {
             Err(why) => Some(why.code()),
         };
         let code = code.map(|code| secrets.code(code).unwrap_or("EXECUTION_ERROR"));
-        if let (Some(redactor), Ok(result)) = (&self.redactor, outcome) {
-            let result = redactor.result(result, secrets).to_string();
-            self.context().span().set_attribute(KeyValue::new("gen_ai.tool.call.result", result));
-        }
         let waits = match outcome {
             Err(ToolError::ApprovalRequired(_)) => Some("approval"),
             Err(ToolError::InputRequired(_)) => Some("input"),
             _ => None,
         };
-        match waits {
-            Some(waits) => {
-                let attributes = vec![KeyValue::new("toolgen.waiting.for", waits)];
-                self.context().span().add_event("toolgen.call.waiting", attributes);
-                self.finish(None);
+        if let Some(context) = self.context() {
+            let span = context.span();
+            if let (Some(redactor), Ok(result)) = (&self.redactor, outcome) {
+                let result = redactor.result(result, secrets).to_string();
+                span.set_attribute(KeyValue::new("gen_ai.tool.call.result", result));
             }
-            None => self.finish(code.map(|code| Text::copy_of(code))),
+            if let Some(waits) = waits {
+                span.add_event("toolgen.call.waiting", vec![KeyValue::new("toolgen.waiting.for", waits)]);
+            }
         }
+        self.finish(if waits.is_some() { None } else { code.map(Text::copy_of) });
     }
 
     fn finish(&mut self, code: Option<Text>) {
         self.ended = true;
-        let span = self.own.context().span();
-        if let Some(code) = code {
-            let kind = KeyValue::new("error.type", code.as_str().to_owned());
-            if !self.own.ran() {
-                span.add_event("toolgen.call.refused", vec![kind.clone()]);
+        let kind = code.map(|code| KeyValue::new("error.type", code.as_str().to_owned()));
+        if let Some(own) = &self.own {
+            let span = own.context().span();
+            if let Some(kind) = &kind {
+                if !own.ran() {
+                    span.add_event("toolgen.call.refused", vec![kind.clone()]);
+                }
+                // Without a description: the message may contain anything.
+                span.set_status(Status::error(""));
+                span.set_attribute(kind.clone());
             }
-            // Without a description: the message may contain anything.
-            span.set_status(Status::error(""));
-            span.set_attribute(kind.clone());
-            self.measured.push(kind);
+            span.end();
         }
-        span.end();
+        self.measured.extend(kind);
         let seconds = self.since.elapsed().as_secs_f64();
         self.signals.instruments().execute_tool.record(seconds, &self.measured);
     }

@@ -4,8 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use opentelemetry::global::{self, BoxedTracer, ObjectSafeTracerProvider};
 use opentelemetry::metrics::{Counter, Histogram, Meter, MeterProvider};
-use opentelemetry::trace::{Link, SpanContext, SpanId, TraceFlags, TraceId, TraceState};
-use opentelemetry::{InstrumentationScope, KeyValue};
+use opentelemetry::trace::{
+    Link, Span, SpanBuilder, SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState, Tracer,
+};
+use opentelemetry::{Context, InstrumentationScope, KeyValue};
 
 use crate::call::context::ToolContext;
 
@@ -25,7 +27,7 @@ const MCP: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30
 pub(crate) struct Signals {
     tracers: Option<Arc<dyn ObjectSafeTracerProvider + Send + Sync>>,
     meters: Option<Arc<dyn MeterProvider + Send + Sync>>,
-    tracer: OnceLock<BoxedTracer>,
+    tracer: OnceLock<Option<BoxedTracer>>,
     instruments: OnceLock<Instruments>,
 }
 
@@ -54,12 +56,22 @@ impl Signals {
         Signals { tracers: self.tracers.clone(), meters: Some(meters), ..Signals::default() }
     }
 
-    /// The tracer.
-    pub(crate) fn tracer(&self) -> &BoxedTracer {
-        self.tracer.get_or_init(|| match &self.tracers {
-            Some(tracers) => BoxedTracer::new(tracers.boxed_tracer(scope())),
-            None => global::tracer_with_scope(scope()),
-        })
+    /// The tracer, if there is one that makes spans.
+    fn tracer(&self) -> Option<&BoxedTracer> {
+        let made = self.tracer.get_or_init(|| {
+            let tracer = match &self.tracers {
+                Some(tracers) => BoxedTracer::new(tracers.boxed_tracer(scope())),
+                None => global::tracer_with_scope(scope()),
+            };
+            (!is_noop(&tracer)).then_some(tracer)
+        });
+        made.as_ref()
+    }
+
+    /// Begins a span below another, and returns the context with it; `None` where nobody makes spans.
+    pub(crate) fn begun(&self, parent: &Context, builder: impl FnOnce() -> SpanBuilder) -> Option<Context> {
+        let tracer = self.tracer()?;
+        Some(parent.with_span(tracer.build_with_context(builder(), parent)))
     }
 
     /// The instruments.
@@ -71,6 +83,15 @@ impl Signals {
             })
         })
     }
+}
+
+/// Whether a tracer is the one that stands for no library: it gives its spans the identity of their parent, also where
+/// telemetry is suppressed and a library makes no span. Nothing is exported by the question.
+fn is_noop(tracer: &BoxedTracer) -> bool {
+    let (trace, span) = (TraceId::from(1), SpanId::from(1));
+    let above = SpanContext::new(trace, span, TraceFlags::default(), true, TraceState::default());
+    let suppressed = Context::new().with_remote_span_context(above.clone()).with_telemetry_suppressed();
+    *tracer.build_with_context(SpanBuilder::from_name("none"), &suppressed).span_context() == above
 }
 
 /// What the spans and metrics are made by.

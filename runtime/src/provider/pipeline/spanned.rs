@@ -45,7 +45,7 @@ mod on {
             &'a self,
             run: Pin<&'a mut F>,
         ) -> Attached<'a, Pin<&'a mut F>> {
-            Attached::new(run, self.0.as_deref().map(CallSpan::context))
+            Attached::new(run, self.0.as_deref().and_then(CallSpan::context))
         }
 
         /// Ends the span.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::http::request::Parts;
-use opentelemetry::trace::{Link, SpanKind, Status, TraceContextExt, Tracer};
+use opentelemetry::trace::{Link, SpanBuilder, SpanKind, Status, TraceContextExt};
 use opentelemetry::{Context, KeyValue};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::{RequestContext, RoleServer};
@@ -25,6 +25,8 @@ pub(super) struct RequestSpan {
 
 struct Open {
     signals: Arc<Signals>,
+    /// Whether the context has a span of the request: otherwise nobody makes spans.
+    spanned: bool,
     since: Instant,
     measured: Vec<KeyValue>,
     ended: bool,
@@ -61,14 +63,15 @@ impl RequestSpan {
         let (outer, inner) = (around.span().span_context().clone(), parent.span().span_context().clone());
         let link = (outer.is_valid() && outer != inner).then(|| Link::with_context(outer));
         let signals = Arc::clone(otel.signals());
-        let tracer = signals.tracer();
-        let builder = tracer
-            .span_builder(name)
-            .with_kind(SpanKind::Server)
-            .with_attributes(attributes)
-            .with_links(link.into_iter().collect());
-        let context = parent.with_span(tracer.build_with_context(builder, &parent));
-        let open = Open { signals, since: Instant::now(), measured, ended: false };
+        let begun = signals.begun(&parent, || {
+            SpanBuilder::from_name(name)
+                .with_kind(SpanKind::Server)
+                .with_attributes(attributes)
+                .with_links(link.into_iter().collect())
+        });
+        let spanned = begun.is_some();
+        let context = begun.unwrap_or(parent);
+        let open = Open { signals, spanned, since: Instant::now(), measured, ended: false };
         RequestSpan { context, open: Some(open) }
     }
 
@@ -79,6 +82,7 @@ impl RequestSpan {
 
     /// Ends the span with the answer.
     pub(super) fn end(mut self, answer: &Result<CallToolResponse, ErrorData>) {
+        let spanned = self.open.as_ref().is_some_and(|open| open.spanned);
         let code = match answer {
             Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => {
                 Some("tool_error".to_owned())
@@ -86,8 +90,10 @@ impl RequestSpan {
             Ok(_) => None,
             Err(why) => {
                 let code = why.code.0;
-                let status = KeyValue::new("rpc.response.status_code", code.to_string());
-                self.context.span().set_attribute(status);
+                if spanned {
+                    let status = KeyValue::new("rpc.response.status_code", code.to_string());
+                    self.context.span().set_attribute(status);
+                }
                 (!OF_THE_CLIENT.contains(&code)).then(|| code.to_string())
             }
         };
@@ -97,14 +103,16 @@ impl RequestSpan {
     fn finish(&mut self, code: Option<String>) {
         let Some(open) = &mut self.open else { return };
         open.ended = true;
-        let span = self.context.span();
-        if let Some(code) = code {
-            let kind = KeyValue::new("error.type", code);
-            span.set_status(Status::error(""));
-            span.set_attribute(kind.clone());
-            open.measured.push(kind);
+        let kind = code.map(|code| KeyValue::new("error.type", code));
+        if open.spanned {
+            let span = self.context.span();
+            if let Some(kind) = &kind {
+                span.set_status(Status::error(""));
+                span.set_attribute(kind.clone());
+            }
+            span.end();
         }
-        span.end();
+        open.measured.extend(kind);
         let seconds = open.since.elapsed().as_secs_f64();
         open.signals.instruments().mcp_server.record(seconds, &open.measured);
     }
