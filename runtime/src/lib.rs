@@ -33,6 +33,7 @@
 //! | `agent` | | the loop of an agent, state maps, agents as tools |
 //! | `audit` | | records of calls, in memory and as lines of JSON |
 //! | `sqlite` | | records in SQLite (with `audit`) |
+//! | `postgres` | | records in PostgreSQL (with `audit`) |
 //! | `executor` | | tools that are commands, and how tools start programs, with guards |
 //! | `process` | | executors that start processes and containers (with `executor`) |
 //! | `mcp` | | tools of MCP servers (with `process`) |
