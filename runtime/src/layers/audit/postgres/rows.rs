@@ -27,7 +27,8 @@ const WRITE: &str = "
 /// Prepares the statement that [`write`] runs.
 pub(super) async fn prepare(client: &Client) -> Result<Statement, tokio_postgres::Error> {
     let (number, text, whether) = (Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::BOOL_ARRAY);
-    let mut types = vec![number.clone(), text.clone(), number.clone(), number.clone(), number.clone(), whether.clone()];
+    let mut types =
+        vec![number.clone(), text.clone(), number.clone(), number.clone(), number.clone(), whether.clone()];
     types.extend(vec![text; 12]);
     types.extend([whether, number, Type::TEXT]);
     client.prepare_typed(WRITE, &types).await
@@ -73,7 +74,9 @@ fn fits(text: &str, what: &str, tool: &str) -> Result<(), AuditError> {
         return Ok(());
     }
     let (got, most) = (text.len() >> 20, LONGEST >> 20);
-    Err(AuditError::new(format!("the {what} of a call of `{tool}` have {got} MiB, more than the {most} of a record")))
+    Err(AuditError::new(format!(
+        "the {what} of a call of `{tool}` have {got} MiB, more than the {most} of a record"
+    )))
 }
 
 impl Row {

@@ -58,7 +58,8 @@ const AHEAD: i32 = 3;
 const REMOVAL: &str = "500ms";
 
 /// Waits until no other program changes the tables; to the end of the transaction.
-const ALONE: &str = "SELECT pg_advisory_xact_lock(hashtext('toolgen audit tables'), hashtext(current_schema()))";
+const ALONE: &str =
+    "SELECT pg_advisory_xact_lock(hashtext('toolgen audit tables'), hashtext(current_schema()))";
 
 /// Brings the tables to the newest version. Several programs may do so at once.
 pub(super) async fn migrate(client: &mut Client, target: &Target) -> Result<(), AuditError> {
@@ -144,7 +145,9 @@ pub(super) async fn drop_days(client: &mut Client, older: Duration) -> Result<us
         let day: String = row.get(0);
         let alone = client.transaction().await?;
         alone.batch_execute(ALONE).await?;
-        alone.batch_execute(&format!("SET LOCAL lock_timeout = '{REMOVAL}'; DROP TABLE IF EXISTS {day}")).await?;
+        alone
+            .batch_execute(&format!("SET LOCAL lock_timeout = '{REMOVAL}'; DROP TABLE IF EXISTS {day}"))
+            .await?;
         alone.commit().await?;
     }
     Ok(days.len())
