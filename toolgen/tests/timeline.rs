@@ -161,7 +161,7 @@ async fn a_database_is_read_by_its_url_and_its_password_is_nowhere() {
     assert!(output.status.success() && told.contains("shows 3 calls"), "{told}");
     let page = fs::read_to_string(&out).unwrap();
     assert!(
-        page.contains("<title>night") && !page.contains("hunter2") && !told.contains("hunter2"),
+        page.contains("<title>Timeline of night<") && !page.contains("hunter2") && !told.contains("hunter2"),
         "{told}"
     );
     let data = data(&page);

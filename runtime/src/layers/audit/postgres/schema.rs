@@ -37,8 +37,7 @@ const VERSIONS: &[&str] = &["
     ) PARTITION BY RANGE (timestamp);
     CREATE INDEX tool_executions_timestamp ON tool_executions (timestamp);
     CREATE INDEX tool_executions_started ON tool_executions (owner) WHERE status = 'started';
-    CREATE INDEX tool_executions_changed ON tool_executions
-        USING brin (changed) WITH (pages_per_range = 32, autosummarize = on);
+    CREATE INDEX tool_executions_changed ON tool_executions (changed);
     CREATE SEQUENCE tool_audit_blocks;
     CREATE SEQUENCE tool_audit_numbers AS INTEGER;
     CREATE TABLE tool_audit_writers (
