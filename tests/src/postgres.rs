@@ -199,7 +199,8 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.stop(End::Immediate);
         // Nothing but a folder of its own, whatever becomes of the code above.
-        if self.folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("toolgen-postgres-")) {
+        if self.folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("toolgen-postgres-"))
+        {
             let _ = fs::remove_dir_all(&self.folder);
         }
     }

@@ -209,6 +209,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "writes to the programs that are MCP servers",
     ),
     ("runtime/src/layers/audit/jsonl.rs", &["std::fs"], "writes records"),
+    ("runtime/src/layers/audit/postgres/tls.rs", &["std::fs"], "reads the certificates that a URL names"),
     ("runtime/src/layers/audit/reader.rs", &["std::fs"], "reads the records of a file that is named"),
     ("runtime/src/layers/audit/reader/lines.rs", &["std::fs"], "reads the records of a file that is named"),
     (

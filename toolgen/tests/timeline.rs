@@ -2,6 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[cfg(target_os = "linux")]
+#[path = "../../tests/src/needs.rs"]
+mod needs;
+#[cfg(target_os = "linux")]
+#[path = "../../tests/src/postgres.rs"]
+mod postgres;
+
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -130,6 +137,51 @@ fn what_is_no_log_is_told() {
     let output = run(&[log.to_str().unwrap(), "--listen", "0.0.0.0:0"]);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(1) && told.contains("listen at 127.0.0.1"), "{told}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_database_is_read_by_its_url_and_its_password_is_nowhere() {
+    use toolgen_runtime::ToolResult;
+    use toolgen_runtime::layers::audit::{Auditor, CallInfo, PostgresSink};
+
+    let Some(server) = postgres::shared() else { return };
+    let url = server.database("night");
+    let auditor = Auditor::builder(PostgresSink::open(&url).unwrap()).start().unwrap();
+    for number in 0..3 {
+        let info = || CallInfo::new(format!("call_{number}"), "find", json!({"number": number}));
+        let mut record = auditor.record(info);
+        record.intent().await.unwrap();
+        record.finish(&Ok(ToolResult::text("found"))).await;
+    }
+    auditor.flush().await.unwrap();
+    let out = scratch("timeline-database.html");
+    let output = run(&[&url, "--out", out.to_str().unwrap()]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && told.contains("shows 3 calls"), "{told}");
+    let page = fs::read_to_string(&out).unwrap();
+    assert!(
+        page.contains("<title>Timeline of night<") && !page.contains("hunter2") && !told.contains("hunter2"),
+        "{told}"
+    );
+    let data = data(&page);
+    assert_eq!(data["whole"].as_object().unwrap().len(), 3);
+    let row = row(&data, 0);
+    assert_eq!((&row[7], &row[11]), (&json!("find"), &json!("ok")));
+
+    // Served, it goes on with what is written.
+    let served = Served::start(Path::new(&url));
+    let rows = |after: u64| served.json(&format!("/data?after={after}"))["rows"].as_array().unwrap().len();
+    assert_eq!((rows(0), rows(1)), (3, 0));
+    auditor.record(|| CallInfo::new("call_3", "find", json!({}))).finish(&Ok(ToolResult::text("no"))).await;
+    auditor.flush().await.unwrap();
+    assert_eq!(rows(1), 1);
+    drop(served);
+
+    let output = run(&[&server.url("nothing")]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(1) && told.contains("\"nothing\" does not exist"), "{told}");
+    assert!(!told.contains("hunter2"), "{told}");
 }
 
 /// A server that is ended with the test.

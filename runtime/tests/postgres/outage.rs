@@ -29,8 +29,7 @@ async fn a_commit_whose_answer_is_lost_is_neither_missing_nor_twice() {
         auditor.shutdown().await;
     }
     assert!(network.lost() >= 20, "{}", network.lost());
-    let rows =
-        "SELECT count(*), count(DISTINCT tool_call_id), count(*) FILTER (WHERE status = 'ok') FROM tool_executions";
+    let rows = "SELECT count(*), count(DISTINCT tool_call_id), count(*) FILTER (WHERE status = 'ok') FROM tool_executions";
     assert_eq!(server.query("lost", rows), "10|10|10");
 }
 

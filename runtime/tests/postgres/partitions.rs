@@ -7,8 +7,7 @@ use toolgen_runtime::layers::audit::PostgresSink;
 
 use super::{call, durable, record, server, started, welcome};
 
-const DAYS: &str =
-    "SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'tool_executions'::regclass ORDER BY inhrelid::regclass::text";
+const DAYS: &str = "SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'tool_executions'::regclass ORDER BY inhrelid::regclass::text";
 
 const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -82,7 +81,8 @@ async fn a_reader_of_what_is_dropped_holds_nobody_up() {
         let server = Arc::clone(&server);
         move || server.query("readers", "BEGIN; SELECT count(*) FROM tool_executions; SELECT pg_sleep(4)")
     });
-    let reads = "SELECT count(*) FROM pg_locks WHERE relation = 'tool_executions_20200101'::regclass AND granted";
+    let reads =
+        "SELECT count(*) FROM pg_locks WHERE relation = 'tool_executions_20200101'::regclass AND granted";
     while ask(reads) == "0" {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

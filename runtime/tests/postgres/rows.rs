@@ -169,7 +169,8 @@ fn programs_that_start_at_once_agree_on_the_tables() {
     assert!(shown.iter().all(|it| !it.contains("hunter2") && it.contains("audit@127.0.0.1")), "{shown:?}");
     let ask = |query: &str| server.query("at_once", query);
     assert_eq!(ask("SELECT version FROM tool_audit_versions"), "1");
-    let rows = "SELECT count(*), count(DISTINCT owner), count(DISTINCT id) FROM tool_executions WHERE status = 'ok'";
+    let rows =
+        "SELECT count(*), count(DISTINCT owner), count(DISTINCT id) FROM tool_executions WHERE status = 'ok'";
     assert_eq!(ask(rows), "8|8|8");
     // All have ended, and nothing of theirs is open.
     assert_eq!(ask("SELECT count(*) FROM tool_audit_writers"), "0");

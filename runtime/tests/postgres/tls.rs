@@ -13,7 +13,8 @@ fn certificates() -> [String; 3] {
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
     let key = KeyPair::generate().unwrap();
-    let own = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
+    let own =
+        CertificateParams::new(vec!["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
     [authority.pem(), own.pem(), key.serialize_pem()]
 }
 
@@ -38,7 +39,8 @@ async fn a_certificate_is_wanted_that_is_valid_for_the_host() {
     let settings = server.data().join("postgresql.conf");
     fs::write(&settings, fs::read_to_string(&settings).unwrap() + &files).unwrap();
     server.run();
-    let auditor = durable(PostgresSink::open(&with(&format!("sslmode=verify-full&sslrootcert={root}"))).unwrap());
+    let auditor =
+        durable(PostgresSink::open(&with(&format!("sslmode=verify-full&sslrootcert={root}"))).unwrap());
     call(&auditor, "one", welcome()).await;
     auditor.flush().await.unwrap();
     let secret = "SELECT ssl, version FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \

@@ -247,6 +247,21 @@ mod records {
         Ok(())
     }
 
+    #[allow(dead_code, reason = "compiled only: it needs a database")]
+    fn database() -> AnyResult {
+        use std::time::Duration;
+        use toolgen_runtime::layers::audit::{Auditor, PostgresSink}; // features `audit` and `postgres`
+
+        let url = "postgres://agent:secret@db.example/audit?sslrootcert=%2Fetc%2Fdb-ca.pem";
+        let month = Duration::from_secs(30 * 24 * 60 * 60);
+        let mut sink = PostgresSink::builder(url).name("worker-1").retention(month).open()?;
+        let lost = sink.recover()?; // calls that were running when the last `worker-1` ended
+        let auditor = Auditor::builder(sink).durable(true).start()?;
+
+        assert!(auditor.is_on() && lost == 0);
+        Ok(())
+    }
+
     async fn watched() -> AnyResult<usize> {
         let registry = Registry::new(toolset![pay, balance])?;
         use std::sync::mpsc::channel;

@@ -108,7 +108,7 @@ impl PostgresSinkBuilder {
     }
 
     /// Sets how long to wait for the database, while it restarts, for instance; five seconds by default. A durable call
-    /// waits as long at most before it is refused.
+    /// waits about as long before it is refused.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> PostgresSinkBuilder {
         self.patience = patience;

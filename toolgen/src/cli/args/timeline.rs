@@ -25,7 +25,14 @@ pub(super) fn command() -> Command {
         |name, value, help| Arg::new(name).value_name(value).value_parser(value_parser!(PathBuf)).help(help);
     Command::new("timeline")
         .about("Show an audit log in a browser: runs, calls, what they were given and what came of them")
-        .arg(file("audit", "AUDIT", "The log: lines of JSON, an SQLite database, or the URL of a PostgreSQL database").required(true))
+        .arg(
+            file(
+                "audit",
+                "AUDIT",
+                "The log: lines of JSON, an SQLite database, or the URL of a PostgreSQL database",
+            )
+            .required(true),
+        )
         .arg(
             file(
                 "documents",

@@ -112,7 +112,8 @@ impl Link {
         }
         let next = "SELECT nextval('tool_audit_numbers')::integer";
         let number: i32 = self.client.query_one(next, &[]).await?.get(0);
-        let owner = if setup.name.is_empty() { number.to_string() } else { format!("{}-{number}", setup.name) };
+        let owner =
+            if setup.name.is_empty() { number.to_string() } else { format!("{}-{number}", setup.name) };
         Ok(Writer { number, owner })
     }
 
@@ -144,11 +145,7 @@ impl Link {
     }
 
     /// Makes the partitions of the coming days, and drops those that are kept no longer.
-    pub(super) async fn maintain(
-        &mut self,
-        setup: &Setup,
-        today: &str,
-    ) -> Result<(), tokio_postgres::Error> {
+    pub(super) async fn maintain(&mut self, setup: &Setup, today: &str) -> Result<(), tokio_postgres::Error> {
         schema::make_days(&mut self.client, today, true).await?;
         if let Some(retention) = setup.retention
             && schema::drop_days(&mut self.client, retention).await? > 0
@@ -167,7 +164,8 @@ impl Link {
         // A server that was away for long did not hear of anybody.
         let gone = "SELECT number, owner FROM tool_audit_writers WHERE number <> $1 AND (($2 <> '' AND name = $2) \
                     OR seen = '-infinity' OR (seen + lease < now() AND pg_postmaster_start_time() + lease < now()))";
-        let lock = "SELECT pg_try_advisory_xact_lock(hashtext('toolgen audit writer ' || current_schema()), $1)";
+        let lock =
+            "SELECT pg_try_advisory_xact_lock(hashtext('toolgen audit writer ' || current_schema()), $1)";
         let mut rows = 0;
         for row in self.client.query(gone, &[&writer.number, &setup.name]).await? {
             let (number, owner): (i32, String) = (row.get(0), row.get(1));

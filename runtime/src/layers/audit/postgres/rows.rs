@@ -1,8 +1,10 @@
 //! Records on their way to the database, and the one statement that writes them.
 
+use serde_json::Value;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Statement};
 
+use crate::base::frozen::Text;
 use crate::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditStatus};
 
 /// Writes rows, whatever the database knows of them already: an intent that is there stays as it is, and an outcome is
@@ -27,7 +29,8 @@ const WRITE: &str = "
 /// Prepares the statement that [`write`] runs.
 pub(super) async fn prepare(client: &Client) -> Result<Statement, tokio_postgres::Error> {
     let (number, text, whether) = (Type::INT8_ARRAY, Type::TEXT_ARRAY, Type::BOOL_ARRAY);
-    let mut types = vec![number.clone(), text.clone(), number.clone(), number.clone(), number.clone(), whether.clone()];
+    let mut types =
+        vec![number.clone(), text.clone(), number.clone(), number.clone(), number.clone(), whether.clone()];
     types.extend(vec![text; 12]);
     types.extend([whether, number, Type::TEXT]);
     client.prepare_typed(WRITE, &types).await
@@ -73,7 +76,9 @@ fn fits(text: &str, what: &str, tool: &str) -> Result<(), AuditError> {
         return Ok(());
     }
     let (got, most) = (text.len() >> 20, LONGEST >> 20);
-    Err(AuditError::new(format!("the {what} of a call of `{tool}` have {got} MiB, more than the {most} of a record")))
+    Err(AuditError::new(format!(
+        "the {what} of a call of `{tool}` have {got} MiB, more than the {most} of a record"
+    )))
 }
 
 impl Row {
@@ -81,21 +86,23 @@ impl Row {
     pub(super) fn of(intent: &AuditIntent) -> Result<Row, AuditError> {
         let parameters = intent.parameters.to_string();
         fits(&parameters, "arguments", intent.tool_name.as_str())?;
-        let mut intent = intent.clone();
-        // Their text is what is written.
-        intent.parameters = serde_json::Value::Null;
-        for text in [
-            &mut intent.session_id,
-            &mut intent.agent_id,
-            &mut intent.principal,
-            &mut intent.tool_name,
-            &mut intent.tool_call_id,
-            &mut intent.approved_by,
-        ] {
-            if text.as_str().contains('\0') {
-                *text = plain(text.as_str()).into();
-            }
-        }
+        let kept = |text: &Text| match text.as_str() {
+            odd if odd.contains('\0') => plain(odd).into(),
+            _ => text.clone(),
+        };
+        let intent = AuditIntent {
+            session_id: kept(&intent.session_id),
+            agent_id: kept(&intent.agent_id),
+            principal: kept(&intent.principal),
+            tool_name: kept(&intent.tool_name),
+            tool_call_id: kept(&intent.tool_call_id),
+            approved_by: kept(&intent.approved_by),
+            spec_hash: intent.spec_hash.clone(),
+            timestamp: intent.timestamp.clone(),
+            // Their text is what is written.
+            parameters: Value::Null,
+            ..*intent
+        };
         let (key, above) = (intent.key, intent.parent);
         Ok(Row { key, above, id: None, parent: None, records: 1, intent, parameters, outcome: None })
     }

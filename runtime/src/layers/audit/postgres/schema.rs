@@ -37,8 +37,7 @@ const VERSIONS: &[&str] = &["
     ) PARTITION BY RANGE (timestamp);
     CREATE INDEX tool_executions_timestamp ON tool_executions (timestamp);
     CREATE INDEX tool_executions_started ON tool_executions (owner) WHERE status = 'started';
-    CREATE INDEX tool_executions_changed ON tool_executions
-        USING brin (changed) WITH (pages_per_range = 32, autosummarize = on);
+    CREATE INDEX tool_executions_changed ON tool_executions (changed);
     CREATE SEQUENCE tool_audit_blocks;
     CREATE SEQUENCE tool_audit_numbers AS INTEGER;
     CREATE TABLE tool_audit_writers (
@@ -58,7 +57,8 @@ const AHEAD: i32 = 3;
 const REMOVAL: &str = "500ms";
 
 /// Waits until no other program changes the tables; to the end of the transaction.
-const ALONE: &str = "SELECT pg_advisory_xact_lock(hashtext('toolgen audit tables'), hashtext(current_schema()))";
+const ALONE: &str =
+    "SELECT pg_advisory_xact_lock(hashtext('toolgen audit tables'), hashtext(current_schema()))";
 
 /// Brings the tables to the newest version. Several programs may do so at once.
 pub(super) async fn migrate(client: &mut Client, target: &Target) -> Result<(), AuditError> {
@@ -144,7 +144,9 @@ pub(super) async fn drop_days(client: &mut Client, older: Duration) -> Result<us
         let day: String = row.get(0);
         let alone = client.transaction().await?;
         alone.batch_execute(ALONE).await?;
-        alone.batch_execute(&format!("SET LOCAL lock_timeout = '{REMOVAL}'; DROP TABLE IF EXISTS {day}")).await?;
+        alone
+            .batch_execute(&format!("SET LOCAL lock_timeout = '{REMOVAL}'; DROP TABLE IF EXISTS {day}"))
+            .await?;
         alone.commit().await?;
     }
     Ok(days.len())

@@ -173,7 +173,11 @@ mod tests {
     fn what_leaves_the_machine_is_secret_unless_the_url_says_otherwise() {
         for (url, shown, secret) in [
             ("postgres://me:pw@db.example:5433/audit", "postgres://me@db.example:5433/audit", true),
-            ("postgresql://me@db.example/audit?sslmode=disable", "postgres://me@db.example:5432/audit", false),
+            (
+                "postgresql://me@db.example/audit?sslmode=disable",
+                "postgres://me@db.example:5432/audit",
+                false,
+            ),
             ("postgres://me@db.example/a?sslmode=require", "postgres://me@db.example:5432/a", true),
             ("postgres://me@db.example/a?sslmode=verify-ca", "postgres://me@db.example:5432/a", true),
             ("postgres://me:a%40b@localhost/a", "postgres://me@localhost:5432/a", false),

@@ -258,7 +258,9 @@ impl State {
     async fn block(&mut self) -> Result<i64, Problem> {
         let (link, _) = self.link().await?;
         let number: i64 = link.client.query_one("SELECT nextval('tool_audit_blocks')", &[]).await?.get(0);
-        number.checked_mul(BLOCK).ok_or_else(|| Problem::Final(AuditError::new("the ids of records are used up")))
+        number
+            .checked_mul(BLOCK)
+            .ok_or_else(|| Problem::Final(AuditError::new("the ids of records are used up")))
     }
 
     async fn recover(&mut self) -> Result<usize, Problem> {

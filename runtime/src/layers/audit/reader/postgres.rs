@@ -119,7 +119,16 @@ impl Remote {
         let now = now.start().await.map_err(said)?;
         let running = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
         let running: i64 = now.query_one(running, &[]).await.map_err(said)?.get(0);
-        let new = format!("SELECT {COLUMNS} FROM tool_executions WHERE changed >= $1 ORDER BY timestamp, id");
+        let new = if since == 0 {
+            format!("SELECT {COLUMNS} FROM tool_executions WHERE changed >= $1 ORDER BY timestamp, id")
+        } else {
+            // Few, which a server that has not counted them yet does not know.
+            now.batch_execute("SET LOCAL enable_seqscan = off").await.map_err(said)?;
+            format!(
+                "WITH new AS MATERIALIZED (SELECT * FROM tool_executions WHERE changed >= $1) \
+                 SELECT {COLUMNS} FROM new ORDER BY timestamp, id"
+            )
+        };
         let new = now.bind(&new, &[&since]).await.map_err(said)?;
         let mut seen = BTreeMap::new();
         loop {
