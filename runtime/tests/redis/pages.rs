@@ -11,19 +11,19 @@ use crate::server::Server;
 use crate::state;
 
 /// Tells all numbers.
-#[tool(undocumented)]
+#[tool(undocumented, read_only)]
 fn numbers() -> String {
     (0..100).map(|number| format!("number {number}\n")).collect()
 }
 
 /// Fails at length.
-#[tool(undocumented)]
+#[tool(undocumented, read_only)]
 fn fails() -> Result<String, ToolError> {
     Err(ToolError::failed(numbers()))
 }
 
 /// Repeats what nobody may record.
-#[tool(undocumented)]
+#[tool(undocumented, read_only)]
 fn secret(#[arg(secret)] password: &str) -> String {
     format!("{password}\n").repeat(100)
 }
@@ -35,7 +35,9 @@ fn provider(state: &RedisState) -> Provider {
 }
 
 fn turn(principal: &'static str, session: &'static str) -> ToolContext {
-    ToolContext::new("turn", "").with_principal(Principal::new(principal)).with_session(Session::new(session))
+    ToolContext::new("turn", "")
+        .with_principal(Principal::new(principal).with_scopes(["read"]))
+        .with_session(Session::new(session))
 }
 
 async fn call(provider: &Provider, turn: &ToolContext, tool: &str, arguments: serde_json::Value) -> String {
