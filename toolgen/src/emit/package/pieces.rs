@@ -50,7 +50,8 @@ impl Splitter<'_> {
                 Some(Module { before, name: own, inner }) => {
                     let _ = writeln!(out, "\n{before}");
                     let name = if name == "tools" { own.to_owned() } else { format!("{name}_{own}") };
-                    self.items(inner, indent + 4, &name, out);
+                    let first = inner.lines().find(|line| !line.is_empty()).unwrap_or_default();
+                    self.items(inner, first.len() - first.trim_start().len(), &name, out);
                     let _ = writeln!(out, "{:indent$}}}", "");
                 }
                 None => {
@@ -81,17 +82,24 @@ impl Splitter<'_> {
     }
 }
 
-/// Returns the items of a text whose lines are indented so far, each with its comments and the line break at its end.
+/// Returns the items of a text whose lines are indented so far, each with its comments.
 fn items(text: &str, indent: usize) -> Vec<&str> {
     let mut items = Vec::new();
-    let (mut start, mut at, mut after_blank) = (0, 0, false);
+    // The modules of imported documents are not indented, so braces count, too.
+    let (mut start, mut at, mut after_blank, mut open) = (0, 0, false, 0_usize);
     for line in text.split_inclusive('\n') {
-        let own = line.len() - line.trim_start().len();
-        if after_blank && own == indent && !line.trim().is_empty() {
+        let own = line.trim();
+        let is_outer = !own.is_empty() && line.len() - line.trim_start().len() == indent;
+        if is_outer && after_blank && open == 0 {
             items.push(text[start..at].trim_matches('\n'));
             start = at;
         }
-        after_blank = line.trim().is_empty();
+        if is_outer && own.ends_with('{') && !own.starts_with("//") {
+            open += 1;
+        } else if is_outer && own.starts_with('}') {
+            open = open.saturating_sub(1);
+        }
+        after_blank = own.is_empty();
         at += line.len();
     }
     items.push(text[start..].trim_matches('\n'));
@@ -120,7 +128,8 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "// Generated.\n\nconst A: u8 = 1;\n\n/// B.\npub static B: u8 = {\n    2\n};\n\n/// Types.\npub mod types {\n    \
-                        use super::*;\n\n    /// C.\n    pub struct C {\n        c: u8,\n    }\n\n    pub struct D;\n}\n\nconst E: u8 = 3;\n";
+                        use super::*;\n\n    /// C.\n    pub struct C {\n        c: u8,\n    }\n\n    pub struct D;\n}\n\n/// Imported.\npub mod other {\nconst F: u8 = 4;\n\npub \
+                        fn g() {\n    f()\n}\n\npub mod types {\n    pub struct G;\n}\n}\n\nconst E: u8 = 3;\n";
 
     /// The text with the pieces where they are included.
     fn whole(text: &str, pieces: &[Piece]) -> String {
@@ -149,7 +158,9 @@ mod tests {
         }
         let (text, pieces) = split_at(TEXT.to_owned(), "api", 60);
         let names: Vec<&str> = pieces.iter().map(|(path, _)| path.as_str()).collect();
-        assert_eq!(names, ["api/tools_1.rs", "api/types_1.rs", "api/types_2.rs", "api/tools_2.rs"], "{text}");
+        let others = ["api/other_1.rs", "api/other_2.rs", "api/other_3.rs", "api/tools_2.rs"];
+        assert_eq!(names[..3], ["api/tools_1.rs", "api/types_1.rs", "api/types_2.rs"], "{text}");
+        assert_eq!(names[3..], others, "{text}");
         assert!(
             text.contains("\n/// Types.\npub mod types {\n    include!(\"api/types_1.rs\");\n"),
             "{text}"
