@@ -63,9 +63,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .middleware(payments)
         .approver(approver(|request, _| at_the_terminal(request)))
         .build()?;
-    let context = ToolContext::new("office", "")
-        .with_session(Session::new("monday"))
-        .with_dialect(WireFormat::Anthropic.dialect());
+    let context = ToolContext::new("office", "").with_session(Session::new("monday"));
 
     let send = recorded(include_str!("replies.json"));
     let mut agent = Loop::new(&provider, WireFormat::Anthropic, send)?.with_context(context.clone());

@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use serde_json::{Value, json};
+use toolgen_runtime::layers::audit::{AuditReader, AuditStatus};
 
 fn specs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("specs")
@@ -117,6 +118,35 @@ fn a_document_is_served_and_its_calls_are_made_limited_and_recorded() {
     let records = fs::read_to_string(&audit).unwrap();
     assert!(records.lines().count() >= 3 && records.contains("listTasks"), "{records}");
     assert!(!records.contains("s3cret"), "{records}");
+}
+
+#[test]
+fn records_go_to_a_database_that_is_named_like_one() {
+    let (tasks, url) = (specs().join("tasks.yaml"), echo());
+    let audit = Path::new(env!("CARGO_TARGET_TMPDIR")).join("serve-audit.sqlite");
+    for ending in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{ending}", audit.display()));
+    }
+    let words = [tasks.to_str().unwrap(), "--base-url", &url, "--audit", audit.to_str().unwrap()];
+    let words = [&words[..], &["--auth=token=TASKS_TOKEN"]].concat();
+    let list = message(1, "tools/call", &json!({"name": "listTasks", "arguments": {"status": "open"}}));
+    let delete = message(2, "tools/call", &json!({"name": "deleteTask", "arguments": {}}));
+    // Two servers, one after the other, write to one log.
+    for _ in 0..2 {
+        let (_, told, fine) = session(&words, &[("TASKS_TOKEN", "s3cret")], &[list.clone(), delete.clone()]);
+        assert!(fine, "{told}");
+    }
+    let mut records = Vec::new();
+    AuditReader::open(&audit).unwrap().changes(&mut |record| records.push(record)).unwrap();
+    let mut seen: Vec<_> =
+        records.iter().map(|record| (record.intent.tool_name.as_str(), record.status())).collect();
+    seen.sort_by_key(|(name, _)| *name);
+    let [ok, refused] = [AuditStatus::Ok, AuditStatus::Refused];
+    assert_eq!(
+        seen,
+        [("deleteTask", refused), ("deleteTask", refused), ("listTasks", ok), ("listTasks", ok)]
+    );
+    assert!(!format!("{records:?}").contains("s3cret"), "{records:?}");
 }
 
 #[test]

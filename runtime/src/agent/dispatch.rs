@@ -250,7 +250,7 @@ impl<'a> Turn for Calls<'a> {
         let call = self.calls.get(index).filter(|_| index < self.options.max_calls.get());
         let call = call.and_then(Option::as_ref);
         call.map_or(Footprint::NONE, |call| {
-            Footprint::of(call, self.provider, self.turn.turn().dialects.of(&call.name))
+            Footprint::of(call, self.provider, self.turn.dialect_of(&call.name))
         })
     }
 

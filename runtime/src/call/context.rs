@@ -139,7 +139,7 @@ impl ToolContext {
     /// each tool ([`ToolPlan::dialects`](crate::wire::ToolPlan::dialects)).
     #[must_use]
     pub fn with_dialect(self, dialects: impl Into<Dialects>) -> ToolContext {
-        self.with(|around| around.dialects = dialects.into())
+        self.with(|around| around.dialects = Some(dialects.into()))
     }
 
     /// Provides a service, replacing any other of the same type. On a copy of the context of a provider's call it is
@@ -199,7 +199,7 @@ impl ToolContext {
     /// The dialect of the arguments: that in which the model was shown the tool.
     #[must_use]
     pub fn dialect(&self) -> &'static Dialect {
-        self.turn().dialects.of(&self.tool_name)
+        self.dialect_of(&self.tool_name)
     }
 
     /// The services that the program provides to its tools.
@@ -372,7 +372,7 @@ impl fmt::Debug for ToolContext {
             .field("on_update", &around.on_update.as_ref().map(|_| Callback))
             .field("on_progress", &around.on_progress.as_ref().map(|_| Callback))
             .field("timeout", &around.timeout)
-            .field("dialect", &around.dialects.of(&self.tool_name).name)
+            .field("dialect", &self.dialect().name)
             .field("services", &around.services)
             .field("agent_id", &around.agent_id)
             .field("session", &around.session.as_ref().map(Session::id))

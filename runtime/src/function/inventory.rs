@@ -31,20 +31,24 @@ use crate::function::FunctionTool;
 #[doc(hidden)]
 pub use inventory::submit;
 
-/// A function that registered itself.
+/// A function that registered itself, and the module it stands in.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Registered(pub fn() -> FunctionTool);
+pub struct Registered(pub fn() -> FunctionTool, pub &'static str);
 
 inventory::collect!(Registered);
 
 /// Returns the registered tools, sorted by name. The order of tools with the same name is unspecified; a
-/// [`Registry`](crate::Registry) refuses them.
+/// [`Registry`](crate::Registry) refuses them. The ready-made tools of the feature `builtin`, which read files and run
+/// commands, are not among them: a program names those that it wants.
 #[must_use]
 pub fn tools() -> Vec<Arc<dyn AgentTool>> {
     let tools = inventory::iter::<Registered>.into_iter();
-    let mut tools: Vec<Arc<dyn AgentTool>> =
-        tools.map(|Registered(make)| Arc::new(make()) as Arc<dyn AgentTool>).collect();
+    let ours = |module: &str| module.split("::").next() == module_path!().split("::").next();
+    let mut tools: Vec<Arc<dyn AgentTool>> = tools
+        .filter(|Registered(_, module)| !ours(module))
+        .map(|Registered(make, _)| Arc::new(make()) as Arc<dyn AgentTool>)
+        .collect();
     tools.sort_by(|a, b| a.name().cmp(b.name()));
     tools
 }
@@ -55,7 +59,10 @@ pub fn tools() -> Vec<Arc<dyn AgentTool>> {
 macro_rules! __toolgen_register {
     ($tool:ident) => {
         $crate::function::inventory::submit! {
-            $crate::function::inventory::Registered(<$tool as $crate::function::ToolFunction>::tool)
+            $crate::function::inventory::Registered(
+                <$tool as $crate::function::ToolFunction>::tool,
+                ::core::module_path!(),
+            )
         }
     };
 }

@@ -7,9 +7,10 @@ use tokio_rustls::rustls::crypto::ring;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use toolgen_runtime::agent::agent_loop::{Loop, LoopError, LoopOptions, ModelError, Transcript};
+use toolgen_runtime::agent::agent_loop::{Entry, Loop, LoopError, LoopOptions, ModelError, Transcript};
+use toolgen_runtime::schema::dialect::ANTHROPIC_STRICT;
 use toolgen_runtime::wire::{Stop, StreamError, WireFormat};
-use toolgen_runtime::{Provider, Registry, tool, toolset};
+use toolgen_runtime::{Provider, Registry, ToolContext, tool, toolset};
 
 #[path = "../../examples/conversation/anthropic.rs"]
 mod anthropic;
@@ -228,6 +229,36 @@ async fn over(
     let run = Loop::new(&provider, WireFormat::Anthropic, send).unwrap().with_limits(limits).run("Go.").await;
     let (transcript, stop) = (run.transcript.clone(), run.stop());
     (run.text(), transcript, stop)
+}
+
+/// Says in which dialect its arguments are read.
+#[tool(undocumented)]
+fn shown(ctx: &ToolContext) -> &'static str {
+    ctx.dialect().name
+}
+
+#[tokio::test]
+async fn a_context_without_a_dialect_takes_none_away() {
+    let provider = Provider::builder(&Registry::new(toolset![shown]).unwrap()).build().unwrap();
+    let call = json!({"content": [{"type": "tool_use", "id": "1", "name": "shown", "input": {}}]});
+    let end = json!({"content": [{"type": "text", "text": "Done."}], "stop_reason": "end_turn"});
+    let turn = ToolContext::new("turn", "");
+    for (context, dialect) in
+        [(turn.clone(), "anthropic"), (turn.with_dialect(&ANTHROPIC_STRICT), "anthropic-strict")]
+    {
+        let mut replies = [call.clone(), end.clone()].into_iter();
+        let send = |_: Value| {
+            let reply = replies.next();
+            async { reply.ok_or("nothing more") }
+        };
+        let agent = Loop::new(&provider, WireFormat::Anthropic, send).unwrap();
+        let run = { agent.with_context(context) }.run("Which?").await;
+        let told = run.transcript.iter().find_map(|entry| match entry {
+            Entry::Answer(answer) => Some(answer.text()),
+            _ => None,
+        });
+        assert_eq!(told.as_deref(), Some(dialect));
+    }
 }
 
 #[tokio::test]

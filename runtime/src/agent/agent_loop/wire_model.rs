@@ -321,10 +321,14 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
     }
 
     /// Sets the context of the calls: its token ends the loop, and its principal, services and session are those of the
-    /// calls. Its dialect must be the one of the tools, see [`ToolContext::with_dialect`].
+    /// calls. A dialect that it names counts, see [`ToolContext::with_dialect`]: it must be the one of the tools. It need
+    /// not name one.
     #[must_use]
     pub fn with_context(mut self, context: ToolContext) -> Self {
-        self.context = context;
+        self.context = match context.turn().dialects {
+            Some(_) => context,
+            None => context.with_dialect(self.model.format.dialect()),
+        };
         self
     }
 

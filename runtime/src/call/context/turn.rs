@@ -15,7 +15,7 @@ use crate::call::roots::Roots;
 use crate::call::services::Services;
 use crate::call::session::Session;
 use crate::call::values::ContextValues;
-use crate::schema::dialect::JSON_SCHEMA;
+use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::spec::Network;
 
 /// The settings that the calls of a turn share.
@@ -24,7 +24,8 @@ pub(crate) struct TurnContext {
     pub(crate) on_update: Option<OnUpdate>,
     pub(crate) on_progress: Option<OnProgress>,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) dialects: Dialects,
+    /// The dialects of the arguments. None: nothing was said of them.
+    pub(crate) dialects: Option<Dialects>,
     pub(crate) services: Services,
     pub(crate) roots: Roots,
     pub(crate) hosts: Network,
@@ -46,7 +47,7 @@ static NOTHING: LazyLock<Arc<TurnContext>> = LazyLock::new(|| {
         on_update: None,
         on_progress: None,
         timeout: None,
-        dialects: (&JSON_SCHEMA).into(),
+        dialects: None,
         services: Services::default(),
         roots: Roots::default(),
         hosts: Network::Any,
@@ -82,6 +83,11 @@ impl ToolContext {
 
     pub(crate) fn turn(&self) -> &Arc<TurnContext> {
         self.turn.as_ref().unwrap_or(&NOTHING)
+    }
+
+    /// The dialect in which the tool of this name was shown: JSON Schema if nothing was said of it.
+    pub(crate) fn dialect_of(&self, tool: &str) -> &'static Dialect {
+        self.turn().dialects.as_ref().map_or(&JSON_SCHEMA, |dialects| dialects.of(tool))
     }
 
     /// The settings with which this call may call others: those that a provider derived, whatever a tool has set on its

@@ -52,8 +52,13 @@ pub(super) struct HttpOptions {
 
 impl Default for HttpOptions {
     fn default() -> HttpOptions {
-        HttpOptions { engine: HttpEngine::builder(), tokens: Vec::new() }
+        HttpOptions { engine: HttpEngine::builder().private_host_remedy(by_the_options), tokens: Vec::new() }
     }
+}
+
+/// How a program opens a private host.
+fn by_the_options(host: &str) -> String {
+    format!("The program can open it with `McpOptions::private_host({host:?})`.")
 }
 
 impl McpOptions {

@@ -22,6 +22,9 @@ A document may refer to files in its own folder and below it, and in folders tha
 `Options::root`. A link counts as what it leads to. The network is never asked, and other files are not read, because a
 document could make the compiler read what it should not.
 
+An operation whose parameter stands in such a file is compiled without it: it works as far as the parameter is optional.
+One whose body stands there, or the schema of a parameter, is left out (E0303).
+
 Move the file below the folder of the document, or name its folder. A document whose parts are on the network is first
 bundled into one file, for example with `npx @redocly/cli bundle api.yaml`.
 

@@ -10,7 +10,7 @@ use super::codes;
 use super::context::Context;
 use super::node::Node;
 use super::path::Template;
-use super::reference::Resolved;
+use super::reference::{Broken, Resolved};
 use super::schema::examples;
 
 /// A parameter of a request.
@@ -90,7 +90,7 @@ impl<'a> Context<'a> {
     fn parameters_at(&mut self, node: &Node<'a>) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::new();
         for node in self.list(node, "parameters") {
-            let Some(resolved) = self.resolve(&node) else { continue };
+            let Some(resolved) = self.resolve_parameter(&node) else { continue };
             if self.is_of_body(&resolved.node) {
                 continue;
             }
@@ -112,6 +112,25 @@ impl<'a> Context<'a> {
             }
         }
         params
+    }
+
+    /// Follows the reference to a parameter. One in a file that is not read costs the operation no more than that
+    /// parameter, for most of them are optional, and whoever has the file is told how to give it; a place in the path takes
+    /// a text.
+    fn resolve_parameter(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
+        match self.follow(node) {
+            Ok(resolved) => Some(resolved),
+            Err((why @ Broken::External(_), text)) => {
+                let broken = self.broken;
+                self.report_broken(why, &text, &node.pointer, "; that parameter is left out");
+                self.broken = broken;
+                None
+            }
+            Err((why, text)) => {
+                self.report_broken(why, &text, &node.pointer, "");
+                None
+            }
+        }
     }
 
     fn parameter(&mut self, resolved: &Resolved<'a>) -> Option<Param> {

@@ -1,0 +1,17 @@
+//! One process under load. `load-bench service` answers requests at a port of this machine, which it prints;
+//! `load-bench worker SETTINGS` calls its operations as tools and prints what that cost, as JSON. `run.py` runs several.
+
+mod service;
+mod worker;
+
+use std::error::Error;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["service"] => service::run().await,
+        ["worker", settings] => worker::run(&serde_json::from_str(settings)?).await,
+        _ => Err("usage: load-bench service | load-bench worker SETTINGS".into()),
+    }
+}

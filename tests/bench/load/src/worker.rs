@@ -1,0 +1,167 @@
+//! A process with agents that call tools, and what it cost.
+
+use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolgen::Options;
+use toolgen::dynamic::Loader;
+use toolgen_runtime::engine::http::HttpEngine;
+use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink, MemorySink, SqliteSink};
+use toolgen_runtime::{Provider, ProviderContext, Registry, ToolCall, ToolContext, tool, toolset};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The port of the service. None: the tools are functions that return at once.
+    port: Option<u16>,
+    /// How many tools there are.
+    tools: usize,
+    /// How many agents, each with its own provider.
+    agents: usize,
+    /// How many calls an agent makes at a time.
+    beside: usize,
+    seconds: f64,
+    records: Records,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Records {
+    None,
+    Memory,
+    Jsonl(PathBuf),
+    Sqlite(PathBuf),
+    /// As `Sqlite`, and each call waits until its intent is on disk.
+    Durable(PathBuf),
+}
+
+type Anything = Box<dyn Error + Send + Sync>;
+
+/// Looks up a person.
+#[tool(read_only, undocumented)]
+fn person(id: u32) -> String {
+    format!("{{\"id\":{id},\"name\":\"Ada\"}}")
+}
+
+pub async fn run(settings: &Settings) -> Result<(), Anything> {
+    let began = Instant::now();
+    let registry = registry(settings)?;
+    let auditor = auditor(&settings.records)?;
+    let providers = (0..settings.agents).map(|number| {
+        let context = ProviderContext::new().with_agent_id(format!("agent-{number}"));
+        Provider::builder(&registry).context(context).auditor(auditor.clone()).build()
+    });
+    let providers: Vec<Provider> = providers.collect::<Result<_, _>>()?;
+    let ready = began.elapsed();
+    let resting = memory("VmRSS")?;
+
+    let names: Arc<[String]> = registry.iter().map(|tool| tool.name().to_owned()).collect();
+    let until = Instant::now() + Duration::from_secs_f64(settings.seconds);
+    let mut tasks = Vec::new();
+    for (agent, provider) in providers.iter().enumerate() {
+        for place in 0..settings.beside {
+            let start = agent * settings.beside + place;
+            tasks.push(tokio::spawn(calls(provider.clone(), Arc::clone(&names), start, until)));
+        }
+    }
+    let began = Instant::now();
+    let mut took: Vec<u32> = Vec::new();
+    for task in tasks {
+        took.extend(task.await??);
+    }
+    let called = began.elapsed();
+    auditor.flush().await?;
+    let written = began.elapsed();
+
+    took.sort_unstable();
+    let at = |share: f64| took.get((took.len() as f64 * share) as usize).copied().unwrap_or_default();
+    let told = json!({
+        "calls": took.len(),
+        "calls_per_second": took.len() as f64 / called.as_secs_f64(),
+        "p50_us": at(0.5),
+        "p99_us": at(0.99),
+        // An intent and an outcome of each call.
+        "records_per_second": match settings.records {
+            Records::None => 0.0,
+            _ => took.len() as f64 / written.as_secs_f64(),
+        },
+        "lost": auditor.errors(),
+        "ready_ms": ready.as_secs_f64() * 1e3,
+        "resting_kib": resting,
+        "peak_kib": memory("VmHWM")?,
+    });
+    println!("{told}");
+    Ok(())
+}
+
+/// Calls one tool after the other, and returns how long each call took, in microseconds.
+async fn calls(
+    provider: Provider,
+    names: Arc<[String]>,
+    start: usize,
+    until: Instant,
+) -> Result<Vec<u32>, Anything> {
+    let mut took = Vec::new();
+    let turn = ToolContext::new("turn", "");
+    while Instant::now() < until {
+        let name = &names[(start + took.len()) % names.len()];
+        let call = ToolCall::new(format!("{start}-{}", took.len()), name.as_str(), json!({"id": 7}));
+        let began = Instant::now();
+        let response = provider.call(call, &turn).await;
+        took.push(u32::try_from(began.elapsed().as_micros())?);
+        if response.is_error() {
+            return Err(format!("{name}: {}", response.text()).into());
+        }
+    }
+    Ok(took)
+}
+
+fn registry(settings: &Settings) -> Result<Registry, Anything> {
+    let Some(port) = settings.port else { return Ok(Registry::new(toolset![person])?) };
+    let operations = (0..settings.tools).map(|number| {
+        let operation = json!({
+            "operationId": format!("getPerson{number}"),
+            "summary": format!("Returns a person of list {number}."),
+            "parameters": [
+                {"name": "id", "in": "path", "required": true, "description": "The number of the person.",
+                 "schema": {"type": "integer", "minimum": 1}},
+            ],
+            "responses": {"200": {"description": "The person.", "content": {"application/json": {"schema": {
+                "type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}},
+            }}}}},
+        });
+        (format!("/lists/{number}/people/{{id}}"), json!({"get": operation}))
+    });
+    let document = json!({
+        "openapi": "3.1.0",
+        "info": {"title": "People", "version": "1"},
+        "servers": [{"url": format!("http://127.0.0.1:{port}")}],
+        "paths": operations.collect::<serde_json::Map<String, Value>>(),
+    });
+    let engine = HttpEngine::builder().private_host("127.0.0.1").build()?;
+    let loaded = Loader::from_spec(document)?.options(Options::default()).tools(&engine)?;
+    Ok(Registry::new(loaded.tools)?)
+}
+
+fn auditor(records: &Records) -> Result<Auditor, Anything> {
+    Ok(match records {
+        Records::None => Auditor::none(),
+        Records::Memory => Auditor::builder(MemorySink::new()).start()?,
+        Records::Jsonl(path) => Auditor::builder(JsonLinesSink::open(path)?).start()?,
+        Records::Sqlite(path) => Auditor::builder(SqliteSink::open(path)?).start()?,
+        Records::Durable(path) => Auditor::builder(SqliteSink::open(path)?).durable(true).start()?,
+    })
+}
+
+/// Returns a figure of this process's memory in KiB, as Linux counts it.
+fn memory(what: &str) -> Result<u64, Anything> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix(':'));
+    let figure = line.and_then(|line| line.split_whitespace().next()).ok_or("no figure of memory")?;
+    Ok(figure.parse()?)
+}
