@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-#[allow(clippy::all, dead_code, unused, reason = "generated")]
+#[allow(clippy::all, unused, unused_comparisons, reason = "generated")]
 mod generated {
     include!(concat!(env!("OUT_DIR"), "/cases.rs"));
 }

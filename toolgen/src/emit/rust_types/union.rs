@@ -6,6 +6,7 @@ use toolgen_runtime::{Def, List, Shape, Text};
 use super::super::idents::{self, Names};
 use super::model::{Body, Choice, Ty};
 use super::objects::{is_text, json_type, object_of};
+use super::scalars::one_type;
 
 /// Whether a shape allows `null`, as a variant or in one, and the only other variant if there is just one.
 pub(super) fn without_null(shape: &Shape) -> (bool, Option<&Shape>) {
@@ -16,6 +17,17 @@ pub(super) fn without_null(shape: &Shape) -> (bool, Option<&Shape>) {
     match (rest.next(), rest.next()) {
         (Some(only), None) => (nullable, Some(only)),
         _ => (nullable, None),
+    }
+}
+
+/// Whether a shape that the document names becomes a type of its own.
+pub(super) fn is_nominal(shape: &Shape) -> bool {
+    match &shape.kind {
+        Kind::Object(rules) => !rules.fields.is_empty(),
+        Kind::Enum(values) => one_type(values).is_none(),
+        Kind::Union(_) => without_null(shape).1.is_none(),
+        Kind::All(_) => true,
+        _ => false,
     }
 }
 
