@@ -153,15 +153,15 @@ impl Replay {
     /// # Errors
     ///
     /// The first difference.
-    pub fn finish(&self) -> Result<(), Difference> {
+    pub fn finish(&self) -> Result<(), Box<Difference>> {
         let mut state = unpoisoned(self.state.lock());
-        let left = (0..self.run.calls.len()).filter(|index| !state.made.contains(index)).collect();
-        self.left_out(&mut state, left);
-        state.difference.clone().map_or(Ok(()), Err)
+        let left = (0..self.run.calls.len()).filter(|index| !state.made.contains(index)).collect::<Vec<_>>();
+        self.left_out(&mut state, &left);
+        state.difference.clone().map_or(Ok(()), |difference| Err(Box::new(difference)))
     }
 
     /// Notes that calls were not made.
-    fn left_out(&self, state: &mut State, left: Vec<usize>) {
+    fn left_out(&self, state: &mut State, left: &[usize]) {
         if left.is_empty() || state.difference.is_some() {
             return;
         }
@@ -291,8 +291,9 @@ impl Replay {
             return;
         }
         let mut state = unpoisoned(self.state.lock());
-        let left = self.within(index).into_iter().filter(|index| !state.made.contains(index)).collect();
-        self.left_out(&mut state, left);
+        let left =
+            self.within(index).into_iter().filter(|index| !state.made.contains(index)).collect::<Vec<_>>();
+        self.left_out(&mut state, &left);
         let failed =
             |outcome: &Result<ToolResult, ToolError>| outcome.as_ref().map_or(true, ToolResult::is_error);
         let RecordedOutcome::Answered(recorded) = &call.outcome else { return };

@@ -16,7 +16,7 @@ impl Provider {
     /// # Errors
     ///
     /// The first difference.
-    pub async fn rerun(&self, replay: &Replay) -> Result<(), Difference> {
+    pub async fn rerun(&self, replay: &Replay) -> Result<(), Box<Difference>> {
         let turn = ToolContext::new("replay", "").with_session(Session::new("replay"));
         self.rerun_in(replay, &turn).await
     }
@@ -26,7 +26,7 @@ impl Provider {
     /// # Errors
     ///
     /// As [`rerun`](Self::rerun).
-    pub async fn rerun_in(&self, replay: &Replay, turn: &ToolContext) -> Result<(), Difference> {
+    pub async fn rerun_in(&self, replay: &Replay, turn: &ToolContext) -> Result<(), Box<Difference>> {
         let mut waiting = Vec::new();
         for (index, recorded) in replay.run().calls().iter().enumerate() {
             if recorded.inside.is_some() {

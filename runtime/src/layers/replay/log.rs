@@ -99,7 +99,7 @@ impl RecordedRun {
         let mut entries = Vec::new();
         let read = reader.changes(&mut |record| entries.push(Entry::from(record)));
         read.map_err(|why| failed(&why))?;
-        taken(entries, selection).map_err(|why| failed(&why))
+        taken(&entries, selection).map_err(|why| failed(&why))
     }
 
     /// Takes a run from records in memory.
@@ -115,7 +115,7 @@ impl RecordedRun {
             intent: row.intent,
             outcome: row.outcome,
         });
-        taken(entries.collect(), selection).map_err(ReplayError::new)
+        taken(&entries.collect::<Vec<_>>(), selection).map_err(ReplayError::new)
     }
 }
 
@@ -126,7 +126,7 @@ impl From<AuditRecord> for Entry {
     }
 }
 
-fn taken(entries: Vec<Entry>, selection: &RunSelection) -> Result<RecordedRun, String> {
+fn taken(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun, String> {
     if entries.is_empty() {
         return Err("there is no record of a call in it".to_owned());
     }
@@ -134,7 +134,7 @@ fn taken(entries: Vec<Entry>, selection: &RunSelection) -> Result<RecordedRun, S
     if selection.run.as_deref() == Some(LAST) {
         let began = |entry: &&Entry| entry.intent.timestamp.clone();
         let mut first: BTreeMap<&str, &Entry> = BTreeMap::new();
-        for entry in &entries {
+        for entry in entries {
             first.entry(&entry.owner).or_insert(entry);
         }
         selection.run = first.into_values().max_by_key(began).map(|entry| entry.owner.clone());
@@ -142,7 +142,7 @@ fn taken(entries: Vec<Entry>, selection: &RunSelection) -> Result<RecordedRun, S
     let mut run = RecordedRun::default();
     // The numbers of the calls that are taken, and their records.
     let (mut numbers, mut chosen) = (BTreeMap::new(), Vec::new());
-    for entry in &entries {
+    for entry in entries {
         let inside = entry.parent.as_deref().and_then(|parent| numbers.get(parent)).copied();
         if inside.is_some() || selection.fits(entry) {
             chosen.push((entry, inside));

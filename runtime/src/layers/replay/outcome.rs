@@ -10,6 +10,7 @@ use crate::call::result::{Content, ToolResult};
 
 /// What came of a recorded call.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "nearly all are of the larger variant")]
 #[non_exhaustive]
 pub enum RecordedOutcome {
     /// The tool ran, and this is its answer.
