@@ -1,4 +1,5 @@
 //! The Rust of `docs/sharing.md`.
+#![allow(clippy::print_stderr, reason = "an example of a program that tells")]
 
 use toolgen_runtime::{Provider, Registry};
 
