@@ -150,7 +150,7 @@ fn taken(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun, Str
         }
     }
     if chosen.is_empty() {
-        return Err(format!("none of its {} calls fits; {}", entries.len(), among(&entries)));
+        return Err(format!("none of its {} calls fits; {}", entries.len(), among(entries)));
     }
     let outermost = || chosen.iter().filter(|(_, inside)| inside.is_none()).map(|(entry, _)| *entry);
     of_one_run(outermost())?;
