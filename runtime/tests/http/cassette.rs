@@ -270,7 +270,7 @@ async fn no_credential_reaches_a_cassette_in_any_encoding() {
     let mut declared = tool(in_query(&server.url));
     let schema = json!({"type": "object", "properties": {"name": {"type": "string", "format": "password"}}});
     let (shape, defs) = read_document(&schema, &mut Vec::new());
-    (declared.spec.input, declared.spec.defs) = (shape.into(), defs.into());
+    (declared.spec.input, declared.spec.defs) = (shape.into(), defs);
     let tool = engine().cassette(&cassette).build().unwrap().tool(Frozen::from(declared));
     let provider = Provider::builder(&Registry::new([tool]).unwrap()).build().unwrap();
     let call = ToolCall::new("1", "t", json!({"name": SECRETS[5]}));

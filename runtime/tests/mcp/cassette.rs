@@ -77,7 +77,7 @@ async fn another_call_is_told_with_what_differs() {
     let played = Cassette::parse(&cassette.text().unwrap()).unwrap();
     let one = Frozen::from(missing(server("legacy")));
     let provider = provider(engine(&played), [tool(&one, "echo")]);
-    let told = provider.call(echo("ho"), &turn()).await.text().to_owned();
+    let told = provider.call(echo("ho"), &turn()).await.text();
     assert!(told.contains("/params/arguments/text: expected \"hi\", found \"ho\""), "{told}");
     let why = played.finish().unwrap_err().to_string();
     assert!(why.contains("- expected ") && why.contains("+ found "), "{why}");
@@ -124,8 +124,7 @@ async fn questions_and_progress_are_played() {
         let turn = turn().with_on_progress(move |line| kept.lock().unwrap().push(line));
         let call = toolgen_runtime::ToolCall::new("1", "progress", json!({"steps": 3}));
         assert_eq!(provider.call(call, &turn).await.text(), "done");
-        let lines = lines.lock().unwrap().clone();
-        lines
+        lines.lock().unwrap().clone()
     };
     let cassette = Cassette::record(&Redactor::new());
     let first = progress(&cassette, server("legacy")).await;

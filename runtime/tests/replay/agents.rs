@@ -89,7 +89,7 @@ async fn a_sub_agent_runs_and_its_calls_are_answered() {
     let builder = || Provider::builder(&Registry::builder().add(agent()).add(refund::tool()).seal().unwrap());
     let ask = async |provider: &Provider| {
         let call = ToolCall::new("1", "researcher", json!({"task": "Find Ada's orders."}));
-        provider.call(call, &turn()).await.text().to_owned()
+        provider.call(call, &turn()).await.text()
     };
     let run = recorded(builder(), async |provider| drop(ask(provider).await)).await;
     let calls: Vec<_> =

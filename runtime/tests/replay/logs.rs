@@ -61,7 +61,7 @@ async fn every_sink_holds_the_same_run() {
 async fn several_runs_are_told_and_one_is_chosen() {
     let lines = Scratch::new("calls.jsonl");
     written(JsonLinesSink::open(&lines.0).unwrap(), async |provider| {
-        drop(call(provider, "picture", json!({})).await)
+        drop(call(provider, "picture", json!({})).await);
     })
     .await;
     written(JsonLinesSink::open(&lines.0).unwrap(), program).await;
@@ -83,7 +83,7 @@ async fn several_runs_are_told_and_one_is_chosen() {
 async fn what_a_log_lacks_is_told_with_the_setting_that_records_it() {
     let lines = Scratch::new("calls.jsonl");
     written(JsonLinesSink::open(&lines.0).unwrap(), async |provider| {
-        drop(call(provider, "picture", json!({})).await)
+        drop(call(provider, "picture", json!({})).await);
     })
     .await;
     let why = read(&lines, &RunSelection::new()).unwrap_err();

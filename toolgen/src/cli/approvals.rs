@@ -210,7 +210,7 @@ fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
     fact("tool", &entry.tool)?;
     fact("arguments", &serde_json::to_string_pretty(&entry.shown)?)?;
     fact("reasons", &entry.reasons.join("\n"))?;
-    let calls: Vec<String> = entry.calls.iter().map(|called| json!(called)).map(called).collect();
+    let calls: Vec<String> = entry.calls.iter().map(|tool| called(&json!(tool))).collect();
     fact("calls", &calls.join("\n"))?;
     fact("principal", &optional(&entry.called_by.principal))?;
     fact("session", &optional(&entry.called_by.session_id))?;
@@ -240,7 +240,7 @@ fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
 }
 
 /// A tool that the call may call, and what it declares.
-fn called(tool: Value) -> String {
+fn called(tool: &Value) -> String {
     let effects = &tool["effects"];
     let is = |name: &str| effects[name] == Value::Bool(true);
     let kind = if is("read_only") {
