@@ -115,19 +115,24 @@ struct Module<'t> {
 
 /// Takes the text of a module apart; `None` if the item is another one.
 fn module(item: &str, indent: usize) -> Option<Module<'_>> {
-    let begin = item.lines().find(|line| !line.trim_start().starts_with("//"))?;
-    let name = begin.trim_start().strip_prefix("pub mod ")?.strip_suffix(" {")?;
-    let opened = item.find(begin)? + begin.len();
+    // Comments and attributes come first.
+    let start = format!("{:indent$}pub ", "");
+    let mut at = 0;
+    let begin = item.split_inclusive('\n').find(|line| {
+        at += line.len();
+        line.starts_with(&start)
+    })?;
+    let name = begin.trim().strip_prefix("pub mod ")?.strip_suffix(" {")?;
     let end = format!("\n{:indent$}}}", "");
-    let (before, rest) = item.split_at(opened);
-    Some(Module { before, name, inner: rest.strip_suffix(&end)? })
+    let (before, rest) = item.split_at_checked(at)?;
+    Some(Module { before: before.trim_end(), name, inner: rest.strip_suffix(&end)? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TEXT: &str = "// Generated.\n\nconst A: u8 = 1;\n\n/// B.\npub static B: u8 = {\n    2\n};\n\n/// Types.\npub mod types {\n    \
+    const TEXT: &str = "// Generated.\n\nconst A: u8 = 1;\n\n/// B.\npub static B: u8 = {\n    2\n};\n\n/// Types.\n#[allow(\n    dead_code\n)]\npub mod types {\n    \
                         use super::*;\n\n    /// C.\n    pub struct C {\n        c: u8,\n    }\n\n    pub struct D;\n}\n\n/// Imported.\npub mod other {\nconst F: u8 = 4;\n\npub \
                         fn g() {\n    f()\n}\n\npub mod types {\n    pub struct G;\n}\n}\n\nconst E: u8 = 3;\n";
 
@@ -157,9 +162,6 @@ mod tests {
         let names: Vec<&str> = pieces.iter().map(|(path, _)| path.as_str()).collect();
         let tools = ["tools_1", "types_1", "types_2", "types_3", "other_1", "other_2", "tools_2"];
         assert_eq!(names, tools.map(|name| format!("api/{name}.rs")), "{text}");
-        assert!(
-            text.contains("\n/// Types.\npub mod types {\n    include!(\"api/types_1.rs\");\n"),
-            "{text}"
-        );
+        assert!(text.contains("\npub mod types {\n    include!(\"api/types_1.rs\");\n"), "{text}");
     }
 }
