@@ -27,8 +27,8 @@ mod needs;
 /// Where the two readers differ for a reason, in its own words. Nothing else may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Known {
-    /// An operation that needs a part of another document, which is outside of the folder that may be read: it is left out, and
-    /// a problem says so.
+    /// A parameter or a scheme in another document, which is outside of the folder that may be read: it is left out, and a
+    /// problem says so.
     OutsideOfFolder,
     /// A parameter of the path that the path has no place for, or a place that nothing declares: the path counts.
     PathTemplate,
@@ -323,24 +323,21 @@ fn compare(path: &Path, findings: &mut Findings) {
         for (method, operation) in item.iter() {
             let title = format!("{} {path}", method.to_ascii_uppercase());
             findings.operations += 1;
+            let place = Pointer::default().child("paths").child(path).child(method);
+            let outside = leads_outside(&problems, &place);
             let Some(tool) = tools.remove(title.as_str()) else {
-                let place = Pointer::default().child("paths").child(path).child(method);
-                if leads_outside(&problems, &place) {
-                    *findings.known.entry(Known::OutsideOfFolder).or_default() += 1;
-                } else {
-                    findings.differences.push(format!("{name}: {title}: no tool"));
-                }
+                findings.differences.push(format!("{name}: {title}: no tool"));
                 continue;
             };
             let plan = tool.call.http().unwrap();
-            let mut known = Vec::new();
+            let mut known: Vec<Known> = outside.then_some(Known::OutsideOfFolder).into_iter().collect();
             let theirs = peer.params(&item, operation);
             let (security, ours) = (peer.security(operation), our_security(plan));
             let body = operation.request_body.as_ref().map(|body| peer.resolved(body).unwrap());
             let different = [
                 compare_params(plan, theirs, our_params(tool, plan), &mut known),
                 compare_body(&peer, tool, plan, body),
-                (security.as_ref() != Some(&ours))
+                (security.as_ref() != Some(&ours) && !(outside && security.is_none() && ours.is_empty()))
                     .then(|| format!("security: they have {security:?}, we have {ours:?}")),
             ];
             let told = different.into_iter().flatten().map(|what| format!("{name}: {title}: {what}"));
