@@ -139,7 +139,7 @@ impl PostgresSinkBuilder {
     /// tables are newer than this program, or another program has the name. The password is in no error.
     pub fn open(self) -> Result<PostgresSink, AuditError> {
         let PostgresSinkBuilder { url, name, lease, patience, retention, kept } = self;
-        let target = Target::of(&url)?.to_write();
+        let target = Target::of(&url)?.writable();
         let shown = target.shown.clone();
         let worker = Worker::start(Setup { target, name, lease, patience, retention })?;
         let (ids, waiting, places) = (BTreeMap::new(), Vec::new(), BTreeMap::new());

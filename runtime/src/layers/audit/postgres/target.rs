@@ -82,7 +82,7 @@ impl Target {
     }
 
     /// Wants a server that can be written, which matters where the URL names several.
-    pub(super) fn to_write(mut self) -> Target {
+    pub(super) fn writable(mut self) -> Target {
         self.config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         self
     }
