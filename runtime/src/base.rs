@@ -39,4 +39,6 @@ pub(crate) mod sse;
 pub(crate) mod sync;
 #[cfg(feature = "runtime")]
 pub(crate) mod time;
+#[cfg(any(feature = "http", feature = "redis"))]
+pub(crate) mod tls;
 pub(crate) mod truncate;

@@ -13,6 +13,8 @@ pub mod error;
 mod error_data;
 mod hosts;
 pub(crate) mod missing;
+#[cfg(feature = "otel")]
+pub(crate) mod otel;
 pub(crate) mod peers;
 pub mod principal;
 pub(crate) mod provider_context;

@@ -68,6 +68,8 @@ mod limit;
 mod local;
 #[cfg(feature = "mcp")]
 pub mod mcp;
+#[cfg(any(feature = "http", feature = "mcp"))]
+pub(crate) mod tape;
 #[cfg(feature = "typed")]
 pub mod typed;
 
@@ -75,3 +77,5 @@ pub mod typed;
 pub use engines::{Engine, EngineProblem, Engines, EnginesError};
 #[cfg(feature = "runtime")]
 pub use functions::FunctionTable;
+#[cfg(any(feature = "http", feature = "mcp"))]
+pub use tape::Tape;

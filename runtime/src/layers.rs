@@ -4,16 +4,26 @@ pub mod approval;
 #[cfg(feature = "audit")]
 pub mod audit;
 pub mod breaker;
+#[cfg(any(feature = "http", feature = "mcp"))]
+pub mod cassette;
 pub mod control;
 pub mod depends;
 pub mod events;
 pub mod hooks;
 pub mod middleware;
+#[cfg(feature = "otel")]
+pub mod otel;
 pub mod pages;
+#[cfg(any(feature = "audit", feature = "http", feature = "mcp"))]
+mod pattern;
 pub mod policy;
 pub mod rate;
 pub mod redact;
+#[cfg(feature = "redis")]
+pub mod redis;
 pub mod repeat;
+#[cfg(feature = "audit")]
+pub mod replay;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 pub mod trace;

@@ -11,7 +11,7 @@
 //! | `serve` | serve tools to others | a server of the Model Context Protocol |
 //! | [`agent`] | run the calls of a turn, loops and sub-agents | [`agent::dispatch`], `agent_loop`, `state_map`, `sub_agent` |
 //! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`](provider::ProviderBuilder), [`ToolFactory`](provider::ToolFactory), [`one_shot`](provider::one_shot) |
-//! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), [`trace`](layers::trace), `audit` |
+//! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), [`trace`](layers::trace), `otel`, `audit`, `replay`, `cassette`, `redis` |
 //! | [`wire`] | talk to a model's provider | [`WireFormat`](wire::WireFormat) |
 //! | [`engine`] | run tools that are data; tools of closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `mcp`, `typed`, `executor` |
 //! | [`registry`] | collect tools | [`Registry`], [`toolsets`](registry::toolsets), [`catalogue`](registry::catalogue) |
@@ -32,8 +32,9 @@
 //! | `chrono`, `jiff`, `url`, `uuid` | | types of these crates, instead of texts, in such structs |
 //! | `agent` | | the loop of an agent, state maps, agents as tools |
 //! | `audit` | | records of calls, in memory and as lines of JSON |
-//! | `sqlite` | | records in SQLite (with `audit`) |
+//! | `sqlite` | | records, and calls that wait for an approval, in SQLite (with `audit`) |
 //! | `postgres` | | records in PostgreSQL (with `audit`) |
+//! | `redis` | | rate limits, circuit breakers, used approvals and pages that processes share, in Redis or Valkey |
 //! | `executor` | | tools that are commands, and how tools start programs, with guards |
 //! | `process` | | executors that start processes and containers (with `executor`) |
 //! | `mcp` | | tools of MCP servers (with `process`) |
@@ -43,6 +44,7 @@
 //! | `mcp-oauth` | | OAuth for MCP servers over HTTP (with `mcp`, `http`) |
 //! | `rmcp` | | tools of clients, and handlers for servers, of the `rmcp` crate (with `mcp`, `mcp-server`) |
 //! | `tracing` | | a span and log lines for each call |
+//! | `otel` | | spans and metrics of OpenTelemetry for calls, agents and requests to servers, and its context in what tools send |
 //! | `inventory` | | functions with `#[tool]` register themselves |
 //! | `schemars` | | types of other crates as arguments |
 //!
@@ -88,6 +90,16 @@ pub mod spec;
 #[cfg(feature = "runtime")]
 pub mod wire;
 
+/// Calls of tools in tests: one by one, and whole runs that were recorded.
+#[cfg(feature = "runtime")]
+pub mod testing {
+    pub use crate::function::testing::*;
+    #[cfg(any(feature = "http", feature = "mcp"))]
+    pub use crate::layers::cassette;
+    #[cfg(feature = "audit")]
+    pub use crate::layers::replay;
+}
+
 #[cfg(feature = "runtime")]
 pub use {
     agent::dispatch::{DispatchOptions, Dispatched, Strategy},
@@ -104,7 +116,6 @@ pub use {
     engine::Engines,
     engine::dynamic::DynamicTool,
     function::inject::{Progress, Service},
-    function::testing,
     function::{FunctionTool, ToolFunction},
     layers::breaker::CircuitBreaker,
     layers::depends::Dependencies,

@@ -6,6 +6,8 @@ mod factory;
 mod known;
 pub mod one_shot;
 pub(crate) mod pipeline;
+#[cfg(feature = "audit")]
+mod rerun;
 mod shared;
 
 #[cfg(feature = "agent")]

@@ -52,7 +52,7 @@ def damage(root: Any, path: tuple[str, ...], rng: random.Random) -> str:
     return kind
 
 
-def judge_mutants(cli: Cli, report: Report, paths: list[Path], count: int) -> None:
+def judge_mutants(cli: Cli, report: Report, paths: list[Path], numbers: range) -> None:
     """Damages documents and checks them; small and medium ones, for there the damage is easy to see."""
     small = [p for p in paths if p.stat().st_size < 120_000]
     if not small:
@@ -62,7 +62,7 @@ def judge_mutants(cli: Cli, report: Report, paths: list[Path], count: int) -> No
     places = {p: nodes(root) for p, root in bases.items()}
     whole: dict[Path, set[tuple[str, str]]] = {}
     with tempfile.TemporaryDirectory() as directory:
-        for number in range(count):
+        for number in numbers:
             rng = random.Random(number)
             path = rng.choice(small)
             if path not in whole:

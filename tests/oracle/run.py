@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import multiprocessing
 import os
 import re
 import subprocess
@@ -12,9 +13,16 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable
+
+if TYPE_CHECKING:
+    from cli import Cli
+    from report import Report
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
+# Into how many jobs the damaged documents are divided.
+PARTS = 8
 NEEDED = {"yaml": "PyYAML", "jsonschema": "jsonschema"}
 
 
@@ -42,7 +50,6 @@ def main() -> int:
 
     from bad import judge_bad
     from cli import Cli, find
-    from documents import judge_document
     from load import corpus, entries
     from mutate import judge_mutants
     from report import Report
@@ -68,15 +75,37 @@ def main() -> int:
         judge_tables(cli, report)
     if "bad" in suites:
         judge_bad(cli, report)
-    for path in found if "documents" in suites else []:
-        started = time.monotonic()
-        before = len(report.failures)
-        judge_document(cli, report, path, 10**9 if given.all else given.sample, given.seeds)
-        Report.progress(f"  {path.name}: {len(report.failures) - before} failures, {time.monotonic() - started:.1f} s")
+    jobs: list[tuple[Callable[..., None], Cli, tuple[Any, ...]]] = []
+    if "documents" in suites:
+        # The largest first, so that no process is left with one when the others are done.
+        for path in sorted(found, key=lambda path: -path.stat().st_size):
+            jobs.append((_document, cli, (path, 10**9 if given.all else given.sample, given.seeds)))
     if "mutants" in suites:
         # A damaged copy has not its files beside it.
-        judge_mutants(cli, report, [p for p in found if p not in broad], given.mutants)
+        whole = [p for p in found if p not in broad]
+        jobs += [(judge_mutants, cli, (whole, range(part, given.mutants, PARTS))) for part in range(PARTS)]
+    with multiprocessing.get_context("fork").Pool() as pool:
+        for other in pool.imap(_run, jobs, chunksize=1):
+            report.add(other)
     return report.finish(given.failures)
+
+
+def _run(job: tuple[Callable[..., None], Cli, tuple[Any, ...]]) -> Report:
+    """What one process does at a time."""
+    from report import Report
+
+    judge, cli, words = job
+    report = Report()
+    judge(cli, report, *words)
+    return report
+
+
+def _document(cli: Cli, report: Report, path: Path, sample: int, seeds: int) -> None:
+    from documents import judge_document
+
+    started = time.monotonic()
+    judge_document(cli, report, path, sample, seeds)
+    report.progress(f"  {path.name}: {len(report.failures)} failures, {time.monotonic() - started:.1f} s")
 
 
 def _is_openapi(path: Path) -> bool:

@@ -28,6 +28,8 @@ pub enum Need {
     Postgres,
     /// The program `python3`.
     Python,
+    /// The program `redis-server`.
+    Redis,
     /// To be root.
     Root,
     /// The program `setsid`.
@@ -49,6 +51,7 @@ impl Need {
             Need::Podman => "podman",
             Need::Postgres => "postgres",
             Need::Python => "python",
+            Need::Redis => "redis",
             Need::Root => "root",
             Need::Setsid => "setsid",
             Need::Ui => "ui",

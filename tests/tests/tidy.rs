@@ -217,6 +217,8 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         &["std::fs"],
         "says by a locked file that a writer is alive",
     ),
+    ("runtime/src/layers/cassette.rs", &["std::fs"], "reads and writes the file of a cassette"),
+    ("runtime/src/layers/replay/run.rs", &["std::fs"], "reads and writes the file of a recorded run"),
     (
         "runtime/src/registry/contract.rs",
         &["std::env", "std::fs"],
@@ -260,6 +262,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("toolgen/src/cli/serve.rs", &["std::env"], "reads the bearer token from the variable that is named"),
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
     ("toolgen/src/cli/shell.rs", &["std::fs"], "makes the folder of the manual pages"),
+    ("toolgen/src/cli/record.rs", &["std::fs"], "writes the run to the file that is named"),
     ("toolgen/src/cli/timeline.rs", &["std::fs"], "writes the page to the file that is named"),
     ("toolgen/src/cli/tokens.rs", &["std::fs"], "writes the report to the file that is named"),
     (

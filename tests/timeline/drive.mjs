@@ -185,6 +185,40 @@ async function one(page) {
   await page.picture("dark");
 }
 
+/** What waits comes from a database, which this program cannot write: the page is given it as the server would. */
+async function approvals(page) {
+  const path = join(folder, "approvals.jsonl");
+  writeFileSync(path, log(5));
+  await page.look(1280, 800);
+  await page.open(await serve(path));
+  await page.until(`${count} === "5 calls"`);
+  const give = (more) => page.run(`{
+    const call = view.rows[1];
+    call.code = "APPROVAL_REQUIRED";
+    const own = { id: "3f9a", call_id: call.model, tool: call.tool, principal: call.principal, session_id: call.session, asked_at: call.start + 1, expires_at: call.start + 60_000, reasons: ["It costs <b>money</b>."] };
+    const more = ${JSON.stringify(more)};
+    if (more.decision) more.decision.at = call.start + 2;
+    if (more.claim) more.claim.at = call.start + 3;
+    about.approvals = { mark: "x", file: "it's.sqlite", rows: [{ ...own, ...more }, { ...own, call_id: "call_of_another", state: "waiting" }] };
+    paint();
+    choose(1);
+    show(view.chosen);
+  }`);
+  const row = `document.getElementById("row-1").innerText`;
+  await give({ state: "waiting" });
+  check("a call that waits says so", await page.until(`${row}.includes("waits for an approval")`), await page.run(row));
+  check("with the commands that decide", await page.until(`${details}.includes("cargo toolgen approvals deny 'it'\\\\''s.sqlite' 3f9a --by NAME --note WHY")`), await page.run(details));
+  check("and the reasons as text", (await page.run(details)).includes("It costs <b>money</b>."));
+  await page.picture("approval");
+  await give({ state: "started", decision: { granted: true, by: "Eve", note: "it is due" }, claim: { worker: "worker-1" } });
+  check("a decision says whose it is", await page.until(`${row}.includes("granted by Eve")`), await page.run(row));
+  const told = await page.run(details);
+  check("who runs it is told, and what it means that it has no end", await page.until(`${details}.includes("worker-1")`) && (await page.run(details)).includes("it may have had its effect"), told);
+  check("what is decided is not to be decided", !(await page.run(details)).includes("approvals grant"));
+  await page.run(`choose(2); show(view.chosen)`);
+  check("the approval is that of its own call", await page.until(`!${details}.includes("worker-1")`), await page.run(details));
+}
+
 async function hostile(page) {
   const path = join(folder, "hostile.jsonl");
   writeFileSync(path, log(12, true));
@@ -237,7 +271,7 @@ async function many(page) {
 
 try {
   const page = await browser();
-  for (const part of [empty, one, hostile, many]) await part(page);
+  for (const part of [empty, one, approvals, hostile, many]) await part(page);
   check("no error in the page", page.errors.length === 0, page.errors);
   const strange = page.requests.filter((url) => !/^(http:\/\/127\.0\.0\.1:|about:|data:)/.test(url));
   check("nothing is loaded from elsewhere", strange.length === 0, strange);

@@ -3,6 +3,7 @@
 //! [`args`] parses words into an [`args::Invocation`], one file per command runs it, and [`output`] writes. Results go
 //! to the standard output, everything about them to the standard error, so that a result can be piped.
 
+mod approvals;
 mod args;
 mod bin;
 mod call;
@@ -24,6 +25,7 @@ mod mcp;
 mod new;
 mod output;
 mod pick;
+mod record;
 mod schema;
 mod serve;
 mod shell;
@@ -90,7 +92,9 @@ fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
         Task::Init(task) => init::run(task, output),
         Task::New(task) => new::run(task, output),
         Task::Test(task) => test::run(task, output),
+        Task::Record(task) => record::run(task, output),
         Task::Timeline(task) => timeline::run(task, output),
+        Task::Approvals(task) => approvals::run(task, output),
         Task::Tokens(task) => tokens::run(task, output),
         Task::Doctor(task) => doctor::run(task, output),
         Task::Completions(shell) => shell::completions(*shell, output),

@@ -5,65 +5,37 @@
 //! as a whole, and every call is answered, even if one of them completes, fails, or was cut off; only then does the
 //! loop look at what the answers request.
 
+mod model;
 mod rendered;
+mod spans;
 mod transcript;
 mod wire_model;
 
 use std::fmt;
+use std::pin::pin;
 
 use serde_json::Value;
 
+pub use model::{Model, ModelInfo};
 pub use rendered::{Lost, Rendered};
 pub use transcript::{Entry, Messages, ModelTurn, Transcript};
 pub use wire_model::{Loop, ModelError, WireModel};
+
+use spans::{AgentSpan, asked};
 
 use crate::agent::dispatch::DispatchOptions;
 use crate::base::depth::{is_shallow, shallow};
 use crate::base::discreet::{Hidden, discreet_debug};
 use crate::base::frozen::Text;
-use crate::base::future::BoxFuture;
 use crate::call::context::ToolContext;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
-use crate::schema::dialect::Dialect;
-use crate::wire::{Kept, RefusedTools, Stop};
+use crate::wire::{Kept, Stop};
 
 /// How often a model is asked by default.
 pub const MAX_ITERATIONS: u32 = 10;
-
-/// A language model. Functions from a [`Transcript`] to a future are models, see [`run_loop`].
-pub trait Model: Send {
-    /// The reason why the model could not answer.
-    type Error: Send;
-
-    /// Returns the model's next turn for a transcript.
-    fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, Self::Error>>;
-
-    /// Tells the model of a sub-agent which tools it has, before its first turn. Returns the dialect in which it is shown
-    /// them, if it is known; by default nothing happens, because the program does it.
-    ///
-    /// # Errors
-    ///
-    /// All tools that the model cannot be shown, with all reasons.
-    fn offer(&mut self, _: &Provider) -> Result<Option<&'static Dialect>, RefusedTools> {
-        Ok(None)
-    }
-}
-
-impl<F, Said, E> Model for F
-where
-    F: FnMut(Transcript) -> Said + Send,
-    Said: Future<Output = Result<ModelTurn, E>> + Send,
-    E: Send,
-{
-    type Error = E;
-
-    fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, E>> {
-        Box::pin(async move { self(transcript.clone()).await })
-    }
-}
 
 /// Options of a loop.
 #[derive(Clone, Debug)]
@@ -300,10 +272,13 @@ pub async fn run_loop<M: Model + ?Sized>(
     transcript: Transcript,
     options: &LoopOptions,
 ) -> LoopRun<M::Error> {
-    let turn = context.for_loop();
+    let mut turn = context.for_loop();
+    let info = model.about();
+    let span = AgentSpan::begin(provider, &mut turn, &info);
     let dispatch = options.steered();
     let mut run = Running { provider, turn, options, dispatch, transcript, iterations: 0 };
-    let outcome = run.finish(model).await;
+    let outcome = span.around(pin!(run.finish(model, &info, &span))).await;
+    span.end(&outcome);
     LoopRun { outcome, transcript: run.transcript, iterations: run.iterations }
 }
 
@@ -317,7 +292,12 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    async fn finish<M: Model + ?Sized>(&mut self, model: &mut M) -> Result<LoopEnd, LoopError<M::Error>> {
+    async fn finish<M: Model + ?Sized>(
+        &mut self,
+        model: &mut M,
+        info: &ModelInfo,
+        span: &AgentSpan,
+    ) -> Result<LoopEnd, LoopError<M::Error>> {
         let mut nudged = false;
         while self.iterations < self.options.max_iterations {
             if self.turn.is_cancelled() {
@@ -327,7 +307,7 @@ impl Running<'_> {
                 self.transcript.push(Entry::User(text));
             }
             self.iterations += 1;
-            let said = model.next(&self.transcript);
+            let said = asked(model, info, &self.transcript, span);
             let mut said = match self.turn.cancel().run_until_cancelled(said).await {
                 None => return Err(LoopError::Cancelled),
                 Some(said) => said.map_err(LoopError::Model)?,

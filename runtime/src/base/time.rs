@@ -37,6 +37,40 @@ fn date(days: u64) -> (u64, u64, u64) {
     (era * 400 + year + next_year, month, day_of_month)
 }
 
+/// Returns how many days after 1970-01-01 a date is, in the Gregorian calendar; `None` before that.
+#[cfg(any(feature = "audit", feature = "http"))]
+fn days(year: u64, month: u64, day: u64) -> Option<u64> {
+    // As in `date`, years begin in March, and 0000-03-01 is 719,468 days before 1970.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year.checked_sub(1)?, month + 9) };
+    (year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day).checked_sub(719_469)
+}
+
+/// Reads a time as [`rfc3339`] writes it: milliseconds since 1970.
+#[cfg(feature = "audit")]
+pub(crate) fn millis_of(text: &str) -> Option<u64> {
+    let parts: Vec<u64> = text
+        .strip_suffix('Z')?
+        .split(['-', 'T', ':', '.'])
+        .map(|part| part.parse().ok())
+        .collect::<Option<_>>()?;
+    let &[
+        year,
+        month @ 1..=12,
+        day @ 1..=31,
+        hour @ 0..=23,
+        minute @ 0..=59,
+        second @ 0..=60,
+        millis @ 0..=999,
+    ] = parts.as_slice()
+    else {
+        return None;
+    };
+    if year > 9999 {
+        return None;
+    }
+    Some(((days(year, month, day)? * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + millis)
+}
+
 /// Reads a time as HTTP writes it (RFC 9110, section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. The obsolete forms are not
 /// read, nor are times before 1970.
 #[cfg(feature = "http")]
@@ -47,10 +81,7 @@ pub(crate) fn http_date(text: &str) -> Option<SystemTime> {
     let number = |text: &str| text.parse::<u64>().ok();
     let month = MONTHS.find(month).filter(|at| at % 3 == 0 && month.len() == 3)? as u64 / 3 + 1;
     let (year, day) = (number(year).filter(|year| (1970..=9999).contains(year))?, number(day)?);
-    // As in `date`, years begin in March, and 0000-03-01 is 719,468 days before 1970.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
-    let days = days.checked_sub(719_469)?;
+    let days = days(year, month, day)?;
     let seconds = number(hour)? * 3600 + number(minute)? * 60 + number(second)?;
     UNIX_EPOCH.checked_add(Duration::from_secs(days * 86_400 + seconds))
 }
@@ -94,6 +125,8 @@ mod tests {
         ];
         for (millis, wanted) in cases {
             assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_millis(millis)), wanted);
+            #[cfg(feature = "audit")]
+            assert_eq!(millis_of(wanted), Some(millis));
         }
     }
 }

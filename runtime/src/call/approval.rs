@@ -9,6 +9,7 @@ use crate::base::data::Members;
 use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::call::called::CalledTool;
+use crate::call::digest::seal_name;
 use crate::call::waiting::WaitingCall;
 
 /// A call that waits for an approval. Plain data: keep it as long as needed, and pass it back unchanged to
@@ -50,6 +51,13 @@ impl ApprovalRequest {
     pub fn approved_by(mut self, who: impl Into<Text>) -> ApprovalRequest {
         self.approver = who.into();
         self
+    }
+
+    /// Returns the ID under which the call waits, if the provider has a
+    /// [queue](crate::provider::ProviderBuilder::approval_queue).
+    #[must_use]
+    pub fn queue_id(&self) -> &str {
+        seal_name(&self.seal)
     }
 }
 

@@ -21,6 +21,8 @@ use tokio_util::sync::CancellationToken;
 use crate::base::exclusion::Seat;
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
+#[cfg(feature = "otel")]
+use crate::call::otel::Spanned;
 use crate::call::principal::Principal;
 use crate::call::result::ToolResult;
 use crate::call::services::Services;
@@ -85,6 +87,8 @@ pub struct ToolContext {
     seat: Option<Arc<Seat>>,
     /// The record of the call, or of the one that makes it. Behind a pointer: contexts are parts of the futures of calls.
     recorded: Option<Arc<Recorded>>,
+    #[cfg(feature = "otel")]
+    pub(super) otel: Option<Arc<Spanned>>,
 }
 
 impl ToolContext {
@@ -102,6 +106,8 @@ impl ToolContext {
             inputs: None,
             seat: None,
             recorded: None,
+            #[cfg(feature = "otel")]
+            otel: None,
         }
     }
 
@@ -314,6 +320,8 @@ impl ToolContext {
             inputs: None,
             seat: self.seat.clone(),
             recorded: self.recorded.clone(),
+            #[cfg(feature = "otel")]
+            otel: self.otel.clone(),
         }
     }
 
@@ -351,6 +359,8 @@ impl Clone for ToolContext {
             inputs: self.inputs.clone(),
             seat: self.seat.clone(),
             recorded: self.recorded.clone(),
+            #[cfg(feature = "otel")]
+            otel: self.otel.clone(),
         }
     }
 }

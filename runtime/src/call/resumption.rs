@@ -1,5 +1,6 @@
 //! Calls that resume after waiting for an approval or for input.
 
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use serde_json::{Map, Value, json};
@@ -26,9 +27,11 @@ pub(crate) struct Resumption {
     pub(crate) inputs: Vec<Value>,
     /// The tickets that are used up when this call runs.
     pub(crate) spends: Vec<Ticket>,
+    /// What its caller is told in place of its result, if it was denied.
+    pub(crate) denied: Option<String>,
 }
 
-discreet_debug!(Resumption: waited, approved, approver, spends; inputs);
+discreet_debug!(Resumption: waited, approved, approver, spends, denied; inputs);
 
 /// A ticket to resume a call once.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +41,16 @@ pub(crate) struct Ticket {
     /// The prefix of the error codes of its refusals.
     pub(crate) prefix: &'static str,
     pub(crate) expires_at: SystemTime,
+    /// The approver, if given.
+    pub(crate) approver: Text,
+    /// The version of the entry in a queue by which a worker has claimed the call, if one has.
+    pub(crate) claim: Option<u64>,
+    /// The version of the entry in a queue that says that the call was started, once it was.
+    pub(crate) started: Arc<OnceLock<u64>>,
 }
+
+/// The prefix of the error codes of requests for approval.
+pub(crate) const APPROVAL: &str = "APPROVAL";
 
 /// The state of a call that never waited.
 static NOTHING: Resumption = Resumption {
@@ -47,6 +59,7 @@ static NOTHING: Resumption = Resumption {
     approver: Text::EMPTY,
     inputs: Vec::new(),
     spends: Vec::new(),
+    denied: None,
 };
 
 impl ToolCall {
@@ -61,7 +74,7 @@ impl ToolCall {
         }
         inputs.extend(answer);
         let spends = vec![waited.ticket()];
-        call.resuming(Resumption { waited: Some(waited), approved, approver, inputs, spends })
+        call.resuming(Resumption { waited: Some(waited), approved, approver, inputs, spends, denied: None })
     }
 
     /// Returns the call with saved state.
@@ -93,7 +106,7 @@ impl Waited {
     /// The prefix of the error codes of its refusals.
     pub(crate) fn prefix(&self) -> &'static str {
         match self {
-            Waited::Approval(_) => "APPROVAL",
+            Waited::Approval(_) => APPROVAL,
             Waited::Input(_) => "INPUT_REQUEST",
         }
     }
@@ -107,7 +120,18 @@ impl Waited {
 
     pub(crate) fn ticket(&self) -> Ticket {
         let WaitingCall { seal, expires_at, .. } = self.call();
-        Ticket { name: Text::copy_of(seal_name(seal)), prefix: self.prefix(), expires_at: *expires_at }
+        let approver = match self {
+            Waited::Approval(request) => request.approver.clone(),
+            Waited::Input(_) => Text::EMPTY,
+        };
+        Ticket {
+            name: Text::copy_of(seal_name(seal)),
+            prefix: self.prefix(),
+            expires_at: *expires_at,
+            approver,
+            claim: None,
+            started: Arc::default(),
+        }
     }
 
     /// Returns the data to seal, for a tool with this promise.

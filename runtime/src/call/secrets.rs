@@ -45,6 +45,18 @@ impl Secrets {
         self.known.is_empty() && !self.too_many
     }
 
+    /// Returns the secrets, unless they [are too many](Self::are_too_many).
+    #[cfg(any(feature = "http", feature = "mcp"))]
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.known.iter().map(|known| known.text())
+    }
+
+    /// Whether there are so many that no text may be shown.
+    #[cfg(any(feature = "http", feature = "mcp"))]
+    pub(crate) fn are_too_many(&self) -> bool {
+        self.too_many
+    }
+
     /// Returns secrets that cover everything: no text of the call is shown.
     #[cfg(feature = "audit")]
     pub(crate) fn all() -> Secrets {

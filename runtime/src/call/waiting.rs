@@ -38,10 +38,13 @@ pub struct WaitingCall {
     pub called_by: CalledBy,
     /// The earlier answers to the tool's requests for input, in order.
     pub inputs: Vec<Value>,
+    /// The span of the call that waits, as a `traceparent` of W3C Trace Context, if it had one: the span of the call that
+    /// is resumed has a link to it.
+    pub traceparent: Option<Text>,
     pub(crate) seal: Text,
 }
 
-discreet_debug!(WaitingCall: id, name, via, approved, expires_at, called_by; arguments, inputs);
+discreet_debug!(WaitingCall: id, name, via, approved, expires_at, called_by, traceparent; arguments, inputs);
 
 impl WaitingCall {
     /// Writes the call around the members of its own that a kind of waiting call has.
@@ -57,6 +60,9 @@ impl WaitingCall {
         out["expires_at"] = json!(millis_of(self.expires_at));
         self.called_by.write(&mut out);
         out["inputs"] = json!(self.inputs);
+        if let Some(traceparent) = &self.traceparent {
+            out["traceparent"] = json!(traceparent);
+        }
         out["seal"] = json!(self.seal);
         out
     }
@@ -71,8 +77,19 @@ impl WaitingCall {
             expires_at: time_of(members)?,
             called_by: CalledBy::read(members)?,
             inputs: members.or_default("inputs")?,
+            traceparent: members.or_default("traceparent")?,
             seal: members.take("seal")?,
         })
+    }
+}
+
+impl ToolContext {
+    /// The span of the call as a `traceparent`, if it has one.
+    pub(crate) fn traceparent(&self) -> Option<Text> {
+        #[cfg(feature = "otel")]
+        return self.own_traceparent();
+        #[cfg(not(feature = "otel"))]
+        None
     }
 }
 
@@ -110,7 +127,7 @@ impl CalledBy {
         }
     }
 
-    fn write(&self, out: &mut Value) {
+    pub(crate) fn write(&self, out: &mut Value) {
         for (key, value) in
             [("principal", &self.principal), ("session_id", &self.session_id), ("agent_id", &self.agent_id)]
         {
@@ -120,7 +137,7 @@ impl CalledBy {
         }
     }
 
-    fn read<E: Error>(members: &mut Members) -> Result<CalledBy, E> {
+    pub(crate) fn read<E: Error>(members: &mut Members) -> Result<CalledBy, E> {
         Ok(CalledBy {
             principal: members.or_default("principal")?,
             session_id: members.or_default("session_id")?,

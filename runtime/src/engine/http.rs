@@ -64,6 +64,7 @@ mod sequence;
 mod settings;
 mod setup;
 mod style;
+mod taped;
 mod tls;
 mod tool;
 mod transport;

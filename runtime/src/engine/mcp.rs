@@ -32,11 +32,14 @@ mod inbox;
 mod lines;
 mod link;
 mod options;
+#[cfg(feature = "otel")]
+mod otel;
 mod parked;
 #[cfg(feature = "rmcp")]
 pub mod rmcp;
 mod session;
 mod stdio;
+mod taped;
 mod task;
 mod tool;
 mod transport;

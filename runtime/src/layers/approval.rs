@@ -1,35 +1,87 @@
-//! Seals on waiting calls, and the store of those already resumed.
+//! Seals on waiting calls, the store of those already resumed, and the queue in which they wait.
+//!
+//! A call that waits is [data](crate::layers::middleware::ApprovalRequest), which a program may keep and bring back to
+//! [`Provider::resume`](crate::Provider::resume). With an [`ApprovalQueue`] it need not: the provider puts the call there,
+//! people decide about it from any process, and any worker carries it out, once. [`Approvals`] has the states.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolgen_runtime::layers::approval::{Approvals, MemoryApprovals};
+//! use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
+//! use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, tool, toolset};
+//!
+//! # /// Pays somebody.
+//! # #[tool(undocumented)]
+//! # fn pay(to: &str) -> String { format!("paid {to}") }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let approvals = Approvals::new(MemoryApprovals::new()); // across processes: `SqliteApprovals`, and an `approval_key`
+//! let provider = Provider::builder(&Registry::new(toolset![pay])?)
+//!     .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It costs money.".to_owned()))
+//!     .approval_queue(approvals.clone())
+//!     .build()?;
+//! let turn = ToolContext::new("turn-1", "");
+//! provider.call(ToolCall::new("call-1", "pay", json!({"to": "Ada"})), &turn).await; // it waits
+//!
+//! // Somebody decides,
+//! for entry in approvals.list(&[toolgen_runtime::layers::approval::ApprovalState::Waiting]).await? {
+//!     assert_eq!((entry.tool.as_str(), &entry.shown), ("pay", &json!({"to": "Ada"})));
+//!     approvals.grant(&entry.id, "Grace", "").await?;
+//! }
+//! // and a worker carries it out, for the same caller.
+//! for entry in approvals.decided().await? {
+//!     let response = provider.resume_decided(&entry.id, &turn).await?;
+//!     assert_eq!(response.expect("no other worker has it").text(), "paid Ada");
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
+mod approvals;
+mod entry;
+mod error;
+mod memory;
+mod queue;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
-use crate::base::sync::unpoisoned;
 use crate::call::ToolCall;
+use crate::call::approval::ApprovalRequest;
 use crate::call::callback;
 use crate::call::called::CalledTool;
 use crate::call::context::ToolContext;
 use crate::call::digest::{SealKey, fingerprint, promise};
 use crate::call::error::ToolError;
-use crate::call::resumption::{Ticket, Waited};
+use crate::call::resumption::{APPROVAL, Ticket, Waited};
 use crate::call::tool::AgentTool;
 use crate::call::waiting::{CalledBy, WaitingCall, millis_of};
 use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
+pub(crate) use approvals::Claimed;
+pub use approvals::{Approvals, CLAIM_EXPIRY};
+pub use entry::{ApprovalClaim, ApprovalDecision, ApprovalOutcome, QueuedApproval};
+pub use error::ApprovalError;
+pub use memory::MemoryApprovals;
+pub use queue::{ApprovalQueue, ApprovalState, QueueRow};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteApprovals;
 
 /// How long a call waits for approval or for input by default: 24 hours.
 pub const APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long [`MemoryApprovals`] and `SqliteApprovals` show a call that has waited in them, after its time was over:
+/// 30 days.
+pub const APPROVALS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Remembers which calls were resumed, so that none is resumed twice.
 ///
@@ -38,7 +90,7 @@ pub const APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
 /// [`approval_key`](crate::provider::ProviderBuilder::approval_key), so that requests outlive them or move to another
 /// process, need a store that lives as long as the key does and that all of these processes share: `SqliteApprovals`
 /// (feature `sqlite`), or a table of another database. `INSERT` the name under a unique index, and the second attempt
-/// fails.
+/// fails. An [`ApprovalQueue`] is such a store, in which calls also wait.
 pub trait ApprovalStore: Send + Sync {
     /// Takes a name and returns whether it was free: `false` if it was taken before. Of two concurrent calls for the
     /// same name, one returns `false`. The store may forget the name after `expires_at`, when its request is refused
@@ -56,66 +108,26 @@ impl<T: ApprovalStore + ?Sized> ApprovalStore for Arc<T> {
     }
 }
 
-/// Remembers in memory which calls were resumed, until their requests would have expired.
-#[derive(Default)]
-pub struct MemoryApprovals(Mutex<Taken>);
-
-#[derive(Default)]
-struct Taken {
-    names: BTreeMap<Text, SystemTime>,
-    /// The number of names at which expired ones are swept.
-    sweep_at: usize,
-}
-
-/// With fewer names than this there is no sweep.
-const FEW: usize = 1024;
-
-impl MemoryApprovals {
-    /// Creates an empty store.
-    #[must_use]
-    pub fn new() -> MemoryApprovals {
-        MemoryApprovals::default()
-    }
-
-    fn take_now(&self, name: &str, expires_at: SystemTime) -> bool {
-        let mut taken = unpoisoned(self.0.lock());
-        if taken.names.len() >= taken.sweep_at.max(FEW) {
-            let now = SystemTime::now();
-            taken.names.retain(|_, expires_at| *expires_at > now);
-            taken.sweep_at = taken.names.len() * 2;
-        }
-        taken.names.insert(Text::copy_of(name), expires_at).is_none()
-    }
-}
-
-impl ApprovalStore for MemoryApprovals {
-    fn take<'a>(&'a self, name: &'a str, expires_at: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>> {
-        Box::pin(std::future::ready(Ok(self.take_now(name, expires_at))))
-    }
-}
-
-impl fmt::Debug for MemoryApprovals {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = unpoisoned(self.0.lock()).names.len();
-        f.debug_struct("MemoryApprovals").field("names", &names).finish()
-    }
-}
-
 /// Returns whether an error code says that a waiting call may not be resumed, which must not count against its tool.
 pub(crate) fn is_refusal(code: &str) -> bool {
     let rest = code.strip_prefix("APPROVAL_").or_else(|| code.strip_prefix("INPUT_REQUEST_"));
-    matches!(rest, Some("INVALID" | "EXPIRED" | "USED" | "UNKNOWN"))
+    matches!(rest, Some("INVALID" | "EXPIRED" | "USED" | "UNKNOWN" | "NOT_QUEUED"))
 }
 
 fn refusal(prefix: &str, code: &str, why: impl fmt::Display) -> ToolError {
     ToolError::failed_with(format!("{prefix}_{code}"), format!("The call was not executed: {why}"))
 }
 
+fn expired(prefix: &str) -> ToolError {
+    refusal(prefix, "EXPIRED", "it has waited too long. Call the tool again.")
+}
+
+fn unknown(prefix: &str) -> ToolError {
+    refusal(prefix, "UNKNOWN", "nobody can tell whether it was resumed before.")
+}
+
 fn unexpired(prefix: &str, expires_at: SystemTime) -> Result<(), ToolError> {
-    if expires_at <= SystemTime::now() {
-        return Err(refusal(prefix, "EXPIRED", "it has waited too long. Call the tool again."));
-    }
-    Ok(())
+    if expires_at <= SystemTime::now() { Err(expired(prefix)) } else { Ok(()) }
 }
 
 /// Returns the tools that a tool calls, and those that they call, each once: the tools of a sub-agent, which are its own,
@@ -160,17 +172,36 @@ pub(crate) struct Seals {
     key: Arc<OnceLock<SealKey>>,
     pub(crate) expiry: Duration,
     pub(crate) store: Arc<dyn ApprovalStore>,
+    /// Where calls wait. If it is set, it is the store, too.
+    queue: Option<Approvals>,
 }
 
 impl Default for Seals {
     fn default() -> Seals {
-        Seals { key: Arc::default(), expiry: APPROVAL_EXPIRY, store: Arc::new(MemoryApprovals::new()) }
+        Seals {
+            key: Arc::default(),
+            expiry: APPROVAL_EXPIRY,
+            store: Arc::new(MemoryApprovals::new()),
+            queue: None,
+        }
     }
 }
 
 impl Seals {
     pub(crate) fn set_key(&mut self, secret: &[u8]) {
         self.key = Arc::new(OnceLock::from(SealKey::new(secret)));
+    }
+
+    pub(crate) fn set_store(&mut self, store: Arc<dyn ApprovalStore>) {
+        (self.store, self.queue) = (store, None);
+    }
+
+    pub(crate) fn set_queue(&mut self, queue: Approvals) {
+        (self.store, self.queue) = (queue.store(), Some(queue));
+    }
+
+    pub(crate) fn queue(&self) -> Option<&Approvals> {
+        self.queue.as_ref()
     }
 
     fn key(&self) -> Result<&SealKey, ToolError> {
@@ -208,6 +239,7 @@ impl Seals {
             expires_at: self.expires_at(),
             called_by: CalledBy::of(ctx),
             inputs,
+            traceparent: ctx.traceparent(),
             seal: Text::EMPTY,
         }
     }
@@ -247,42 +279,54 @@ impl Seals {
 
     /// Ensures that no request this call resumes was resumed before, and that none can be resumed again.
     pub(crate) async fn spend(&self, tickets: &[Ticket], limit: Duration) -> Result<(), ToolError> {
-        for Ticket { name, prefix, expires_at } in tickets {
+        for ticket in tickets {
+            let Ticket { prefix, expires_at, .. } = ticket;
             // Since the request was verified, middleware may have taken its time.
             unexpired(prefix, *expires_at)?;
-            let taken = callback::answer(Some(limit), async { self.store.take(name, *expires_at).await });
-            match taken.await {
+            match callback::answer(Some(limit), self.take(ticket)).await {
                 // The store may have forgotten a name that was taken before and has expired since.
-                Ok(Ok(true)) => unexpired(prefix, *expires_at)?,
-                Ok(Ok(false)) => {
+                Ok(Ok(())) => unexpired(prefix, *expires_at)?,
+                Ok(Err(ApprovalError::Queue(detail))) => {
+                    return Err(unknown(prefix).with_operator_detail(detail.to_string()));
+                }
+                Ok(Err(ApprovalError::Expired)) => return Err(expired(prefix)),
+                Ok(Err(ApprovalError::Taken)) => {
                     return Err(refusal(prefix, "USED", "its request was resumed before, and runs once."));
                 }
-                failed => {
-                    let why = refusal(prefix, "UNKNOWN", "nobody can tell whether it was resumed before.");
-                    return Err(match failed {
-                        Ok(Err(detail)) => why.with_operator_detail(detail.to_string()),
-                        _ => why,
-                    });
-                }
+                Ok(Err(why)) => return Err(refusal(prefix, "USED", why)),
+                Err(_) => return Err(unknown(prefix)),
             }
         }
         Ok(())
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_remembered_until_they_expire() {
-        let store = MemoryApprovals::new();
-        let (past, later) = (SystemTime::UNIX_EPOCH, SystemTime::now() + Duration::from_secs(60));
-        for number in 0..FEW {
-            assert!(store.take_now(&number.to_string(), if number % 2 == 0 { past } else { later }));
+    async fn take(&self, ticket: &Ticket) -> Result<(), ApprovalError> {
+        if let Some(queue) = self.queue.as_ref().filter(|_| ticket.prefix == APPROVAL) {
+            // Before the name is taken, so that whoever looks sees what may have run.
+            queue.start(ticket).await?;
         }
-        assert!(!store.take_now("1", later), "this swept");
-        assert_eq!(unpoisoned(store.0.lock()).names.len(), FEW / 2);
-        assert!(!store.take_now("3", later));
+        let taken = self.store.take(&ticket.name, ticket.expires_at).await.map_err(ApprovalError::Queue)?;
+        if taken { Ok(()) } else { Err(ApprovalError::Taken) }
+    }
+
+    /// Puts a call that waits into the queue, if there is one. A call that a tool or a sub-agent makes does not wait
+    /// there: when it could run, its caller is answered already and may have gone another way.
+    pub(crate) async fn put(
+        &self,
+        request: &ApprovalRequest,
+        ctx: &ToolContext,
+        limit: Duration,
+    ) -> Result<(), ToolError> {
+        let Some(queue) = self.queue.as_ref().filter(|_| ctx.depth() == 0 && ctx.agent_depth() == 0) else {
+            return Ok(());
+        };
+        let why = match callback::answer(Some(limit), queue.put(request)).await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(why)) => why.to_string(),
+            Err(_) => "the queue of approvals gave no answer in time".to_owned(),
+        };
+        let text =
+            "it needs an approval, and could not be put where it waits for one. Call the tool again later.";
+        Err(refusal(APPROVAL, "NOT_QUEUED", text).with_operator_detail(why))
     }
 }

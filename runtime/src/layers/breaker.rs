@@ -16,6 +16,7 @@
 //! is half-open or closed again.
 
 mod settings;
+mod shared;
 mod state;
 
 #[cfg(test)]
@@ -39,6 +40,7 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 
 pub use settings::{BreakerSettings, BreakerState, BreakerStats};
+pub use shared::{CircuitChange, SharedCircuits};
 use state::{Admission, Machine};
 
 /// The code of a refused call.
@@ -52,12 +54,15 @@ pub const SERVICE_UNAVAILABLE: &str = "service_unavailable";
 pub struct CircuitBreaker {
     settings: BreakerSettings,
     services: RwLock<BTreeMap<Box<str>, Arc<Service>>>,
+    shared: Option<Arc<dyn SharedCircuits>>,
 }
 
 #[derive(Debug)]
 struct Service {
     settings: BreakerSettings,
     machine: Mutex<Machine>,
+    /// Who is told what becomes of the circuit, and its name.
+    shared: Option<(Arc<dyn SharedCircuits>, Box<str>)>,
 }
 
 impl CircuitBreaker {
@@ -77,7 +82,8 @@ impl CircuitBreaker {
     /// Sets the settings of one service, whose circuit is then closed.
     #[must_use]
     pub fn with_service(self, name: &str, settings: BreakerSettings) -> CircuitBreaker {
-        unpoisoned(self.services.write()).insert(name.into(), Arc::new(Service::new(settings)));
+        let service = Arc::new(self.made(name, settings));
+        unpoisoned(self.services.write()).insert(name.into(), service);
         self
     }
 
@@ -92,6 +98,9 @@ impl CircuitBreaker {
     /// `Service '{name}' is being tested. Please try again shortly.` while another call tries, both with the code
     /// [`SERVICE_UNAVAILABLE`].
     pub fn admit(&self, service: &str) -> Result<Permit, ToolError> {
+        if let Some(shared) = &self.shared {
+            shared.check(service)?;
+        }
         let found = self.service(service);
         let admission = unpoisoned(found.machine.lock()).admit(&found.settings);
         let message = match admission {
@@ -194,6 +203,7 @@ impl CircuitBreaker {
     pub fn reset(&self, service: &str) {
         if let Some(known) = self.known(service) {
             unpoisoned(known.machine.lock()).reset();
+            known.tell(CircuitChange::Closed);
         }
     }
 
@@ -207,14 +217,22 @@ impl CircuitBreaker {
         }
         // Another call may have registered the service in between: then its entry counts.
         let mut services = unpoisoned(self.services.write());
-        let entry = services.entry(name.into()).or_insert_with(|| Arc::new(Service::new(self.settings)));
+        let entry = services.entry(name.into()).or_insert_with(|| Arc::new(self.made(name, self.settings)));
         Arc::clone(entry)
+    }
+
+    fn made(&self, name: &str, settings: BreakerSettings) -> Service {
+        let shared = self.shared.clone().map(|shared| (shared, name.into()));
+        Service { settings, machine: Mutex::new(Machine::default()), shared }
     }
 }
 
 impl Service {
-    fn new(settings: BreakerSettings) -> Service {
-        Service { settings, machine: Mutex::new(Machine::default()) }
+    /// Tells other processes what became of the circuit. No lock is held.
+    fn tell(&self, change: CircuitChange) {
+        if let Some((shared, name)) = &self.shared {
+            shared.changed(name, change);
+        }
     }
 }
 
@@ -231,13 +249,19 @@ impl Permit {
     /// Reports that the service answered.
     pub fn success(mut self) {
         self.settled = true;
-        unpoisoned(self.service.machine.lock()).succeeded(self.generation);
+        let closed = unpoisoned(self.service.machine.lock()).succeeded(self.generation);
+        if closed {
+            self.service.tell(CircuitChange::Closed);
+        }
     }
 
     /// Reports that the service failed.
     pub fn failure(mut self) {
         self.settled = true;
-        unpoisoned(self.service.machine.lock()).failed(self.generation, &self.service.settings);
+        let opened = unpoisoned(self.service.machine.lock()).failed(self.generation, &self.service.settings);
+        if opened {
+            self.service.tell(CircuitChange::Opened(self.service.settings.reset));
+        }
     }
 
     /// Reports the outcome of a tool: a failure if [`is_failure`] says so, a success if there is a result, and

@@ -2,7 +2,9 @@
 //!
 //! A [`Middleware`] lets a call pass, changes its arguments, refuses it, or requires approval. An [`Approver`] gives
 //! the approval immediately, or the call is answered with `APPROVAL_REQUIRED` and waits as a sealed
-//! [`ApprovalRequest`], which [`Provider::resume`](crate::Provider::resume) runs later.
+//! [`ApprovalRequest`], which [`Provider::resume`](crate::Provider::resume) runs later. With an
+//! [`approval_queue`](crate::provider::ProviderBuilder::approval_queue) the provider keeps it, and any process may decide
+//! and run it: see [`approval`](crate::layers::approval).
 //!
 //! All middleware runs before any approver is asked, so what is approved is what runs: the arguments as the last
 //! middleware left them, with the defaults of the schema filled in. A request runs once, unchanged, for the same
@@ -223,6 +225,7 @@ pub enum Approval {
     /// Rejected, with this reason for the model.
     Rejected(String),
     /// Not decided yet. The call is answered with the code `APPROVAL_REQUIRED` without having run;
-    /// [`Provider::resume`](crate::Provider::resume) runs it once it is approved.
+    /// [`Provider::resume`](crate::Provider::resume) runs it once it is approved, or, if it waits in a
+    /// [queue](crate::provider::ProviderBuilder::approval_queue), [`Provider::resume_decided`](crate::Provider::resume_decided).
     Later,
 }

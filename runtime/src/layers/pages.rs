@@ -25,8 +25,10 @@
 //! ```
 
 mod read;
+mod shared;
 mod store;
 
+use std::cell::RefCell;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -34,6 +36,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use read::{READ_RESULT, ReadResult};
+pub use shared::{PageStore, StoredPage};
 pub use store::StoreLimits;
 
 use crate::base::truncate::floor;
@@ -96,6 +99,7 @@ impl Default for Pages {
 pub struct Pages {
     limit: ResultLimit,
     store: Arc<Store>,
+    shared: Option<Arc<dyn PageStore>>,
 }
 
 impl Pages {
@@ -108,7 +112,7 @@ impl Pages {
     /// Creates pages with this limit that keep as much as `kept` says.
     #[must_use]
     pub fn with_store(limit: ResultLimit, kept: StoreLimits) -> Pages {
-        Pages { limit, store: Arc::new(Store::new(kept)) }
+        Pages { limit, store: Arc::new(Store::new(kept)), shared: None }
     }
 
     /// Returns whether anything was ever kept.
@@ -119,7 +123,7 @@ impl Pages {
     /// Returns the tool with which a model reads the rest of a result.
     #[must_use]
     pub fn tool(&self) -> ReadResult {
-        ReadResult::new(Arc::clone(&self.store))
+        ReadResult::new(Arc::clone(&self.store), self.shared.clone())
     }
 
     /// Returns the result as a model gets it.
@@ -138,18 +142,20 @@ impl Pages {
         result
     }
 
-    /// Cuts a result, see [`apply`](Self::apply).
-    pub(crate) fn cut(&self, result: &mut ToolResult, spec: &ToolSpec, ctx: &ToolContext) {
+    /// Cuts a result, see [`apply`](Self::apply), and returns the handles of what is kept.
+    pub(crate) fn cut(&self, result: &mut ToolResult, spec: &ToolSpec, ctx: &ToolContext) -> Vec<String> {
+        let mut kept = Vec::new();
         // A page is never cut again.
         if spec.name.as_str() == READ_RESULT {
-            return;
+            return kept;
         }
         let limit = self.limit.of(spec);
         let (text, binary) = sizes(&result.content);
         if text > limit.text {
             let whole = result.to_text();
-            result.content =
-                Cut { pages: self, limit, ctx }.texts(std::mem::take(&mut result.content), whole);
+            let cut = Cut { pages: self, limit, ctx, kept: RefCell::default() };
+            result.content = cut.texts(std::mem::take(&mut result.content), whole);
+            kept = cut.kept.into_inner();
         }
         if binary > limit.binary {
             let mut left = limit.binary;
@@ -158,6 +164,7 @@ impl Pages {
         if spec.structured_output().is_some() {
             withhold(result, limit.text);
         }
+        kept
     }
 
     /// Returns an error as a model gets it: its text is cut and kept like a result if a tool failed, arguments
@@ -168,8 +175,8 @@ impl Pages {
         error
     }
 
-    /// Cuts the text of an error, see [`apply_error`](Self::apply_error).
-    pub(crate) fn cut_error(&self, error: &mut ToolError, spec: &ToolSpec, ctx: &ToolContext) {
+    /// Cuts the text of an error, see [`apply_error`](Self::apply_error), and returns the handles of what is kept.
+    pub(crate) fn cut_error(&self, error: &mut ToolError, spec: &ToolSpec, ctx: &ToolContext) -> Vec<String> {
         let limit = self.limit.of(spec);
         if let ToolError::Failed { message, .. }
         | ToolError::InvalidArgs { message, .. }
@@ -181,8 +188,11 @@ impl Pages {
             let end = cut(&whole, bytes(limit.text));
             hide_cut(&whole, 0..end, ctx);
             let shown = whole.get(..end).unwrap_or_default().to_owned();
-            *message = format!("{shown}\n{}", Cut { pages: self, limit, ctx }.notice(whole, end));
+            let cut = Cut { pages: self, limit, ctx, kept: RefCell::default() };
+            *message = format!("{shown}\n{}", cut.notice(whole, end));
+            return cut.kept.into_inner();
         }
+        Vec::new()
     }
 }
 
@@ -211,6 +221,8 @@ struct Cut<'a> {
     pages: &'a Pages,
     limit: ResultLimit,
     ctx: &'a ToolContext,
+    /// The handles of what is kept.
+    kept: RefCell<Vec<String>>,
 }
 
 impl Cut<'_> {
@@ -280,7 +292,9 @@ impl Cut<'_> {
     fn keep(&self, whole: String) -> Option<String> {
         // An empty page would lead nowhere.
         let page = bytes(self.limit.text).max(1);
-        self.pages.store.keep(whole, page, self.ctx)
+        let handle = self.pages.store.keep(whole, page, self.ctx)?;
+        self.kept.borrow_mut().push(handle.clone());
+        Some(handle)
     }
 }
 

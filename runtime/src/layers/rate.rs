@@ -32,11 +32,38 @@ pub trait RateLimit: Send + Sync {
     /// Returns whether the call may proceed. Called once per call, after the check of the principal's scopes and
     /// before the checks of the tool's dependencies.
     fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool>;
+
+    /// Like [`allow`](Self::allow), for limits that may be unable to tell: this is what a provider calls. By default it
+    /// passes on the answer of `allow`.
+    ///
+    /// # Errors
+    ///
+    /// Why the call may not proceed: usually [`exceeded`].
+    fn ask<'a>(
+        &'a self,
+        principal: &'a Principal,
+        spec: &'a ToolSpec,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        let allowed = self.allow(principal, spec);
+        Box::pin(async move { answer(allowed.await, spec) })
+    }
+}
+
+fn answer(is_allowed: bool, spec: &ToolSpec) -> Result<(), ToolError> {
+    if is_allowed { Ok(()) } else { Err(exceeded(spec.name.as_str())) }
 }
 
 impl<F: Fn(&Principal, &ToolSpec) -> bool + Send + Sync> RateLimit for F {
     fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool> {
         Box::pin(async move { self(principal, spec) })
+    }
+
+    fn ask<'a>(
+        &'a self,
+        principal: &'a Principal,
+        spec: &'a ToolSpec,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(async move { answer(self(principal, spec), spec) })
     }
 }
 
@@ -62,21 +89,21 @@ pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 ///
-/// [`exceeded`], also if the limit panics or does not answer within [`ANSWER_TIMEOUT`]: a call that cannot be counted
-/// does not run. [`ToolError::Cancelled`] if the caller gives up in the meantime.
+/// That of the limit, which is [`exceeded`] unless it has another. [`exceeded`], too, if the limit panics or does not
+/// answer within [`ANSWER_TIMEOUT`]: a call that cannot be counted does not run. [`ToolError::Cancelled`] if the caller gives up in the meantime.
 pub async fn check(
     limit: &dyn RateLimit,
     principal: &Principal,
     spec: &ToolSpec,
     ctx: &ToolContext,
 ) -> Result<(), ToolError> {
-    // Inside a future, so that a panic of `allow` itself is caught, too.
-    let asked = caught(async { limit.allow(principal, spec).await });
+    // Inside a future, so that a panic of `ask` itself is caught, too.
+    let asked = caught(async { limit.ask(principal, spec).await });
     let asked = tokio::time::timeout(ANSWER_TIMEOUT, asked);
     match ctx.caller_token().run_until_cancelled(asked).await {
         None => Err(ToolError::Cancelled),
-        Some(Ok(Some(true))) => Ok(()),
-        Some(Ok(Some(false) | None) | Err(_)) => Err(exceeded(spec.name.as_str())),
+        Some(Ok(Some(answer))) => answer,
+        Some(Ok(None) | Err(_)) => Err(exceeded(spec.name.as_str())),
     }
 }
 
@@ -119,7 +146,7 @@ pub struct WindowLimit {
 }
 
 /// The number of parts a window is divided into.
-const PARTS: u64 = 64;
+pub(crate) const PARTS: u64 = 64;
 
 #[derive(Default)]
 struct Counts {
@@ -184,6 +211,12 @@ impl WindowLimit {
     pub fn with_principals(mut self, principals: usize) -> WindowLimit {
         self.principals = principals;
         self
+    }
+
+    /// Returns the window, the calls of one tool in it, and the calls of this principal in it.
+    #[cfg(feature = "redis")]
+    pub(crate) fn bounds(&self, principal: &Principal) -> (Duration, u32, u32) {
+        (self.window, self.per_tool, principal.quota.unwrap_or(self.per_principal))
     }
 
     /// Returns whether a call may proceed now, and counts it if so.
@@ -252,6 +285,14 @@ impl Caller {
 impl RateLimit for WindowLimit {
     fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool> {
         Box::pin(std::future::ready(self.admit(principal, &spec.name.to_text())))
+    }
+
+    fn ask<'a>(
+        &'a self,
+        principal: &'a Principal,
+        spec: &'a ToolSpec,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(std::future::ready(answer(self.admit(principal, &spec.name.to_text()), spec)))
     }
 }
 

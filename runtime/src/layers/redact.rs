@@ -12,6 +12,7 @@
 //!
 //! When in doubt, it hides too much. It never fails open: if a rule of the program panics, the text is dropped.
 
+mod bytes;
 mod declared;
 mod rules;
 mod scan;
@@ -26,11 +27,14 @@ use serde_json::{Map, Value};
 
 use crate::base::secret_names::Keys;
 use crate::call::context::ToolContext;
+use crate::call::control::Control;
 use crate::call::error::ToolError;
-use crate::call::result::{Content, ResourceData, ToolResult};
+use crate::call::result::{Content, ToolResult};
 use crate::schema::shape::decode::ArgumentProblem;
 use crate::schema::shape::read::read_document;
 use crate::spec::ToolSpec;
+use bytes::put_back;
+pub(crate) use bytes::without_bytes;
 use declared::Declared;
 use rules::{Rules, hide_all};
 use scan::Prefix;
@@ -156,14 +160,22 @@ impl Redactor {
         let (input, may_hold) = Declared::of_arguments(&spec.input, &spec.defs, &self.rules.keys);
         let output = spec.output.as_ref().and_then(|output| Declared::of_result(output, &spec.defs));
         let (input, output) = (input.map(Arc::new), output.map(Arc::new));
-        ToolRedactor { redactor: self.clone(), input, output, may_hold, is_known: true }
+        ToolRedactor { redactor: self.clone(), input, output, may_hold, is_known: true, keeps_bytes: false }
     }
 
     /// Returns the redactor for calls of unknown tools: it is unknown which of their arguments are secret, so all are
     /// hidden.
     #[must_use]
     pub fn for_unknown(&self) -> ToolRedactor {
-        ToolRedactor { redactor: self.clone(), input: None, output: None, may_hold: false, is_known: false }
+        let redactor = self.clone();
+        ToolRedactor {
+            redactor,
+            input: None,
+            output: None,
+            may_hold: false,
+            is_known: false,
+            keeps_bytes: false,
+        }
     }
 
     /// Returns a text without secrets.
@@ -242,6 +254,8 @@ pub struct ToolRedactor {
     /// Whether valid arguments may hold secrets that are known by the schema or by their keys.
     may_hold: bool,
     is_known: bool,
+    /// Whether bytes of results are kept.
+    keeps_bytes: bool,
 }
 
 impl ToolRedactor {
@@ -310,8 +324,15 @@ impl ToolRedactor {
         (!secrets.is_empty()).then_some(secrets)
     }
 
-    /// Returns `{"content", "details"}` of a result, redacted and without the secrets of the arguments. Images, audio
-    /// and other bytes are replaced by their length.
+    /// Keeps the bytes of images, audio and files in results, in which no secret is looked for.
+    #[cfg(feature = "audit")]
+    pub(crate) fn keeping_bytes(mut self, kept: bool) -> ToolRedactor {
+        self.keeps_bytes = kept;
+        self
+    }
+
+    /// Returns `{"content", "details"}` of a result, redacted and without the secrets of the arguments; with `control` if
+    /// it completes the loop around it. Images, audio and other bytes are replaced by their length.
     #[must_use]
     pub fn result(&self, result: &ToolResult, secrets: &Secrets) -> Value {
         let mut own = Secrets::default();
@@ -324,12 +345,22 @@ impl ToolRedactor {
         }
         // The content usually repeats the details.
         own.extend(secrets);
-        let content = without_bytes(result).content.iter().map(Content::to_json).collect();
+        // What is put back below is not read.
+        let cut = without_bytes(result);
+        let content = cut.content.iter().map(Content::to_json).collect();
         let mut out = Map::new();
-        out.insert("content".to_owned(), self.redactor.value_with(content, &own));
+        let mut content = self.redactor.value_with(content, &own);
+        if self.keeps_bytes {
+            put_back(result, &mut content);
+        }
+        out.insert("content".to_owned(), content);
         out.insert("details".to_owned(), self.redactor.value_with(details, &own));
         if let Some(id) = &result.child_loop_id {
             out.insert("child_loop_id".to_owned(), Value::from(id.as_str()));
+        }
+        if let Control::Complete { .. } = &result.control {
+            let control = serde_json::to_value(&result.control).unwrap_or_default();
+            out.insert("control".to_owned(), self.redactor.value_with(control, &own));
         }
         Value::Object(out)
     }
@@ -349,35 +380,6 @@ impl ToolRedactor {
     #[must_use]
     pub fn text<'t>(&self, text: &'t str, secrets: &Secrets) -> Cow<'t, str> {
         self.redactor.text_with(text, secrets)
-    }
-}
-
-/// Returns a copy of the result in which the bytes of images, audio and files are replaced by their length.
-pub(crate) fn without_bytes(result: &ToolResult) -> ToolResult {
-    let length = |data: &String| match data.starts_with('[') {
-        // Already replaced: this is not base64.
-        true => data.clone(),
-        false => format!("[BASE64: {} characters]", data.len()),
-    };
-    let content = result.content.iter().map(|content| match content {
-        Content::Image { data, mime_type } => {
-            Content::Image { data: length(data), mime_type: mime_type.clone() }
-        }
-        Content::Audio { data, mime_type } => {
-            Content::Audio { data: length(data), mime_type: mime_type.clone() }
-        }
-        Content::Resource { uri, mime_type, data: ResourceData::Base64(data) } => Content::Resource {
-            uri: uri.clone(),
-            mime_type: mime_type.clone(),
-            data: ResourceData::Base64(length(data)),
-        },
-        other => other.clone(),
-    });
-    ToolResult {
-        content: content.collect(),
-        details: result.details.clone(),
-        child_loop_id: result.child_loop_id.clone(),
-        ..ToolResult::default()
     }
 }
 

@@ -1,6 +1,8 @@
 //! The builder of a provider.
 
+mod approvals;
 mod sets;
+mod spans;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +13,6 @@ use std::time::Duration;
 use super::{Bounds, Inner, Provider, ProviderContext, ProviderError, Slot};
 use crate::base::frozen::Text;
 use crate::call::tool::AgentTool;
-use crate::layers::approval::ApprovalStore;
 #[cfg(feature = "audit")]
 use crate::layers::audit::Auditor;
 use crate::layers::breaker::CircuitBreaker;
@@ -19,13 +20,12 @@ use crate::layers::control::{ASK_QUESTION, Answerer, EffectHandler, InputHandler
 use crate::layers::depends::Dependencies;
 use crate::layers::events::{Event, OnEvent};
 use crate::layers::hooks::Hooks;
-use crate::layers::middleware::{Approver, Middleware};
+use crate::layers::middleware::Middleware;
 use crate::layers::pages::{Pages, READ_RESULT};
 use crate::layers::policy::{Policy, Rules};
 use crate::layers::rate::RateLimit;
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::Repeats;
-use crate::layers::trace::Trace;
 use crate::provider::pipeline::Layers;
 use crate::registry::discovery::{Discovered, Discovery};
 use crate::registry::toolsets::{ContextSpec, Toolset};
@@ -166,60 +166,6 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets the approver for calls for which middleware requires approval. Without an approver they wait for
-    /// [`Provider::resume`].
-    #[must_use]
-    pub fn approver(mut self, approver: impl Approver + 'static) -> ProviderBuilder {
-        self.layers.approver = Some(Arc::new(approver));
-        self
-    }
-
-    /// Sets how long an [`Approver`], an input handler or an effect handler may take. There is no limit by default.
-    /// When the time is up, a call that needs approval or input keeps waiting, as after
-    /// [`Approval::Later`](crate::layers::middleware::Approval::Later); an effect has failed.
-    #[must_use]
-    pub fn approval_timeout(mut self, timeout: Duration) -> ProviderBuilder {
-        self.layers.patience.people = Some(timeout);
-        self
-    }
-
-    /// Sets how long a callback of the program that does not wait for people may take: middleware, hooks, an
-    /// [`ApprovalStore`]. 30 seconds by default. Middleware and hooks that take longer refuse the call.
-    ///
-    /// Only asynchronous callbacks can be interrupted. Functions that are called where the call runs, such as those
-    /// that receive events, updates and progress, delay it for as long as they take.
-    #[must_use]
-    pub fn callback_timeout(mut self, timeout: Duration) -> ProviderBuilder {
-        self.layers.patience.callbacks = timeout;
-        self
-    }
-
-    /// Sets the secret that seals calls that wait for approval or for input; at least 32 random bytes. The default is
-    /// a random key that is never disclosed and that is dropped with this provider and those built from it, so no
-    /// waiting call outlives the program or moves to another. To allow that, set an
-    /// [`approval_store`](Self::approval_store) as well.
-    #[must_use]
-    pub fn approval_key(mut self, secret: impl AsRef<[u8]>) -> ProviderBuilder {
-        self.layers.seals.set_key(secret.as_ref());
-        self
-    }
-
-    /// Sets how long a call may wait for approval or for input before it can no longer be resumed:
-    /// [`APPROVAL_EXPIRY`](crate::layers::approval::APPROVAL_EXPIRY) by default.
-    #[must_use]
-    pub fn approval_expiry(mut self, expiry: Duration) -> ProviderBuilder {
-        self.layers.seals.expiry = expiry;
-        self
-    }
-
-    /// Sets the store that remembers which calls were already resumed, so that each is resumed only once. The default
-    /// is a store in memory, shared by this provider and those built from it.
-    #[must_use]
-    pub fn approval_store(mut self, store: impl ApprovalStore + 'static) -> ProviderBuilder {
-        self.layers.seals.store = Arc::new(store);
-        self
-    }
-
     /// Sets how large results are cut, in place of the default: after
     /// [50,000 bytes](crate::layers::pages::ResultLimit::DEFAULT) of text. The tool with which a model reads the rest,
     /// `read_result`, is available whatever the lists and rules of the provider and of principals say: through it a
@@ -283,13 +229,6 @@ impl ProviderBuilder {
     #[must_use]
     pub fn auditor(mut self, auditor: Auditor) -> ProviderBuilder {
         self.layers.auditor = auditor;
-        self
-    }
-
-    /// Sets what spans and log lines say about calls, if the feature `tracing` is enabled.
-    #[must_use]
-    pub fn trace(mut self, trace: Trace) -> ProviderBuilder {
-        self.layers.trace = trace;
         self
     }
 

@@ -1,7 +1,7 @@
 //! The path of every call through a [`Provider`]:
 //!
 //! registered → allowed → scopes → list of tools → rate → dependencies → identical failures → arguments → middleware →
-//! approval → exclusive calls → circuit breaker → record of the intent → the tool, under its timeout and token → size of the result →
+//! approval → exclusive calls → circuit breaker → record of the intent → the tool (or a replay), under its timeout and token → size of the result →
 //! record of the outcome → events.
 //!
 //! Every call gets one answer, whatever any of the layers does.
@@ -12,6 +12,7 @@ mod decide;
 mod meant;
 mod recording;
 mod resume;
+mod spanned;
 mod watch;
 
 use std::pin::pin;
@@ -41,12 +42,15 @@ use crate::layers::pages::Pages;
 use crate::layers::rate::{self, RateLimit};
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::{self, Guard, Repeats};
+#[cfg(feature = "audit")]
+use crate::layers::replay::Replay;
 use crate::provider::{Admitted, Provider};
 use crate::spec::{ToolSpec, hosts};
 
 use crate::layers::trace::{Trace, Traced, traced};
 pub(crate) use control::Controls;
 pub(crate) use recording::Record;
+use spanned::Span;
 use watch::{Begun, Watch};
 
 /// The layers of a provider, as far as they are set.
@@ -71,6 +75,10 @@ pub(crate) struct Layers {
     pub(crate) redactor: Redactor,
     #[cfg(feature = "audit")]
     pub(crate) auditor: Auditor,
+    #[cfg(feature = "audit")]
+    pub(crate) replay: Option<Replay>,
+    #[cfg(feature = "otel")]
+    pub(crate) otel: Option<crate::layers::otel::Otel>,
     pub(crate) trace: Trace,
 }
 
@@ -95,6 +103,10 @@ impl Layers {
             redactor: Redactor::new(),
             #[cfg(feature = "audit")]
             auditor: Auditor::none(),
+            #[cfg(feature = "audit")]
+            replay: None,
+            #[cfg(feature = "otel")]
+            otel: None,
             trace: Trace::new(),
         }
     }
@@ -177,6 +189,7 @@ impl Provider {
             response.made_through(call.via);
             return response;
         }
+        let span = Span::begin(inner, &call, index, &mut ctx, started);
         let begun = Begun::new(watch.as_deref(), &ctx, clock);
         let outcome = {
             let run = pin!(self.run(&call, index, &ctx, &mut record, (watch.as_deref(), reader)));
@@ -187,8 +200,9 @@ impl Provider {
                 tool: index.map(|index| &**inner.registry.at(index)),
                 redactor: &|| inner.redactor(index),
             };
-            traced(&inner.layers.trace, &subject, run).await
+            span.around(pin!(traced(&inner.layers.trace, &subject, run))).await
         };
+        span.end(&outcome, &ctx);
         // From here on the call reports nothing but its answer.
         ctx.end();
         record.hide(ctx.secrets());
@@ -258,6 +272,9 @@ impl Provider {
             return Err(why.error());
         }
         layers.seals.verify(call, &**inner.registry.at(admitted.index), &inner.registry, ctx)?;
+        if let Some(why) = &call.brings().denied {
+            return Err(ToolError::denied(why));
+        }
         let guard = layers.repeats.guard(ctx);
         let mut outcome = match layers.exact_arguments(spec, call, guard.as_ref(), ctx) {
             Some(given) => {
@@ -272,10 +289,17 @@ impl Provider {
             }
             None => self.run_checked(admitted, guard.as_ref(), call, ctx, (record, watch)).await,
         };
-        if let Some(pages) = layers.pages.as_ref().filter(|_| reader == Reader::Model) {
-            match &mut outcome {
+        // A replayed answer is as the model got it.
+        if let Some(pages) =
+            layers.pages.as_ref().filter(|_| reader == Reader::Model && !record.is_answered())
+        {
+            let kept = match &mut outcome {
                 Ok(result) => pages.cut(result, spec, ctx),
                 Err(error) => pages.cut_error(error, spec, ctx),
+            };
+            if pages.is_shared() && !kept.is_empty() {
+                // On the heap: every call would hold the room for what few do.
+                Box::pin(pages.share(kept, ctx)).await;
             }
         }
         outcome
@@ -360,7 +384,12 @@ impl Layers {
         }
         recorded(record, ctx, self.patience.callbacks).await?;
         let limit = time_limit(spec, self.default_timeout, ctx.timeout());
-        let outcome = execute(tool, arguments, ctx, limit).await;
+        #[cfg(feature = "otel")]
+        ctx.runs();
+        let outcome = match record.answer() {
+            Some(outcome) => outcome,
+            None => execute(tool, arguments, ctx, limit).await,
+        };
         if let Some(permit) = permit {
             permit.settle(&outcome);
         }

@@ -37,6 +37,8 @@
 mod call;
 mod handler;
 mod http;
+#[cfg(feature = "otel")]
+mod otel;
 mod question;
 #[cfg(feature = "rmcp")]
 pub mod rmcp;

@@ -4,6 +4,7 @@
 
 mod approval;
 mod calls;
+mod cassette;
 mod endpoints;
 mod oauth;
 mod pages;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use toolgen_runtime::ToolError;
+use toolgen_runtime::layers::approval::ApprovalState;
 use toolgen_runtime::layers::audit::AuditStatus;
 use toolgen_runtime::layers::events::EventKind;
 
@@ -31,6 +32,33 @@ pub(crate) async fn always(cell: &Cell<'_>) {
         cell.world.events.lock().unwrap().iter().map(|event| event.to_json().to_string()).collect::<Vec<_>>();
     let told: Vec<&String> = events.iter().filter(|event| event.contains(&cell.world.pin)).collect();
     cell.holds(told.is_empty(), "events have no secrets", &told);
+    let queue = cell.world.queue.lock().unwrap().clone();
+    if let Some(queue) = queue {
+        let entries = queue.list(&ApprovalState::ALL).await.unwrap();
+        let told: Vec<_> = entries
+            .iter()
+            .filter(|entry| serde_json::to_string(entry).unwrap().contains(&cell.world.pin))
+            .collect();
+        cell.holds(told.is_empty(), "what is shown of waiting calls has no secrets", &told);
+        let ended = |state| [ApprovalState::Granted, ApprovalState::Finished].contains(&state);
+        let open: Vec<_> = entries.iter().filter(|entry| !ended(entry.state)).collect();
+        cell.holds(
+            open.is_empty(),
+            "a call that was carried out has an end, or waits for the next worker",
+            &open,
+        );
+        let ran = cell
+            .answers
+            .iter()
+            .filter_map(|answer| answer.resumed.as_ref())
+            .filter(|it| !it.first.is_empty());
+        let unfinished = ran.filter(|it| {
+            let entry = entries.iter().find(|entry| entry.id == *it.request.queue_id());
+            entry.is_some_and(|entry| entry.state != ApprovalState::Finished)
+        });
+        let unfinished: Vec<_> = unfinished.map(|it| it.request.queue_id()).collect();
+        cell.holds(unfinished.is_empty(), "what ran is finished in the queue", &unfinished);
+    }
     let sink = cell.world.sink.lock().unwrap().clone();
     if let Some((sink, auditor)) = sink {
         auditor.flush().await.unwrap();
@@ -123,7 +151,7 @@ pub(crate) fn resumed(cell: &Cell<'_>) {
         .answers
         .iter()
         .any(|answer| answer.resumed.as_ref().is_some_and(|resumed| !resumed.first.is_empty()));
-    let free = cell.rows == ["approval later", "approval later"];
+    let free = cell.rows[0] == cell.rows[1] && cell.rows[0].starts_with("approval ");
     cell.holds(
         !free || cell.kind.called == "outer" || waits,
         "a call that waited can run",

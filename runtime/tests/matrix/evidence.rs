@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolgen_runtime::call::control::{Control, InputRequest};
+use toolgen_runtime::layers::approval::Approvals;
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::events::Event;
 use toolgen_runtime::layers::middleware::ApprovalRequest;
@@ -56,6 +57,8 @@ pub(crate) struct World {
     /// Ids of calls that a hook saw begin, and end.
     pub(crate) begun: Mutex<Vec<String>>,
     pub(crate) ended: Mutex<Vec<String>>,
+    /// Where calls wait for an approval.
+    pub(crate) queue: Mutex<Option<Approvals>>,
     /// What the approver let pass.
     pub(crate) approved: Mutex<Vec<Value>>,
     /// How many calls the rate limit let pass.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgen_runtime::call::limits::Limits;
-use toolgen_runtime::layers::approval::MemoryApprovals;
+use toolgen_runtime::layers::approval::{Approvals, MemoryApprovals};
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::breaker::BreakerSettings;
 use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
@@ -217,6 +217,18 @@ pub(crate) fn deciders() -> Vec<Row> {
             checks::resumed,
         ),
         row(
+            "approval queue",
+            &["approval_queue"],
+            |s| {
+                s.build(|b, w| {
+                    let queue = Approvals::new(MemoryApprovals::new());
+                    *w.queue.lock().unwrap() = Some(queue.clone());
+                    b.middleware(By(Arc::clone(w), needs_approval)).approval_queue(queue)
+                })
+            },
+            checks::resumed,
+        ),
+        row(
             "time",
             &["default_timeout"],
             |s| s.build(|b, _| b.default_timeout(Duration::from_millis(300))),
@@ -292,6 +304,17 @@ pub(crate) fn watchers() -> Vec<Row> {
             checks::audited,
         ),
         row("trace", &["trace"], |s| s.build(|b, _| b.trace(Trace::new().with_content())), checks::traced),
+        row(
+            "otel",
+            &["otel"],
+            |s| {
+                #[cfg(feature = "otel")]
+                return s.build(|b, _| b.otel(crate::spans::otel()));
+                #[cfg(not(feature = "otel"))]
+                s
+            },
+            checks::traced,
+        ),
         row("redactor", &["redactor"], |s| s.build(|b, _| b.redactor(Redactor::new())), |_| {}),
     ]
 }

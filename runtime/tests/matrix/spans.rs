@@ -1,15 +1,51 @@
 //! What spans and log lines say, if somebody listens.
 
+use std::sync::Mutex;
+
+static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Keeps what would interest a test, so that memory does not grow with the number of cells.
+#[cfg(any(feature = "otel", feature = "tracing"))]
+fn keep(line: String) {
+    if line.contains(crate::evidence::PIN) {
+        SEEN.lock().unwrap().push(line);
+    }
+}
+
+/// What spans and log lines have said that contains a text.
+pub(crate) fn with(text: &str) -> Vec<String> {
+    SEEN.lock().unwrap().iter().filter(|line| line.contains(text)).cloned().collect()
+}
+
+/// The layer of OpenTelemetry, with content, and an exporter that keeps what it gets.
+#[cfg(feature = "otel")]
+pub(crate) fn otel() -> toolgen_runtime::layers::otel::Otel {
+    use opentelemetry_sdk::error::OTelSdkResult;
+    use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};
+
+    #[derive(Debug)]
+    struct Keep;
+
+    impl SpanExporter for Keep {
+        async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+            batch.iter().for_each(|span| keep(format!("{span:?}")));
+            Ok(())
+        }
+    }
+
+    let tracers = SdkTracerProvider::builder().with_simple_exporter(Keep).build();
+    toolgen_runtime::layers::otel::Otel::new().with_content().with_tracer_provider(tracers)
+}
+
 #[cfg(feature = "tracing")]
 mod listening {
     use std::fmt::{Debug, Write};
-    use std::sync::Mutex;
 
     use tracing::field::{Field, Visit};
     use tracing::span::{Attributes, Id, Record};
     use tracing::{Event, Metadata, Subscriber};
 
-    static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    use super::keep;
 
     struct Listener;
 
@@ -21,13 +57,6 @@ mod listening {
         }
     }
 
-    /// Keeps what would interest a test, so that memory does not grow with the number of cells.
-    fn keep(line: Line) {
-        if line.0.contains(crate::evidence::PIN) {
-            SEEN.lock().unwrap().push(line.0);
-        }
-    }
-
     impl Subscriber for Listener {
         fn enabled(&self, _: &Metadata<'_>) -> bool {
             true
@@ -36,14 +65,14 @@ mod listening {
         fn new_span(&self, span: &Attributes<'_>) -> Id {
             let mut line = Line(String::new());
             span.record(&mut line);
-            keep(line);
+            keep(line.0);
             Id::from_u64(1)
         }
 
         fn record(&self, _: &Id, values: &Record<'_>) {
             let mut line = Line(String::new());
             values.record(&mut line);
-            keep(line);
+            keep(line.0);
         }
 
         fn record_follows_from(&self, _: &Id, _: &Id) {}
@@ -51,7 +80,7 @@ mod listening {
         fn event(&self, event: &Event<'_>) {
             let mut line = Line(String::new());
             event.record(&mut line);
-            keep(line);
+            keep(line.0);
         }
 
         fn enter(&self, _: &Id) {}
@@ -62,19 +91,11 @@ mod listening {
     pub(crate) fn listen() {
         tracing::subscriber::set_global_default(Listener).unwrap();
     }
-
-    pub(crate) fn with(text: &str) -> Vec<String> {
-        SEEN.lock().unwrap().iter().filter(|line| line.contains(text)).cloned().collect()
-    }
 }
 
 #[cfg(not(feature = "tracing"))]
 mod listening {
     pub(crate) fn listen() {}
-
-    pub(crate) fn with(_: &str) -> Vec<String> {
-        Vec::new()
-    }
 }
 
-pub(crate) use listening::{listen, with};
+pub(crate) use listening::listen;

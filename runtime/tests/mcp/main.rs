@@ -5,6 +5,7 @@
 #![allow(clippy::zombie_processes, reason = "whether a client ends them is what is tested")]
 
 mod basics;
+mod cassette;
 mod hostile;
 mod inputs;
 mod locked;
@@ -21,8 +22,16 @@ fn main() -> ExitCode {
         server::run(&words);
         return ExitCode::SUCCESS;
     }
-    let tests =
-        [basics::TESTS, hostile::TESTS, inputs::TESTS, locked::TESTS, real::TESTS, tasks::TESTS].concat();
+    let tests = [
+        basics::TESTS,
+        cassette::TESTS,
+        hostile::TESTS,
+        inputs::TESTS,
+        locked::TESTS,
+        real::TESTS,
+        tasks::TESTS,
+    ]
+    .concat();
     let words: Vec<String> = std::env::args().skip(1).collect();
     let ignored = words.iter().any(|word| word == "--ignored" || word == "--include-ignored");
     let wanted: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();

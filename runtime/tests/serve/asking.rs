@@ -2,9 +2,11 @@
 
 use rmcp::model::CallToolResponse;
 use serde_json::{Value, json};
+use toolgen_runtime::layers::approval::{ApprovalState, Approvals, MemoryApprovals};
+use toolgen_runtime::serve::mcp::Server;
 
 use crate::client::{ALL, Client, Era, Person, Way, params};
-use crate::tools::server;
+use crate::tools::{provider, server};
 
 #[tokio::test]
 async fn a_person_is_asked() {
@@ -70,6 +72,31 @@ async fn approvals_are_refused_unless_the_client_may_approve() {
         let client = Client::of(no, server().0.client_approves(), era, way).await;
         let (text, is_error) = client.text("pay", json!({"amount": 5})).await;
         assert!(is_error && text.contains("did not approve"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_client_decides_is_decided_in_the_queue() {
+    for (approve, told, granted, code) in [
+        (true, "paid 5", true, None),
+        (false, "did not approve", false, Some("PERMISSION_DENIED".to_owned())),
+    ] {
+        let queue = Approvals::new(MemoryApprovals::new());
+        let provider = provider().approval_queue(queue.clone()).build().unwrap();
+        let person = Person::Says(json!({"approve": approve}));
+        let server = Server::new(provider.clone()).client_approves();
+        let client = Client::of(person, server, Era::Sessions, Way::Pipe).await;
+        let (text, _) = client.text("pay", json!({"amount": 5})).await;
+        assert!(text.contains(told), "{text}");
+        let all = queue.list(&ApprovalState::ALL).await.unwrap();
+        let [entry] = &all[..] else { panic!("{all:?}") };
+        let decision = entry.decision.as_ref().unwrap();
+        assert_eq!((decision.granted, decision.by.as_str()), (granted, "the person at the client"));
+        assert_eq!(entry.outcome.as_ref().unwrap().error_code, code);
+        assert_eq!(entry.state, ApprovalState::Finished);
+        // Nobody else can decide otherwise, and no worker has anything to do.
+        assert!(queue.grant(&entry.id, "Eve", "").await.is_err());
+        assert!(queue.decided().await.unwrap().is_empty());
     }
 }
 

@@ -30,6 +30,7 @@ pub mod manifests;
 pub mod mcp;
 pub mod policies;
 pub mod readme;
+pub mod replays;
 pub mod tools;
 
 pub(crate) type AnyResult<T = ()> = Result<T, Box<dyn std::error::Error>>;

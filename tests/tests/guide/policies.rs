@@ -150,16 +150,7 @@ mod approvals {
 
     async fn later() -> AnyResult<String> {
         let registry = Registry::new(toolset![pay, balance])?;
-        let (key, folder) = ("0123456789abcdef0123456789abcdef", std::env::temp_dir());
-        let file = folder.join(format!("toolgen-guide-{}.db", std::process::id()));
-        let _ = std::fs::remove_file(&file);
-        use toolgen_runtime::layers::approval::SqliteApprovals; // feature `sqlite`
-
-        let provider = Provider::builder(&registry)
-            .middleware(LargeSums)
-            .approval_key(key) // requests are sealed with it, so that another process can resume them
-            .approval_store(SqliteApprovals::open(&file)?) // remembers which were used
-            .build()?;
+        let provider = Provider::builder(&registry).middleware(LargeSums).build()?;
         let turn = ToolContext::new("turn-1", "");
         let call = ToolCall::new("call-1", "pay", json!({"to": "Ada", "cents": 9_000}));
         let response = provider.call(call, &turn).await;
@@ -170,8 +161,48 @@ mod approvals {
 
         let request: ApprovalRequest = serde_json::from_str(&stored)?;
         let response = provider.resume(request.approved_by("Grace"), &turn).await;
-        let _ = std::fs::remove_file(&file);
         Ok(response.text().to_owned())
+    }
+
+    fn turn_of(caller: &toolgen_runtime::layers::middleware::CalledBy) -> ToolContext {
+        assert_eq!(caller.principal, None);
+        ToolContext::new("turn-2", "")
+    }
+
+    async fn across_processes() -> AnyResult<String> {
+        let registry = Registry::new(toolset![pay, balance])?;
+        let (key, folder) = ("0123456789abcdef0123456789abcdef", std::env::temp_dir());
+        let file = folder.join(format!("toolgen-guide-{}.db", std::process::id()));
+        let _ = std::fs::remove_file(&file);
+        use toolgen_runtime::layers::approval::{Approvals, SqliteApprovals}; // feature `sqlite`
+
+        let approvals = Approvals::new(SqliteApprovals::open(&file)?);
+        let provider = Provider::builder(&registry)
+            .middleware(LargeSums)
+            .approval_key(key) // the same wherever such calls are made or run
+            .approval_queue(approvals.clone())
+            .build()?;
+        let call = ToolCall::new("call-1", "pay", json!({"to": "Ada", "cents": 9_000}));
+        let response = provider.call(call, &ToolContext::new("turn-1", "")).await;
+        let Err(ToolError::ApprovalRequired(request)) = response.outcome else {
+            return Err("it did not wait".into());
+        };
+        approvals.grant(request.queue_id(), "Grace", "").await?;
+        let mut told = String::new();
+        for entry in approvals.decided().await? {
+            let turn = turn_of(&entry.called_by);
+            if let Some(response) = provider.resume_decided(&entry.id, &turn).await? {
+                println!("{} {}: {}", entry.tool, entry.state, response.text());
+                told = response.text();
+            }
+        }
+        let _ = std::fs::remove_file(&file);
+        Ok(told)
+    }
+
+    #[tokio::test]
+    async fn a_call_waits_in_a_queue() {
+        assert_eq!(across_processes().await.unwrap(), "paid 9000 to Ada");
     }
 
     #[tokio::test]

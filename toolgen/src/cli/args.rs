@@ -3,6 +3,7 @@
 //! Uses `clap` without its default features: four small crates, and two for completions and manual pages. A custom parser
 //! would save a second of building and lose the suggestions, the usage lines and the conventions people know.
 
+mod approvals;
 mod call;
 mod check;
 mod docs;
@@ -12,6 +13,7 @@ mod help;
 mod lock;
 mod mcp;
 mod project;
+mod record;
 mod requests;
 mod selection;
 mod serve;
@@ -31,11 +33,13 @@ use clap_complete::Shell;
 use requests::{requests, with_requests};
 use selection::{compiling, pairs, private_host, selection, with_options};
 
+pub(super) use approvals::{ApprovalTask, Approvals};
 pub(super) use docs::{Docs, Groups};
 pub(super) use exported::Exported;
 pub(super) use lock::{Check, Diff, LOCK, WriteLock};
 pub(super) use mcp::{Given, Lock, Mcp, Reached, Verify};
 pub(super) use project::{Bin, Graph, Init, New, Test};
+pub(super) use record::Record;
 pub(super) use requests::Requests;
 pub(super) use selection::Selection;
 pub(super) use serve::{Serve, discovered};
@@ -68,7 +72,9 @@ pub(super) enum Task {
     Init(Init),
     New(New),
     Test(Test),
+    Record(Record),
     Timeline(Timeline),
+    Approvals(Approvals),
     Tokens(Tokens),
     Doctor(Doctor),
     Completions(Shell),
@@ -194,6 +200,8 @@ pub(super) fn command() -> Command {
         .subcommand(serve::command())
         .subcommand(tokens::command())
         .subcommand(timeline::command())
+        .subcommand(approvals::command())
+        .subcommand(record::command())
         .subcommand(
             Command::new("explain")
                 .about("Explain a code of a problem; without one, list them all")
@@ -239,11 +247,16 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
     if name == "explain" {
         return Ok(Task::Explain(Explain { code: text("code"), json: is_json(matches) }));
     }
-    if name == "timeline" {
-        return Ok(timeline::task(matches));
+    match name {
+        "timeline" => return Ok(timeline::task(matches)),
+        "record" => return Ok(record::task(matches)),
+        _ => {}
     }
     if name == "mcp" {
         return mcp::task(matches);
+    }
+    if name == "approvals" {
+        return approvals::task(matches);
     }
     if let Some(task) = project::task(name, matches).or_else(|| shell::task(name, matches)) {
         return Ok(task);

@@ -2,6 +2,7 @@
 
 mod data;
 mod page;
+mod queue;
 mod server;
 
 use std::fs;
@@ -16,14 +17,18 @@ use super::Outcome;
 use super::args::Timeline;
 use super::output::Output;
 use data::Log;
+use queue::Queue;
 use server::Server;
 
 /// Serves the page until it is interrupted, or writes it to a file. "Problems found" means that the log cannot be read,
 /// or the page not written or served.
 pub(super) fn run(task: &Timeline, output: &mut Output) -> io::Result<Outcome> {
-    let done = Log::open(&task.audit, &task.documents).and_then(|log| match &task.out {
-        Some(out) => write(log, out, task.force, output),
-        None => serve(log, &task.listen, output),
+    let done = Log::open(&task.audit, &task.documents).and_then(|log| {
+        let queue = Queue::open(task.approvals.as_deref(), &task.audit)?;
+        match &task.out {
+            Some(out) => write(log, &queue, (out, task.force), output),
+            None => serve(log, queue, &task.listen, output),
+        }
     });
     Ok(match done {
         Ok(()) => Outcome::Fine,
@@ -34,17 +39,24 @@ pub(super) fn run(task: &Timeline, output: &mut Output) -> io::Result<Outcome> {
     })
 }
 
-fn write(mut log: Log, out: &Path, force: bool, output: &mut Output) -> Result<(), String> {
+fn write(
+    mut log: Log,
+    queue: &Queue,
+    (out, force): (&Path, bool),
+    output: &mut Output,
+) -> Result<(), String> {
     if out.exists() && !force {
         return Err(format!("{} is there already; `--force` replaces it", out.display()));
     }
-    let page = page::embedded(&mut log)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let approvals = runtime.map_err(|why| why.to_string())?.block_on(queue.changed(""))?;
+    let page = page::embedded(&mut log, approvals)?;
     fs::write(out, page).map_err(|why| format!("{} cannot be written: {why}", out.display()))?;
     output.note(&format!("{} shows {} calls", out.display(), log.len()));
     Ok(())
 }
 
-fn serve(log: Log, address: &str, output: &mut Output) -> Result<(), String> {
+fn serve(log: Log, queue: Queue, address: &str, output: &mut Output) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| why.to_string())?;
     runtime.block_on(async {
@@ -57,7 +69,7 @@ fn serve(log: Log, address: &str, output: &mut Output) -> Result<(), String> {
                 "{address} can be reached from other machines, and the log is for nobody else: listen at 127.0.0.1"
             ));
         }
-        let server = Server::new(Arc::new(Mutex::new(log)), address)?;
+        let server = Server::new(Arc::new(Mutex::new(log)), Arc::new(queue), address)?;
         output.note(&format!("the timeline is at {}", server.url()));
         output.note("whoever has this address can read the log; Ctrl-C ends it");
         tokio::select! {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::{LoopOptions, LoopRun, Model, ModelTurn, Transcript, run_loop};
+use super::{LoopOptions, LoopRun, Model, ModelInfo, ModelTurn, Transcript, run_loop};
 use crate::base::future::BoxFuture;
 use crate::call::Dialects;
 use crate::call::context::ToolContext;
@@ -186,6 +186,17 @@ impl<'m, E: Send + 'm> Model for WireModel<'m, E> {
     fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, ModelError<E>>> {
         let request = self.request(transcript);
         Box::pin(self.ask(request))
+    }
+
+    fn about(&self) -> ModelInfo {
+        let (provider, operation) = match self.format {
+            WireFormat::OpenAiChat | WireFormat::OpenAiResponses => ("openai", "chat"),
+            WireFormat::Anthropic => ("anthropic", "chat"),
+            WireFormat::Gemini => ("gcp.gemini", "generate_content"),
+            WireFormat::Bedrock => ("aws.bedrock", "chat"),
+            WireFormat::Mcp | WireFormat::Custom(_) => ("", ""),
+        };
+        ModelInfo { provider, operation, model: self.model.clone().into(), streamed: self.streamed }
     }
 
     fn offer(&mut self, provider: &Provider) -> Result<Option<&'static Dialect>, RefusedTools> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{AgentFailure, AgentMonitor, AgentRunner, AgentTask};
 use crate::agent::agent_loop::{
-    Entry, LoopEnd, LoopError, LoopOptions, LoopRun, Model, ModelTurn, Transcript, run_loop,
+    Entry, LoopEnd, LoopError, LoopOptions, LoopRun, Model, ModelInfo, ModelTurn, Transcript, run_loop,
 };
 use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
@@ -162,6 +162,10 @@ where
     M::Error: fmt::Display,
 {
     type Error = AgentFailure;
+
+    fn about(&self) -> ModelInfo {
+        self.model.about()
+    }
 
     fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, AgentFailure>> {
         Box::pin(async move {

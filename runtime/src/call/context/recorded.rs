@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::ToolContext;
 
-/// The place of a call's record: whose record it is, and its number there.
+/// The place of a call's record: whose record it is, and its number there; and its number in a replay. 0: none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Recorded {
     pub(crate) auditor: u64,
     pub(crate) key: u64,
+    pub(crate) replayed: u64,
 }
 
 impl ToolContext {
@@ -20,7 +21,10 @@ impl ToolContext {
 
     /// Notes the record of this call, which is above those of the calls that it makes.
     pub(crate) fn set_recorded(&mut self, recorded: Option<Recorded>) {
-        if let Some(recorded) = recorded {
+        if let Some(mut recorded) = recorded {
+            if let (0, Some(above)) = (recorded.replayed, &self.recorded) {
+                recorded.replayed = above.replayed;
+            }
             self.recorded = Some(Arc::new(recorded));
         }
     }

@@ -99,7 +99,7 @@ impl HttpEngine {
                 None => Ok(reply.response),
                 Some(why) => unanswered(true, format!("the server redirects the request, and {why}")),
             },
-            Err(SendError::Malformed(why)) => unanswered(false, why),
+            Err(SendError::Malformed(why) | SendError::Taped(why)) => unanswered(false, why),
             Err(SendError::Refused(refused)) => unanswered(false, refused.to_string()),
             Err(SendError::Network(error)) => unanswered(!error.is_connect(), request.failure(error)),
         }

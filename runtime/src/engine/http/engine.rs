@@ -17,6 +17,7 @@ use super::response::{self, Limits};
 use super::send::Sending;
 use super::sequence::declared_events;
 use super::settings::HttpEngineBuilder;
+use super::taped::Taped;
 use super::tool::HttpTool;
 use super::transport::{self, Clients, Redirects, Route};
 use super::url;
@@ -221,7 +222,9 @@ impl HttpEngine {
 
     pub(super) fn route<'a>(&'a self, allowed: &'a Network) -> Route<'a> {
         let Inner { clients, guard, .. } = &*self.inner;
-        Route { clients, guard, allowed, redirects: Redirects::Allowed, from: None, at_home: true }
+        let settings = self.settings();
+        let taped = settings.tape.as_ref().map(|tape| Taped { tape, settings });
+        Route { clients, guard, allowed, redirects: Redirects::Allowed, from: None, at_home: true, taped }
     }
 
     pub(super) fn settings(&self) -> &HttpEngineBuilder {

@@ -163,7 +163,7 @@ impl HttpEngine {
         let route = transport::Route { at_home: false, ..self.route(&Network::Any) };
         let sent = transport::send(&route, request, &[]).await;
         let Reply { mut response, final_url, refused } = sent.map_err(|error| match error {
-            SendError::Malformed(why) => FetchErrorKind::Malformed(why),
+            SendError::Malformed(why) | SendError::Taped(why) => FetchErrorKind::Malformed(why),
             SendError::Refused(refused) => FetchErrorKind::Refused(refused.to_string()),
             SendError::Network(error) => network(error),
         })?;

@@ -78,6 +78,11 @@ impl Applied {
         text.truncate(needle::unfinished(text, self.searched()));
     }
 
+    /// Returns every text to hide.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(Needle::text)
+    }
+
     fn searched(&self) -> impl Iterator<Item = &Needle> {
         self.texts.iter().filter(|secret| secret.text().len() >= SHORTEST)
     }
@@ -88,6 +93,16 @@ impl Applied {
             Some((before, query)) => format!("{}?{}", self.redact(before), self.parts(query, "&")),
             None => self.redact(url),
         }
+    }
+
+    /// Returns the URL with a mask where its query ends in a credential, however short. Others are found by their text.
+    pub(super) fn mask_url(&self, url: &str, mask: &str) -> String {
+        let Some((before, query)) = url.split_once('?') else { return url.to_owned() };
+        let part = |part: &str| match self.ending(part) {
+            Some(secret) => format!("{}{mask}", &part[..part.len() - secret.len()]),
+            None => part.to_owned(),
+        };
+        format!("{before}?{}", query.split('&').map(part).collect::<Vec<_>>().join("&"))
     }
 
     /// Returns a header value with credentials shown as `****`, including short ones if the header carries a
@@ -106,14 +121,19 @@ impl Applied {
 
     /// Hides `{secret}`, `Bearer {secret}` or `{name}={secret}`, however short the secret is.
     fn part(&self, part: &str) -> String {
+        match self.ending(part) {
+            Some(secret) => format!("{}{HIDDEN}", &part[..part.len() - secret.len()]),
+            None => self.redact(part),
+        }
+    }
+
+    /// Returns the secret that a part is, or ends in after a blank or an equals sign.
+    fn ending(&self, part: &str) -> Option<&str> {
         let ends = |secret: &&str| {
             let before = part.strip_suffix(secret);
             before.filter(|before| before.is_empty() || before.ends_with([' ', '='])).is_some()
         };
-        match self.texts.iter().map(Needle::text).find(ends) {
-            Some(secret) => format!("{}{HIDDEN}", &part[..part.len() - secret.len()]),
-            None => self.redact(part),
-        }
+        self.texts.iter().map(Needle::text).find(ends)
     }
 }
 

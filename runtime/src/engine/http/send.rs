@@ -1,5 +1,7 @@
 //! Sends the requests of a call: with credentials, and again where that helps.
 
+use std::borrow::Cow;
+
 use reqwest::Url;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
@@ -93,6 +95,9 @@ impl<'a> Sending<'a> {
     /// with new tokens if the service refuses those it has.
     pub(super) async fn send(&mut self, request: &HttpRequest) -> Result<Reply, ToolError> {
         let mut renewed = None;
+        if let (Some(tape), Some(secrets)) = (&self.engine.settings().tape, self.ctx.secrets()) {
+            tape.0.hide_all(&secrets);
+        }
         loop {
             let request = renewed.as_ref().unwrap_or(request);
             let (from, at_home) = match &self.led {
@@ -100,7 +105,7 @@ impl<'a> Sending<'a> {
                 None => (None, true),
             };
             let route = Route { from, at_home, ..self.engine.route(self.ctx.allowed_hosts()) };
-            let sent = transport::send(&route, request, &self.engine.settings().headers.0).await;
+            let sent = transport::send(&route, request, &self.extra(request)).await;
             let unwelcome = matches!(&sent, Ok(reply) if reply.response.status().as_u16() == 401);
             if unwelcome && at_home && renewed.is_none() && !self.tokens.is_empty() {
                 renewed = Some(self.with_new_tokens(request).await?);
@@ -116,6 +121,17 @@ impl<'a> Sending<'a> {
                 if let Some(wait) = self.attempts.wait(&why, left) {
                     drop(sent);
                     let millis = whole_millis(wait);
+                    #[cfg(feature = "otel")]
+                    self.ctx.add_event("toolgen.request.repeated", || {
+                        let count = i64::try_from(self.attempts.told.len()).unwrap_or(i64::MAX);
+                        vec![
+                            opentelemetry::KeyValue::new("http.request.resend_count", count),
+                            opentelemetry::KeyValue::new(
+                                "toolgen.repeated.after_ms",
+                                i64::try_from(millis).unwrap_or(i64::MAX),
+                            ),
+                        ]
+                    });
                     self.ctx.progress(format!("{}; the request is repeated in {millis} ms", why.told));
                     sleep(wait).await;
                     continue;
@@ -125,6 +141,27 @@ impl<'a> Sending<'a> {
             self.rate = super::rate::told(reply.response.headers());
             return Ok(reply);
         }
+    }
+
+    /// Returns the operator's headers, and those that pass the trace on, unless the request or the operator has others.
+    fn extra<'h>(&'h self, request: &HttpRequest) -> Cow<'h, [(String, String)]> {
+        let settings = self.engine.settings();
+        let own = settings.headers.0.as_slice();
+        #[cfg(feature = "otel")]
+        if settings.passes_on {
+            let is_free = |name: &str| {
+                request.header(name).is_none()
+                    && own.iter().all(|(known, _)| !known.eq_ignore_ascii_case(name))
+            };
+            let passed = crate::call::otel::passed_on(&self.ctx.otel_context());
+            let passed: Vec<_> = passed.into_iter().filter(|(name, _)| is_free(name)).collect();
+            if !passed.is_empty() {
+                return Cow::Owned(own.iter().cloned().chain(passed).collect());
+            }
+        }
+        #[cfg(not(feature = "otel"))]
+        let _ = request;
+        Cow::Borrowed(own)
     }
 
     async fn with_new_tokens(&mut self, request: &HttpRequest) -> Result<HttpRequest, ToolError> {
@@ -143,6 +180,7 @@ impl<'a> Sending<'a> {
             SendError::Malformed(message) => {
                 ToolError::failed_with("invalid_request", format!("Error: {message}"))
             }
+            SendError::Taped(why) => ToolError::failed_with("CASSETTE_DIFFERENCE", why),
             SendError::Network(error) => network(request, "http_error", error),
         }
     }

@@ -13,6 +13,7 @@ use super::oauth::OAuth;
 use super::resolve::{Resolver, SystemResolver};
 use super::retry::Retries;
 use super::tls::Identity;
+use crate::engine::tape::Tape;
 
 /// The default limit on the response text that a model gets, in bytes: 64 KiB.
 pub const MAX_BYTES: usize = 64 << 10;
@@ -50,6 +51,10 @@ pub struct HttpEngineBuilder {
     pub(super) identity: Option<Identity>,
     pub(super) oauth: Vec<(String, OAuth)>,
     pub(super) retries: Retries,
+    pub(super) tape: Option<Tape>,
+    /// Whether requests pass the trace on.
+    #[cfg(feature = "otel")]
+    pub(super) passes_on: bool,
 }
 
 /// The operator's headers. They may hold anything, so `Debug` shows only their names.
@@ -81,7 +86,7 @@ impl fmt::Debug for BaseUrl {
 /// Words in a name that mark its value as a credential.
 const SENSITIVE: [&str; 8] = ["auth", "code", "cookie", "key", "passw", "secret", "sig", "token"];
 
-fn is_sensitive(name: &str) -> bool {
+pub(super) fn is_sensitive(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SENSITIVE.iter().any(|word| name.contains(word))
 }
@@ -112,6 +117,9 @@ impl HttpEngineBuilder {
             identity: None,
             oauth: Vec::new(),
             retries: Retries::default(),
+            tape: None,
+            #[cfg(feature = "otel")]
+            passes_on: true,
             private_hosts: Vec::new(),
             remedy: super::guard::by_the_program,
             accepted: Vec::new(),
@@ -308,6 +316,17 @@ impl HttpEngineBuilder {
         let scheme = scheme.into();
         self.oauth.retain(|(known, _)| *known != scheme);
         self.oauth.push((scheme, oauth));
+        self
+    }
+
+    /// Sets whether requests say of which trace they are, in the headers of the propagator that the program sets for
+    /// OpenTelemetry (`traceparent`, `tracestate`); the default is yes. Where a request has such a header as an argument or
+    /// a credential, or by [`header`](Self::header), that one is sent. Another origin, to which a redirect or the link of a
+    /// page leads, never gets them.
+    #[cfg(feature = "otel")]
+    #[must_use]
+    pub fn pass_trace_on(mut self, passed_on: bool) -> Self {
+        self.passes_on = passed_on;
         self
     }
 

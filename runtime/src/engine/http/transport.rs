@@ -16,6 +16,7 @@ use reqwest::{Client, Method, Response, StatusCode, Url};
 
 use super::guard::{Guard, Refused, refusal};
 use super::request::{Body, HttpRequest, MAX_URL};
+use super::taped::Taped;
 use crate::spec::Network;
 
 /// The maximum number of redirects followed for one request.
@@ -42,6 +43,8 @@ pub(super) enum SendError {
     Refused(Refused),
     /// The network, the server or TLS failed.
     Network(reqwest::Error),
+    /// It is not a request that was recorded, and nothing is sent.
+    Taped(String),
 }
 
 impl From<reqwest::Error> for SendError {
@@ -69,6 +72,8 @@ pub(super) struct Route<'a> {
     pub(super) from: Option<&'a Url>,
     /// Whether the request goes where the program's own credentials go: its headers and its certificate.
     pub(super) at_home: bool,
+    /// Where requests are recorded, or answered without being sent.
+    pub(super) taped: Option<Taped<'a>>,
 }
 
 /// Which redirects are followed.
@@ -83,11 +88,12 @@ pub(in crate::engine) enum Redirects {
     None,
 }
 
-struct Step {
-    method: Method,
-    url: Url,
-    headers: HeaderMap,
-    body: Option<Vec<u8>>,
+/// A request to one place.
+pub(super) struct Step {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Option<Vec<u8>>,
 }
 
 /// Sends a request with the operator's headers; the call's own headers take precedence.
@@ -100,12 +106,18 @@ pub(super) async fn send(
     route.guard.check(&step.url, route.from, route.allowed).map_err(SendError::Refused)?;
     let mut client = if route.at_home { &route.clients.identified } else { &route.clients.usual };
     let (mut final_url, mut followed) = (None, 0);
+    if let Some(taped) = &route.taped {
+        taped.hide(request);
+    }
     loop {
-        let mut builder = client.request(step.method.clone(), step.url.clone()).headers(step.headers.clone());
-        if let Some(body) = &step.body {
-            builder = builder.body(body.clone());
-        }
-        let response = builder.send().await?;
+        let response = match &route.taped {
+            None => step.send(client).await?,
+            Some(taped) if taped.tape.0.plays() => taped.play(request, &step)?,
+            Some(taped) => {
+                let heard = taped.record(request, &step);
+                heard(step.send(client).await?)
+            }
+        };
         let refused = match next(&step, &response, route.redirects) {
             None => None,
             Some(Ok(_)) if followed == MAX_REDIRECTS => Some("too many redirects"),
@@ -122,6 +134,16 @@ pub(super) async fn send(
             Some(Err(why)) => Some(why),
         };
         return Ok(Reply { response, final_url, refused });
+    }
+}
+
+impl Step {
+    async fn send(&self, client: &Client) -> Result<Response, reqwest::Error> {
+        let mut builder = client.request(self.method.clone(), self.url.clone()).headers(self.headers.clone());
+        if let Some(body) = &self.body {
+            builder = builder.body(body.clone());
+        }
+        builder.send().await
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -72,7 +72,11 @@ struct Shared {
     asked: AtomicU64,
     /// When one was answered last.
     answered: Mutex<Option<Instant>>,
+    /// What hears of each message, as it came.
+    listener: OnceLock<OnMessage>,
 }
+
+type OnMessage = Box<dyn Fn(&Value) + Send + Sync>;
 
 /// A request of the server that is being answered: meanwhile its silence does not count.
 pub(super) struct Asked(Inbox);
@@ -112,6 +116,7 @@ impl Inbox {
             ignored: AtomicU64::new(0),
             asked: AtomicU64::new(0),
             answered: Mutex::default(),
+            listener: OnceLock::new(),
         };
         (Inbox(Arc::new(shared)), heard)
     }
@@ -125,6 +130,11 @@ impl Inbox {
             }
             _ => false,
         }
+    }
+
+    /// Sets what hears of each message, as it came. The first one counts.
+    pub(super) fn listen(&self, listener: impl Fn(&Value) + Send + Sync + 'static) {
+        let _ = self.0.listener.set(Box::new(listener));
     }
 
     /// Takes a message, or an array of them.
@@ -212,6 +222,9 @@ impl Inbox {
     }
 
     fn one(&self, mut message: Value) {
+        if let Some(listener) = self.0.listener.get() {
+            listener(&message);
+        }
         let method = message.get_mut("method").map(Value::take);
         let id = message.get_mut("id").map(Value::take);
         let params = message.get_mut("params").map(Value::take).unwrap_or_default();

@@ -11,6 +11,7 @@ use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
+use crate::engine::tape::Tape;
 
 /// Answers a request of a server.
 pub(super) type Answerer =
@@ -51,6 +52,10 @@ pub struct McpOptions {
     pub(super) sampling: Option<Answerer>,
     pub(super) elicitation: Option<Answerer>,
     pub(super) roots: Option<Answerer>,
+    pub(super) tape: Option<Tape>,
+    /// Whether calls pass the trace on.
+    #[cfg(feature = "otel")]
+    pub(super) passes_on: bool,
     #[cfg(feature = "http")]
     pub(super) http: super::http::HttpOptions,
 }
@@ -68,6 +73,9 @@ impl Default for McpOptions {
             sampling: None,
             elicitation: None,
             roots: None,
+            tape: None,
+            #[cfg(feature = "otel")]
+            passes_on: true,
             #[cfg(feature = "http")]
             http: super::http::HttpOptions::default(),
         }
@@ -85,6 +93,7 @@ impl fmt::Debug for McpOptions {
             .field("sampling", &self.sampling.is_some())
             .field("elicitation", &self.elicitation.is_some())
             .field("roots", &self.roots.is_some())
+            .field("tape", &self.tape)
             .finish_non_exhaustive()
     }
 }
@@ -128,6 +137,15 @@ impl McpOptions {
     #[must_use]
     pub fn concurrency(mut self, calls: usize) -> McpOptions {
         self.concurrency = calls;
+        self
+    }
+
+    /// Sets whether calls say in `_meta` of which trace they are, by the propagator that the program sets for OpenTelemetry
+    /// (`traceparent`, `tracestate`); the default is yes.
+    #[cfg(feature = "otel")]
+    #[must_use]
+    pub fn pass_trace_on(mut self, passed_on: bool) -> McpOptions {
+        self.passes_on = passed_on;
         self
     }
 

@@ -14,7 +14,7 @@ use super::era::{Agreement, Disagreement, LEGACY, agree};
 use super::inbox::{Inbox, OnNotice};
 use super::link::{Failure, Link, Patience, Request};
 use super::options::McpOptions;
-use super::transport;
+use super::taped;
 use crate::base::sync::unpoisoned;
 use crate::spec::mcp::canonical;
 use crate::spec::plan::McpServer;
@@ -113,7 +113,7 @@ impl Session {
     ) -> Result<Session, Disagreement> {
         let (inbox, said) = Inbox::new();
         let started = Instant::now();
-        let starting = transport::start(server, options, credentials, inbox.clone());
+        let starting = taped::start(server, options, credentials, inbox.clone());
         let late = |_| format!("it did not start within {:?}", options.connect);
         let transport = timeout(options.connect, starting).await.map_err(late)??;
         let desk = Desk::new(server, Arc::clone(options), credentials.clone());
@@ -264,6 +264,10 @@ impl Session {
             request.headers.clone_from(&headers);
             request.on_progress = Some(how.on_progress.clone().unwrap_or_else(|| Arc::new(|_| {})));
             self.agreement.sign(&mut request);
+            #[cfg(feature = "otel")]
+            if self.options.passes_on {
+                super::otel::pass_trace_on(&mut request);
+            }
             let mut result = match self.link.request(request).await {
                 Err(Failure::Refused { code: HEADER_MISMATCH, .. }) if !corrected => {
                     // The tool asks for other headers than when it was listed.

@@ -55,6 +55,8 @@ impl McpTool {
         let client = &self.client.0;
         ctx.hide(&client.credentials.now());
         let mut outcome = self.outcome(params, ctx).await;
+        #[cfg(feature = "otel")]
+        super::otel::describe(ctx, &self.plan.server, self.client.revision());
         // The token of this call may not have been there before.
         let credentials = client.credentials.now();
         ctx.hide(&credentials);
@@ -70,6 +72,9 @@ impl McpTool {
             Value::Object(arguments) => arguments,
             _ => Map::new(),
         });
+        if let (Some(tape), Some(secrets)) = (&self.client.0.options.tape, ctx.secrets()) {
+            tape.0.hide_all(&secrets);
+        }
         let inputs = ctx.inputs();
         let parked = match inputs.is_empty() {
             true => None,

@@ -141,6 +141,10 @@ impl FromJson for Value {
     fn missing() -> Option<Self> {
         Some(Value::Null)
     }
+
+    fn takes_null() -> bool {
+        true
+    }
 }
 
 impl ToJson for &str {

@@ -30,6 +30,7 @@ pub struct AuditorBuilder {
     redactor: Redactor,
     capacity: usize,
     durable: bool,
+    bytes: bool,
 }
 
 impl AuditorBuilder {
@@ -46,6 +47,14 @@ impl AuditorBuilder {
     #[must_use]
     pub fn durable(mut self, durable: bool) -> AuditorBuilder {
         self.durable = durable;
+        self
+    }
+
+    /// Records the bytes of images, audio and files in results, in place of their length. A [replay](crate::layers::replay)
+    /// of such results needs them. Secrets are not looked for in them.
+    #[must_use]
+    pub fn bytes(mut self, recorded: bool) -> AuditorBuilder {
+        self.bytes = recorded;
         self
     }
 
@@ -66,11 +75,11 @@ impl AuditorBuilder {
             self.sink.make_durable()?;
         }
         let (queue, counts) = (Arc::new(Queue::default()), Arc::new(Counts::default()));
-        let writer = Writer::new(self.sink, self.redactor, Arc::clone(&counts));
+        let writer = Writer::new(self.sink, (self.redactor, self.bytes), Arc::clone(&counts));
         let taken = Arc::clone(&queue);
         let thread =
             std::thread::Builder::new().name("tool-audit".into()).spawn(move || writer.run(&taken))?;
-        static STARTED: AtomicU64 = AtomicU64::new(0);
+        static STARTED: AtomicU64 = AtomicU64::new(1);
         let id = STARTED.fetch_add(1, Ordering::Relaxed);
         Ok(Auditor(Some(Arc::new(Handle {
             id,
@@ -79,6 +88,7 @@ impl AuditorBuilder {
             next_key: AtomicU64::new(1),
             capacity: self.capacity,
             durable: self.durable,
+            bytes: self.bytes,
             writer: thread.thread().id(),
         }))))
     }
@@ -94,7 +104,7 @@ impl Auditor {
     /// Returns a builder for an auditor that writes to this sink.
     pub fn builder(sink: impl AuditSink + 'static) -> AuditorBuilder {
         let redactor = Redactor::new();
-        AuditorBuilder { sink: Box::new(sink), redactor, capacity: CAPACITY, durable: false }
+        AuditorBuilder { sink: Box::new(sink), redactor, capacity: CAPACITY, durable: false, bytes: false }
     }
 
     /// Returns whether anything is recorded.

@@ -21,6 +21,8 @@ pub(super) struct Handle {
     pub(super) next_key: AtomicU64,
     pub(super) capacity: usize,
     pub(super) durable: bool,
+    /// Whether bytes of results are recorded.
+    pub(super) bytes: bool,
     pub(super) writer: ThreadId,
 }
 

@@ -44,9 +44,10 @@ pub(super) enum Ended {
 }
 
 impl Ended {
-    /// Copies an outcome without the bytes that no record shows.
-    pub(super) fn of(outcome: &Result<ToolResult, ToolError>) -> Ended {
-        Ended::With(Box::new(outcome.as_ref().map(without_bytes).map_err(ToolError::clone)))
+    /// Copies an outcome, without the bytes unless records show them.
+    pub(super) fn of(outcome: &Result<ToolResult, ToolError>, bytes: bool) -> Ended {
+        let copy = if bytes { ToolResult::clone } else { without_bytes };
+        Ended::With(Box::new(outcome.as_ref().map(copy).map_err(ToolError::clone)))
     }
 }
 

@@ -167,8 +167,8 @@ impl Record {
     pub(crate) fn place(&self) -> Option<Recorded> {
         let live = self.0.as_ref()?;
         match &live.state {
-            State::Fresh(raw) => Some(Recorded { auditor: live.handle.id, key: raw.key }),
-            State::Intended { key, .. } => Some(Recorded { auditor: live.handle.id, key: *key }),
+            State::Fresh(raw) => Some(Recorded { auditor: live.handle.id, key: raw.key, replayed: 0 }),
+            State::Intended { key, .. } => Some(Recorded { auditor: live.handle.id, key: *key, replayed: 0 }),
             State::Over => None,
         }
     }
@@ -223,7 +223,10 @@ impl Record {
 
     /// Records the outcome of the call. Waits only for the record of a refused call in durable mode.
     pub async fn finish(mut self, outcome: &Result<ToolResult, ToolError>) {
-        let written = self.0.as_mut().and_then(|live| live.end(|| Ended::of(outcome)));
+        let written = self.0.as_mut().and_then(|live| {
+            let bytes = live.handle.bytes;
+            live.end(|| Ended::of(outcome, bytes))
+        });
         if let Some(written) = written {
             // Failed writes are counted.
             let _ = written.await;

@@ -49,6 +49,8 @@ impl Counts {
 pub(super) struct Writer {
     sink: Box<dyn AuditSink>,
     redactor: Redactor,
+    /// Whether bytes of results are recorded.
+    bytes: bool,
     counts: Arc<Counts>,
     /// The calls whose intent was handed over.
     open: BTreeMap<u64, Open>,
@@ -95,10 +97,15 @@ impl Drop for End<'_> {
 }
 
 impl Writer {
-    pub(super) fn new(sink: Box<dyn AuditSink>, redactor: Redactor, counts: Arc<Counts>) -> Writer {
-        let unknown = Arc::new(Known { redactor: redactor.for_unknown(), spec_hash: Text::EMPTY });
+    pub(super) fn new(
+        sink: Box<dyn AuditSink>,
+        (redactor, bytes): (Redactor, bool),
+        counts: Arc<Counts>,
+    ) -> Writer {
+        let unknown = redactor.for_unknown().keeping_bytes(bytes);
+        let unknown = Arc::new(Known { redactor: unknown, spec_hash: Text::EMPTY });
         let (open, tools) = (BTreeMap::new(), BTreeMap::new());
-        Writer { sink, redactor, counts, open, tools, unknown, failed: None, kept: 0 }
+        Writer { sink, redactor, bytes, counts, open, tools, unknown, failed: None, kept: 0 }
     }
 
     /// Writes until the queue is closed and empty.
@@ -271,7 +278,7 @@ impl Writer {
             self.tools.retain(|_, (tool, _)| tool.strong_count() > 0);
         }
         let known = Arc::new(Known {
-            redactor: self.redactor.for_tool(tool.spec()),
+            redactor: self.redactor.for_tool(tool.spec()).keeping_bytes(self.bytes),
             spec_hash: promise(&**tool).into(),
         });
         self.tools.insert(address, (Arc::downgrade(tool), Arc::clone(&known)));

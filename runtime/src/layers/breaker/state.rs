@@ -62,26 +62,32 @@ impl Machine {
         refused
     }
 
-    /// Notes that the service answered a call.
-    pub(super) fn succeeded(&mut self, generation: u64) {
+    /// Notes that the service answered a call. Returns whether that closed the circuit.
+    pub(super) fn succeeded(&mut self, generation: u64) -> bool {
         self.successes_total += 1;
         if generation != self.generation {
-            return;
+            return false;
         }
         match self.phase {
-            // One success cancels out one failure, so a busy service is not cut off for one failure in a thousand.
-            Phase::Closed => drop(self.failures.pop_front()),
-            Phase::Open { .. } | Phase::HalfOpen { .. } => self.close(),
+            Phase::Closed => {
+                // One success cancels out one failure, so a busy service is not cut off for one failure in a thousand.
+                self.failures.pop_front();
+                false
+            }
+            Phase::Open { .. } | Phase::HalfOpen { .. } => {
+                self.close();
+                true
+            }
         }
     }
 
-    /// Notes that the service failed a call.
-    pub(super) fn failed(&mut self, generation: u64, settings: &BreakerSettings) {
+    /// Notes that the service failed a call. Returns whether that opened the circuit.
+    pub(super) fn failed(&mut self, generation: u64, settings: &BreakerSettings) -> bool {
         let now = Instant::now();
         self.failures_total += 1;
         self.last_failure = Some(now);
         if generation != self.generation {
-            return;
+            return false;
         }
         if let Phase::Closed = self.phase {
             while self.failures.front().is_some_and(|at| now.duration_since(*at) >= settings.window) {
@@ -89,10 +95,25 @@ impl Machine {
             }
             self.failures.push_back(now);
             if self.failures.len() < settings.failures.get() as usize {
-                return;
+                return false;
             }
         }
         self.enter(Phase::Open { since: now });
+        true
+    }
+
+    /// Opens the circuit because another process did, this long ago.
+    pub(super) fn open(&mut self, ago: Duration) {
+        let now = Instant::now();
+        // A clock that began later than that can only say that it was at its beginning.
+        self.enter(Phase::Open { since: now.checked_sub(ago).unwrap_or(now) });
+    }
+
+    /// Closes the circuit because another process did, if it is not closed anyway.
+    pub(super) fn close_too(&mut self) {
+        if !matches!(self.phase, Phase::Closed) {
+            self.close();
+        }
     }
 
     /// Notes that a permit was dropped without a report.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::shared::{PageStore, StoredPage};
 use super::store::{Owner, Page, Store};
 use super::{bytes, cut, floor, hide_cut};
 use crate::base::frozen::Text;
@@ -37,17 +38,31 @@ static SPEC: ToolSpec = ToolSpec {
 #[derive(Clone, Debug)]
 pub struct ReadResult {
     store: Arc<Store>,
+    shared: Option<Arc<dyn PageStore>>,
 }
 
 impl ReadResult {
-    pub(super) fn new(store: Arc<Store>) -> ReadResult {
-        ReadResult { store }
+    pub(super) fn new(store: Arc<Store>, shared: Option<Arc<dyn PageStore>>) -> ReadResult {
+        ReadResult { store, shared }
     }
 
-    fn read(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    /// Returns a result that was kept, here or by another process.
+    async fn find(&self, handle: &str, ctx: &ToolContext) -> Result<Option<Page>, ToolError> {
+        let owner = Owner::of(ctx);
+        let (found, shared) = (self.store.get(handle, &owner), &self.shared);
+        match shared.as_ref().filter(|_| found.is_none() && !handle.is_empty()) {
+            None => Ok(found),
+            Some(shared) => {
+                let found = shared.get(&owner.digest(), handle).await?;
+                Ok(found.map(|StoredPage { text, size }| Page { text, size, secrets: None }))
+            }
+        }
+    }
+
+    async fn read(&self, params: &Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let handle = params.get("handle").and_then(Value::as_str).unwrap_or_default();
         let offset = bytes(params.get("offset").and_then(Value::as_u64).unwrap_or(0));
-        let Some(Page { text, size, secrets }) = self.store.get(handle, &Owner::of(ctx)) else {
+        let Some(Page { text, size, secrets }) = self.find(handle, ctx).await? else {
             let text = format!(
                 "There is no result '{handle}' here, or no longer: results are kept for some time only. Call the tool \
                  that gave it again."
@@ -91,7 +106,7 @@ impl AgentTool for ReadResult {
         params: Value,
         ctx: &'a ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(std::future::ready(self.read(&params, ctx)))
+        Box::pin(async move { self.read(&params, ctx).await })
     }
 }
 

@@ -41,9 +41,9 @@ impl Default for StoreLimits {
 /// The owner of a result, who alone may read it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Owner {
-    session: Option<Text>,
-    agent: Option<Text>,
-    principal: Option<Text>,
+    pub(super) session: Option<Text>,
+    pub(super) agent: Option<Text>,
+    pub(super) principal: Option<Text>,
 }
 
 impl Owner {
@@ -116,6 +116,11 @@ impl Store {
         shelf.results.push_back(Kept { handle: handle.clone(), owner: Owner::of(ctx), page, until });
         shelf.forget(now, &self.limits);
         Some(handle)
+    }
+
+    /// Returns how long a result is kept.
+    pub(super) fn ttl(&self) -> Duration {
+        self.limits.ttl
     }
 
     /// Returns whether anything was ever kept.

@@ -1,10 +1,12 @@
-//! Toolsets and contexts, which narrow what a provider offers.
+//! Toolsets and contexts, which narrow what a provider offers; and a replay, which stands in place of its tools.
 
 use std::collections::BTreeSet;
 
 use super::ProviderBuilder;
 use crate::base::frozen::Text;
 use crate::layers::pages::READ_RESULT;
+#[cfg(feature = "audit")]
+use crate::layers::replay::Replay;
 use crate::provider::ProviderError;
 use crate::registry::UnknownTool;
 use crate::registry::discovery::{Discovered, Discovery};
@@ -38,6 +40,15 @@ impl ProviderBuilder {
     #[must_use]
     pub fn discovery(mut self, discovery: Discovery) -> ProviderBuilder {
         self.discovery = Some(discovery);
+        self
+    }
+
+    /// Answers the calls from a recorded run instead of by the tools, also those of sub-agents: for tests. All layers are
+    /// passed; [`Replay::finish`] says at the end what differed.
+    #[cfg(feature = "audit")]
+    #[must_use]
+    pub fn replay(mut self, replay: &Replay) -> ProviderBuilder {
+        self.layers.replay = Some(replay.clone());
         self
     }
 

@@ -35,7 +35,12 @@ impl Layers {
             redactor: _,
             #[cfg(feature = "audit")]
                 auditor: _,
+            // Compares the call as it was sent, as a record has it.
+            #[cfg(feature = "audit")]
+                replay: _,
             trace: _,
+            #[cfg(feature = "otel")]
+                otel: _,
             // Asked only if a middleware requires approval.
             approver: _,
             seals: _,

@@ -60,8 +60,9 @@ impl Provider {
         let brings = call.brings();
         // The questions asked before the call was resumed are unknown.
         brings.inputs.iter().for_each(|answer| ctx.hide(&layers.redactor.secrets_in_answer(None, answer)));
-        let resumed = (!brings.inputs.is_empty()).then(|| ctx.with_inputs(brings.inputs.clone()));
-        let first = resumed.as_ref().unwrap_or(ctx);
+        // Boxed: few calls resume, and all would reserve the space for it.
+        let resumed = (!brings.inputs.is_empty()).then(|| Box::new(ctx.with_inputs(brings.inputs.clone())));
+        let first = resumed.as_deref().unwrap_or(ctx);
         let run = layers.execute(tool, spec, arguments, first, record, &brings.spends);
         let mut result = run.await.map_err(|why| own(why, call))?;
         let mut inputs = Vec::new();
@@ -77,6 +78,8 @@ impl Provider {
                     break;
                 }
                 Control::NeedInput(request) => {
+                    #[cfg(feature = "otel")]
+                    ctx.add_event("toolgen.input.requested", Vec::new);
                     if inputs.is_empty() {
                         inputs.clone_from(&brings.inputs);
                     }

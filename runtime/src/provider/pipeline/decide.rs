@@ -148,6 +148,15 @@ impl Layers {
                 }
             }
         };
+        #[cfg(feature = "otel")]
+        ctx.add_event("toolgen.approval.decided", || {
+            let decision = match &said {
+                Approval::Approved | Approval::ApprovedBy(_) => "approved",
+                Approval::Rejected(_) => "rejected",
+                Approval::Later => "later",
+            };
+            vec![opentelemetry::KeyValue::new("toolgen.approval.decision", decision)]
+        });
         let by = match said {
             Approval::Approved => Text::EMPTY,
             Approval::ApprovedBy(who) => who,
@@ -155,6 +164,7 @@ impl Layers {
             Approval::Later => {
                 // The new request replaces the old one.
                 self.seals.spend(&before.spends, self.patience.callbacks).await?;
+                self.seals.put(request, ctx, self.patience.callbacks).await?;
                 return Err(waited.not_yet());
             }
         };

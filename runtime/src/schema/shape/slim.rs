@@ -8,6 +8,7 @@ mod children;
 mod defs;
 mod depth;
 mod leaves;
+mod share;
 mod text;
 mod words;
 

@@ -50,6 +50,24 @@ pub(super) async fn answer(
     if let Some(principal) = &caller.principal {
         turn = turn.with_principal(principal.clone());
     }
+    #[cfg(feature = "otel")]
+    let span = super::otel::RequestSpan::begin(served, &request, context);
+    #[cfg(feature = "otel")]
+    let turn = turn.with_otel_context(span.context().clone());
+    let answer = reported(served, caller, request, turn, context).await;
+    #[cfg(feature = "otel")]
+    span.end(&answer);
+    answer
+}
+
+/// Calls the tool, and sends the client what it reports meanwhile if the client wants that.
+async fn reported(
+    served: &Served,
+    caller: &Caller,
+    request: CallToolRequestParams,
+    turn: ToolContext,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
     let Some(token) = context.meta.get_progress_token() else {
         return converse(served, caller, request, &turn, context).await;
     };

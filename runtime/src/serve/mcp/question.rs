@@ -199,9 +199,12 @@ impl Question {
                 let request = (**request).clone().approved_by("the person at the client");
                 provider.resume(request, turn).await
             }
-            (Question::Approval(_), _) => self.answered(ToolError::denied(
-                "The call was not executed: the person at the client did not approve it.",
-            )),
+            (Question::Approval(request), _) => {
+                let text = "The call was not executed: the person at the client did not approve it.";
+                let why = ToolError::denied(text);
+                provider.withdraw(request, "the person at the client", &why).await;
+                self.answered(why)
+            }
         }
     }
 

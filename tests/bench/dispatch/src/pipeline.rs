@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, Auditor};
 use toolgen_runtime::layers::hooks::Hooks;
 use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::layers::otel::Otel;
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::layers::policy::Rules;
@@ -107,6 +108,8 @@ fn cases(auditor: &Auditor) -> Vec<Case> {
         ("hooks", build(builder().hooks(Idle)), turn(), "noop"),
         ("events", build(builder().on_event(|event| drop(black_box(event)))), turn(), "noop"),
         ("records", build(builder().auditor(auditor.clone())), turn(), "noop"),
+        // The interface of OpenTelemetry alone: no library is there that would make spans of it.
+        ("telemetry, no library", build(builder().otel(Otel::new())), turn(), "noop"),
         ("all of these", build(all), turn().with_principal(principal()).with_session(Session::new("s")), "needs"),
     ]
 }

@@ -5,7 +5,7 @@ use clap::Command;
 /// The commands, by what somebody wants who looks for one.
 pub(super) const GROUPS: [(&str, &[&str]); 5] = [
     ("Look at documents", &["check", "list", "docs", "schema", "tokens", "graph", "explain"]),
-    ("Run tools", &["call", "test", "serve", "timeline"]),
+    ("Run tools", &["call", "test", "serve", "approvals", "timeline", "record"]),
     ("Write programs", &["init", "new", "gen", "bin"]),
     ("Keep contracts", &["lock", "diff", "mcp"]),
     ("This program", &["doctor", "completions", "man", "help"]),
@@ -87,11 +87,27 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "approvals",
+        &[
+            "cargo toolgen approvals list calls.sqlite",
+            "cargo toolgen approvals show calls.sqlite 3f9a",
+            "cargo toolgen approvals grant calls.sqlite 3f9a --by Eve",
+            "cargo toolgen approvals deny calls.sqlite 3f9a --by Eve --note 'Not before Monday.'",
+        ],
+    ),
+    (
         "timeline",
         &[
             "cargo toolgen timeline calls.jsonl api.yaml",
             "cargo toolgen timeline calls.sqlite --out calls.html",
             "cargo toolgen timeline postgres://auditor@db.example/audit api.yaml",
+        ],
+    ),
+    (
+        "record",
+        &[
+            "cargo toolgen record calls.jsonl --session s-1 --out tests/runs/refund.json",
+            "cargo toolgen record calls.sqlite --run last --agent clerk",
         ],
     ),
     ("init", &["cargo toolgen init", "cargo toolgen init --toolgen-path ../toolgen"]),

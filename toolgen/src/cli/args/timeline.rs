@@ -16,6 +16,8 @@ pub(in super::super) struct Timeline {
     pub(in super::super) out: Option<PathBuf>,
     pub(in super::super) force: bool,
     pub(in super::super) listen: String,
+    /// The database with the calls that wait for an approval, if it is not the log.
+    pub(in super::super) approvals: Option<PathBuf>,
 }
 
 pub(super) fn command() -> Command {
@@ -39,6 +41,11 @@ pub(super) fn command() -> Command {
             )
             .num_args(0..),
         )
+        .arg(path(
+            "approvals",
+            "DB",
+            "The database in which calls wait for an approval; the log itself, if it is one that has them",
+        ))
         .arg(path("out", "FILE", "Write one HTML page to this file, instead of serving it"))
         .arg(flag("force", "Replace the file if it is there").requires("out"))
         .arg(
@@ -58,6 +65,7 @@ pub(super) fn task(matches: &ArgMatches) -> Task {
         documents: matches.get_many::<PathBuf>("documents").unwrap_or_default().cloned().collect(),
         out: matches.get_one::<PathBuf>("out").cloned(),
         force: matches.get_flag("force"),
+        approvals: matches.get_one::<PathBuf>("approvals").cloned(),
         listen: matches.get_one::<String>("listen").cloned().unwrap_or_default(),
     })
 }

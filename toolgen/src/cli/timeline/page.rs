@@ -22,8 +22,9 @@ pub(super) fn served(title: &str) -> String {
 }
 
 /// Returns the page with its data in it.
-pub(super) fn embedded(log: &mut Log) -> Result<String, String> {
+pub(super) fn embedded(log: &mut Log, approvals: Value) -> Result<String, String> {
     let mut data = log.data(0)?;
+    data["approvals"] = approvals;
     let mut whole = Map::new();
     log.each(&mut |id, call| drop(whole.insert(id.to_owned(), cut(call))))?;
     data["whole"] = Value::Object(whole);

@@ -15,11 +15,13 @@ use tokio::net::TcpListener;
 
 use super::data::Log;
 use super::page;
+use super::queue::Queue;
 
 /// The page and its data, over HTTP.
 #[derive(Clone)]
 pub(super) struct Server {
     log: Arc<Mutex<Log>>,
+    queue: Arc<Queue>,
     address: SocketAddr,
     /// The secret part of the address.
     key: Arc<str>,
@@ -31,7 +33,11 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 
 impl Server {
     /// Prepares a server for this address.
-    pub(super) fn new(log: Arc<Mutex<Log>>, address: SocketAddr) -> Result<Server, String> {
+    pub(super) fn new(
+        log: Arc<Mutex<Log>>,
+        queue: Arc<Queue>,
+        address: SocketAddr,
+    ) -> Result<Server, String> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|why| format!("there is no randomness for a key: {why}"))?;
         let mut key = String::new();
@@ -39,7 +45,7 @@ impl Server {
             // Writing to a text cannot fail.
             let _ = write!(key, "{byte:02x}");
         }
-        Ok(Server { log, address, key: key.into() })
+        Ok(Server { log, queue, address, key: key.into() })
     }
 
     /// Returns the address of the page.
@@ -123,8 +129,14 @@ async fn the_page(State(server): State<Server>) -> Response {
 }
 
 async fn data(State(server): State<Server>, query: RawQuery) -> Response {
+    let mark = word(RawQuery(query.0.clone()), "approvals");
     let after = word(query, "after").parse().unwrap_or(0);
-    answer(server.log(|log| log.data(after)))
+    let approvals = server.queue.changed(&mark).await;
+    answer(approvals.and_then(|approvals| {
+        let mut data = server.log(|log| log.data(after))?;
+        data["approvals"] = approvals;
+        Ok(data)
+    }))
 }
 
 async fn call(State(server): State<Server>, query: RawQuery) -> Response {

@@ -73,7 +73,7 @@ impl<'a> Lowering<'a> {
     /// Reserves the names of the document's own types, before names are made for those that have none.
     pub(super) fn reserve_names(&mut self) {
         for name in self.usage.keys() {
-            if find_def(self.defs, name).is_some_and(is_nominal) {
+            if find_def(self.defs, name).is_some_and(union::is_nominal) {
                 let taken = self.def_name(name);
                 self.def_names.insert(name.clone(), taken);
             }
@@ -108,19 +108,23 @@ impl<'a> Lowering<'a> {
         CallTypes { ident: wanted.ident, input, output, failure, is_function: wanted.is_function }
     }
 
-    /// Returns the type of answers other than success, which gets a name after that of the arguments and is told there.
+    /// Returns the type of answers other than success, which the arguments' documentation names. It gets a name after them,
+    /// unless the document has one for it.
     fn failure(&mut self, shape: &Shape, input: usize, name: &str) -> Ty {
-        let name = format!("{name}Error");
+        let own = format!("{name}Error");
         let what = "What answers other than success hold.".to_owned();
-        let ty = self.value(shape, &Place::new(&name, what.clone(), Usage::OUTPUT));
-        if self.names.is_free(&name) && ty != Ty::Value {
-            let alias = self.reserve(&name, what);
+        let ty = self.value(shape, &Place::new(&own, what.clone(), Usage::OUTPUT));
+        let item = if let Ty::Item(at, Wrap::Plain) = &ty { self.items.get(*at) } else { None };
+        let documents = item.filter(|item| item.origin == Origin::Document).map(|item| item.name.clone());
+        if documents.is_none() && self.names.is_free(&own) && ty != Ty::Value {
+            let alias = self.reserve(&own, what);
             self.set(alias, Body::Alias(ty.clone()));
         }
-        if self.items.iter().any(|item| item.name == name)
+        let told = documents.unwrap_or(own);
+        if self.items.iter().any(|item| item.name == told)
             && let Some(item) = self.items.get_mut(input)
         {
-            item.doc += &format!(" An answer other than success holds [`{name}`].");
+            item.doc += &format!(" An answer other than success holds [`{told}`].");
         }
         ty
     }
@@ -221,7 +225,7 @@ impl<'a> Lowering<'a> {
             return Ty::Item(*index, Wrap::Plain);
         }
         let Some(shape) = find_def(self.defs, name) else { return Ty::Value };
-        if !is_nominal(shape) {
+        if !union::is_nominal(shape) {
             let usage = self.usage.get(name).copied().unwrap_or(place.usage);
             let place = Place { name: idents::camel(name), usage, ..place.inner("") };
             return self.value(shape, &place);
@@ -383,15 +387,4 @@ fn with_defaults(mut body: Struct, rules: &ObjectRules) -> Struct {
         }
     }
     body
-}
-
-/// Whether a shape that the document names becomes a type of its own.
-fn is_nominal(shape: &Shape) -> bool {
-    match &shape.kind {
-        Kind::Object(rules) => !rules.fields.is_empty(),
-        Kind::Enum(values) => one_type(values).is_none(),
-        Kind::Union(_) => union::without_null(shape).1.is_none(),
-        Kind::All(_) => true,
-        _ => false,
-    }
 }

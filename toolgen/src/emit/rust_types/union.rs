@@ -6,15 +6,28 @@ use toolgen_runtime::{Def, List, Shape, Text};
 use super::super::idents::{self, Names};
 use super::model::{Body, Choice, Ty};
 use super::objects::{is_text, json_type, object_of};
+use super::scalars::one_type;
 
-/// Whether a shape allows `null` as a variant, and the only other variant if there is just one.
+/// Whether a shape allows `null`, as a variant or in one, and the only other variant if there is just one.
 pub(super) fn without_null(shape: &Shape) -> (bool, Option<&Shape>) {
     let Kind::Union(rules) = &shape.kind else { return (shape.nullable, None) };
     let mut rest = rules.variants.iter().filter(|variant| variant.kind != Kind::Null);
-    let nullable = shape.nullable || rules.variants.iter().any(|variant| variant.kind == Kind::Null);
+    let takes_null = |variant: &Shape| variant.nullable || matches!(variant.kind, Kind::Null | Kind::Any);
+    let nullable = shape.nullable || rules.variants.iter().any(takes_null);
     match (rest.next(), rest.next()) {
         (Some(only), None) => (nullable, Some(only)),
         _ => (nullable, None),
+    }
+}
+
+/// Whether a shape that the document names becomes a type of its own.
+pub(super) fn is_nominal(shape: &Shape) -> bool {
+    match &shape.kind {
+        Kind::Object(rules) => !rules.fields.is_empty(),
+        Kind::Enum(values) => one_type(values).is_none(),
+        Kind::Union(_) => without_null(shape).1.is_none(),
+        Kind::All(_) => true,
+        _ => false,
     }
 }
 

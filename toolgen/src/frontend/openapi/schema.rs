@@ -109,6 +109,10 @@ impl<'a> Source<'a> for Context<'a> {
         }
     }
 
+    fn one_way(&self, name: &str) -> Option<&'static str> {
+        self.defs.one_way(name)
+    }
+
     fn is_open(&self, name: &str) -> bool {
         self.defs.is_open(name)
     }

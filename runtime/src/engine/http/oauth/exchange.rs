@@ -60,6 +60,7 @@ pub(super) async fn granted(
         }
         Ok(Err(SendError::Refused(refused))) => return Err(refused.into()),
         Ok(Err(SendError::Malformed(why))) => return Err(failed(why, "correct the settings of the `OAuth`")),
+        Ok(Err(SendError::Taped(why))) => return Err(failed(why, "record the cassette again")),
         Ok(Err(SendError::Network(why))) => return Err(failed(request.failure(why), reach)),
         Ok(Ok(answer)) => answer,
     };

@@ -174,6 +174,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let mut out = Object::new();
         if let Some(name) = self.source.name_of(text, &self.path) {
             out.insert("$ref".to_owned(), pointer::reference(&name).into());
+            let says = ["readOnly", "writeOnly"].iter().any(|keyword| object.contains_key(*keyword));
+            if let Some(keyword) = self.source.one_way(&name).filter(|_| !says) {
+                out.insert(keyword.to_owned(), Value::Bool(true));
+            }
         }
         let rules = object.iter().any(|(key, value)| {
             let known = form(key).is_some() || matches!(key.as_str(), "type" | "properties" | "required");

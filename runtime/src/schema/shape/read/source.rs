@@ -70,6 +70,12 @@ pub trait Source<'a> {
         None
     }
 
+    /// Returns `readOnly` or `writeOnly` if a named schema says that of itself: so is then what refers to it.
+    fn one_way(&self, name: &str) -> Option<&'static str> {
+        let _ = name;
+        None
+    }
+
     /// Whether a named schema is being read.
     fn is_open(&self, name: &str) -> bool {
         let _ = name;

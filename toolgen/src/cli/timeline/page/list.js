@@ -146,6 +146,7 @@ function nameOf(row, index) {
   name.append(make("b", "", row.tool));
   const notes = [];
   if (row.status !== "ok") notes.push(outcome(row));
+  if (row.code === "APPROVAL_REQUIRED") notes.push(...approvalsOf(row).map(stateOf));
   if (row.approved) notes.push(row.by ? `approved by ${row.by}` : "approved");
   else if (row.attempt > 1) notes.push(`attempt ${row.attempt}`);
   if (row.agent && row.agent !== row.of.agent) notes.push(row.agent);

@@ -85,6 +85,7 @@ async function show(id) {
   const parts = [head, facts];
   if (all.problem) parts.push(make("p", "why", `The rest cannot be shown: ${all.problem}`));
   if (all.error) parts.push(section("Error", all.error));
+  for (const approval of approvalsOf(call)) parts.push(...approvalParts(approval));
   parts.push(section("Arguments", text(all.parameters)));
   if (all.result !== undefined && all.result !== null) parts.push(section("Result", text(all.result)));
   if (call.below.length) {
@@ -108,6 +109,29 @@ async function show(id) {
   panel.scrollTop = 0;
   if (hadFocus) close.focus();
   paint();
+}
+
+/** What is known of an approval: who asked, who decided, who ran it, and the commands that decide about it. */
+function approvalParts(approval) {
+  const at = (time) => new Date(time).toLocaleString();
+  const made = make("section");
+  const facts = make("dl");
+  const fact = (name, value) => {
+    if (value) facts.append(make("dt", "", name), make("dd", "", value));
+  };
+  fact("State", `${approval.state}${approval.state === "started" ? ": if its worker is gone, it may have had its effect" : ""}`);
+  fact("Damage", approval.damage);
+  fact("Reasons", approval.reasons.join(" "));
+  fact("Waits since", `${at(approval.asked_at)}, until ${at(approval.expires_at)}`);
+  const { decision, claim, outcome: end } = approval;
+  if (decision) fact(decision.granted ? "Granted" : "Denied", `by ${decision.by || "somebody"}, ${at(decision.at)}`);
+  fact("Note", decision?.note);
+  if (claim) fact("Worker", `${claim.worker || "without a name"}, ${at(claim.at)}${claim.refused ? `, refused it: ${claim.refused}` : ""}`);
+  if (end) fact("Outcome", `${end.error_code ?? "it ran"}, ${at(end.at)}`);
+  made.append(make("h3", "", "Approval"), facts);
+  if (approval.state !== "waiting") return [made];
+  const command = (what) => `cargo toolgen approvals ${what} ${quoted(about.approvals.file)} ${approval.id} --by NAME`;
+  return [made, section("Decide", `${command("grant")}\n${command("deny")} --note WHY`)];
 }
 
 const text = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "");
@@ -322,7 +346,7 @@ async function follow() {
   let [version, delay] = [0, 0];
   for (;;) {
     try {
-      const data = await ask(`/data?after=${version}`);
+      const data = await ask(`/data?after=${version}&approvals=${about.approvals.mark}`);
       version = data.version;
       about.documents = data.documents;
       $("live").textContent = "live";

@@ -7,7 +7,7 @@ const STATUSES = ["ok", "error", "refused", "timeout", "cancelled", "unknown", "
 /** All calls by id, in the order in which they arrived. */
 const calls = new Map();
 /** The file as the page shows it: whether it is served live, and what cannot be read. */
-const about = { live: false, unreadable: 0 };
+const about = { live: false, unreadable: 0, approvals: { mark: "", file: "", rows: [] } };
 
 /** Characters that move or hide others are shown as what they are: a text is not to look like another. */
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
@@ -26,7 +26,32 @@ function take(data) {
     });
   }
   about.unreadable = data.unreadable;
-  return data.rows.length > 0;
+  if (data.approvals) about.approvals = data.approvals;
+  return data.rows.length > 0 || Boolean(data.approvals);
+}
+
+/** The approvals that a call asked for or was resumed by: of the same tool, caller and ID of the model, at the same time. */
+function approvalsOf(call) {
+  const slack = 1000;
+  const within = (at) => at >= call.start - slack && at <= call.end + slack;
+  return about.approvals.rows.filter(
+    (it) =>
+      it.call_id === call.model &&
+      it.tool === call.tool &&
+      (it.principal ?? "") === call.principal &&
+      (!it.session_id || it.session_id === call.session) &&
+      (within(it.asked_at) || (it.claim ? within(it.claim.at) : Boolean(it.decision?.granted && it.outcome && within(it.decision.at)))),
+  );
+}
+
+/** How far an approval is, in a few words. */
+function stateOf(approval) {
+  const by = approval.decision?.by ? ` by ${approval.decision.by}` : "";
+  if (approval.damage) return "approval that cannot be read";
+  if (approval.state === "waiting") return "waits for an approval";
+  if (approval.state === "expired") return "nobody approved in time";
+  if (approval.decision) return `${approval.decision.granted ? "granted" : "denied"}${by}`;
+  return approval.state;
 }
 
 /** The runs: the calls of one session or, without a session, of one agent, each with the calls that it made. */

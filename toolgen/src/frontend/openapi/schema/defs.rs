@@ -224,6 +224,16 @@ impl Defs<'_> {
         self.open.iter().any(|open| open == name)
     }
 
+    /// Returns the one of `readOnly` and `writeOnly` that the schema of a name says of itself.
+    pub(in super::super) fn one_way(&self, name: &str) -> Option<&'static str> {
+        let node = &self.slots.get(name)?.node;
+        match (node.flag("readOnly"), node.flag("writeOnly")) {
+            (true, false) => Some("readOnly"),
+            (false, true) => Some("writeOnly"),
+            _ => None,
+        }
+    }
+
     /// Returns the name of a place: its existing one, or the wanted one, made valid and unique.
     fn claim(&mut self, pointer: Pointer, wanted: &str) -> String {
         if let Some(name) = self.names.get(&pointer) {

@@ -1,0 +1,67 @@
+//! What a loop needs of a language model.
+
+use super::{ModelTurn, Transcript};
+use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::provider::Provider;
+use crate::schema::dialect::Dialect;
+use crate::wire::RefusedTools;
+
+/// A language model. Functions from a [`Transcript`] to a future are models, see [`run_loop`].
+pub trait Model: Send {
+    /// The reason why the model could not answer.
+    type Error: Send;
+
+    /// Returns the model's next turn for a transcript.
+    fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, Self::Error>>;
+
+    /// Returns what is known of the model, for spans and metrics; by default nothing.
+    fn about(&self) -> ModelInfo {
+        ModelInfo::default()
+    }
+
+    /// Tells the model of a sub-agent which tools it has, before its first turn. Returns the dialect in which it is shown
+    /// them, if it is known; by default nothing happens, because the program does it.
+    ///
+    /// # Errors
+    ///
+    /// All tools that the model cannot be shown, with all reasons.
+    fn offer(&mut self, _: &Provider) -> Result<Option<&'static Dialect>, RefusedTools> {
+        Ok(None)
+    }
+}
+
+impl<F, Said, E> Model for F
+where
+    F: FnMut(Transcript) -> Said + Send,
+    Said: Future<Output = Result<ModelTurn, E>> + Send,
+    E: Send,
+{
+    type Error = E;
+
+    fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, E>> {
+        Box::pin(async move { self(transcript.clone()).await })
+    }
+}
+
+/// What is known of a model, for spans and metrics. Empty: unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelInfo {
+    /// The provider, by the names of OpenTelemetry's conventions: `openai`, `anthropic`, `gcp.gemini`, `aws.bedrock`.
+    pub provider: &'static str,
+    /// The operation, by the names of these conventions: `chat`, `generate_content`. Empty: `chat`.
+    pub operation: &'static str,
+    /// The name of the model that is asked.
+    pub model: Text,
+    /// Whether replies are streamed.
+    pub streamed: bool,
+}
+
+impl ModelInfo {
+    /// Creates what is known of a model by the names of its provider and of itself.
+    #[must_use]
+    pub fn new(provider: &'static str, model: impl Into<Text>) -> ModelInfo {
+        ModelInfo { provider, model: model.into(), ..ModelInfo::default() }
+    }
+}

@@ -1,0 +1,185 @@
+//! The context of OpenTelemetry in which a call is made, and what is passed on of it.
+//!
+//! Contexts are written and read by the propagator that the program sets
+//! (`opentelemetry::global::set_text_map_propagator`); without one, nothing is passed on.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{self, Poll};
+
+use opentelemetry::propagation::{Extractor, Injector};
+use opentelemetry::trace::{TraceContextExt, TraceFlags};
+use opentelemetry::{Context, KeyValue, global};
+use serde_json::{Map, Value};
+
+use crate::base::frozen::Text;
+use crate::call::context::ToolContext;
+
+/// The most bytes of a value that is passed on or read: a `tracestate` or a `baggage` that a client sends may be longer.
+const MOST: usize = 8 << 10;
+
+/// The context of OpenTelemetry that a [`ToolContext`] carries.
+pub(crate) struct Spanned {
+    context: Context,
+    /// Whether the program set it. Otherwise it holds the span of the call, or of the one that makes it.
+    given: bool,
+    /// Whether the tool of the call was run.
+    ran: AtomicBool,
+}
+
+impl Spanned {
+    /// Creates what the context of a call carries, with the span of the call.
+    pub(crate) fn own(context: Context) -> Arc<Spanned> {
+        Arc::new(Spanned { context, given: false, ran: AtomicBool::new(false) })
+    }
+
+    /// The context.
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Whether the tool of the call was run.
+    pub(crate) fn ran(&self) -> bool {
+        self.ran.load(Ordering::Relaxed)
+    }
+}
+
+impl ToolContext {
+    /// Sets the OpenTelemetry context of the turn: the spans of its calls are children of the span in it. Without it they
+    /// are children of the span that is current where the call is made.
+    ///
+    /// ```
+    /// use opentelemetry::Context;
+    /// use toolgen_runtime::ToolContext;
+    ///
+    /// let turn = ToolContext::new("turn-1", "").with_otel_context(Context::current());
+    /// # let _ = turn;
+    /// ```
+    #[must_use]
+    pub fn with_otel_context(mut self, context: Context) -> ToolContext {
+        self.otel = Some(Arc::new(Spanned { context, given: true, ran: AtomicBool::new(false) }));
+        self
+    }
+
+    /// Returns the OpenTelemetry context of the call: in a tool, the one with the span of its call, or with a span that
+    /// the tool opened below it and that is current. It is for work that leaves the task of the call, where nothing is
+    /// current: `tokio::spawn(work.with_context(ctx.otel_context()))`.
+    #[must_use]
+    pub fn otel_context(&self) -> Context {
+        let Some(own) = &self.otel else { return Context::current() };
+        let current = || {
+            Context::map_current(|current| {
+                let trace = own.context.span().span_context().trace_id();
+                let below = current.has_active_span() && current.span().span_context().trace_id() == trace;
+                below.then(|| current.clone())
+            })
+        };
+        if own.given { None } else { current() }.unwrap_or_else(|| own.context.clone())
+    }
+
+    /// Sets the span of the call.
+    pub(crate) fn set_spanned(&mut self, own: Arc<Spanned>) {
+        self.otel = Some(own);
+    }
+
+    /// A copy with the span of an agent, whose turns the context is of.
+    #[cfg(feature = "agent")]
+    pub(crate) fn in_span(&self, context: Context) -> ToolContext {
+        let mut inside = self.clone();
+        inside.otel = Some(Spanned::own(context));
+        inside
+    }
+
+    /// Adds an event to the span of the call, if it has one.
+    pub(crate) fn add_event(&self, name: &'static str, attributes: impl FnOnce() -> Vec<KeyValue>) {
+        if let Some(own) = self.otel.as_ref().filter(|own| !own.given) {
+            let span = own.context.span();
+            if span.is_recording() {
+                span.add_event(name, attributes());
+            }
+        }
+    }
+
+    /// The span of the call as a `traceparent` of W3C Trace Context, whatever propagator the program uses.
+    pub(crate) fn own_traceparent(&self) -> Option<Text> {
+        let own = self.otel.as_ref().filter(|own| !own.given)?;
+        let span = own.context.span();
+        let of = span.span_context();
+        let flags = of.trace_flags() & TraceFlags::SAMPLED;
+        of.is_valid().then(|| format!("00-{}-{}-{flags:02x}", of.trace_id(), of.span_id()).into())
+    }
+
+    /// Adds attributes to the span of the call, if it has one.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn add_attributes(&self, attributes: impl FnOnce() -> Vec<KeyValue>) {
+        if let Some(own) = self.otel.as_ref().filter(|own| !own.given) {
+            let span = own.context.span();
+            if span.is_recording() {
+                span.set_attributes(attributes());
+            }
+        }
+    }
+
+    /// Notes that the tool of the call runs.
+    pub(crate) fn runs(&self) {
+        if let Some(own) = &self.otel {
+            own.ran.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Returns the members by which another process continues a context, as name and value.
+#[cfg_attr(not(any(feature = "http", feature = "mcp")), allow(dead_code, reason = "those engines send it"))]
+pub(crate) fn passed_on(context: &Context) -> Vec<(String, String)> {
+    struct Pairs(Vec<(String, String)>);
+    impl Injector for Pairs {
+        fn set(&mut self, key: &str, value: String) {
+            if !value.is_empty() && value.len() <= MOST {
+                self.0.push((key.to_owned(), value));
+            }
+        }
+    }
+    let mut pairs = Pairs(Vec::new());
+    global::get_text_map_propagator(|propagator| propagator.inject_context(context, &mut pairs));
+    pairs.0
+}
+
+/// Returns a context with what the `_meta` of a request passes on.
+#[cfg_attr(not(feature = "mcp-server"), allow(dead_code, reason = "the server reads it"))]
+pub(crate) fn continued(around: &Context, meta: &Map<String, Value>) -> Context {
+    struct Members<'m>(&'m Map<String, Value>);
+    impl Extractor for Members<'_> {
+        fn get(&self, key: &str) -> Option<&str> {
+            self.0.get(key).and_then(Value::as_str).filter(|value| value.len() <= MOST)
+        }
+
+        fn keys(&self) -> Vec<&str> {
+            self.0.keys().map(String::as_str).collect()
+        }
+    }
+    global::get_text_map_propagator(|propagator| propagator.extract_with_context(around, &Members(meta)))
+}
+
+/// A future in whose task a context is current, while it runs.
+pub(crate) struct Attached<'c, F> {
+    run: F,
+    /// `None`: what is current stays so.
+    context: Option<&'c Context>,
+}
+
+impl<'c, F: Future + Unpin> Attached<'c, F> {
+    /// Puts a context around a future.
+    pub(crate) fn new(run: F, context: Option<&'c Context>) -> Attached<'c, F> {
+        Attached { run, context }
+    }
+}
+
+impl<F: Future + Unpin> Future for Attached<'_, F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<F::Output> {
+        let _current = self.context.cloned().map(Context::attach);
+        Pin::new(&mut self.run).poll(cx)
+    }
+}

@@ -1,0 +1,88 @@
+//! What listens to the traffic of an engine, or stands in place of the network.
+
+use std::fmt;
+use std::sync::Arc;
+
+#[cfg(feature = "mcp")]
+use serde_json::Value;
+
+use crate::call::secrets::Secrets;
+
+/// What an engine tells of its traffic, and whom it asks instead of the network: a
+/// [`Cassette`](crate::testing::cassette::Cassette). Clones are the same.
+#[derive(Clone)]
+pub struct Tape(pub(crate) Arc<dyn Taping>);
+
+impl fmt::Debug for Tape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.plays() { "Tape(plays)" } else { "Tape(records)" })
+    }
+}
+
+/// What records the traffic of engines, or plays it.
+pub(crate) trait Taping: Send + Sync {
+    /// Whether it stands in place of the network.
+    fn plays(&self) -> bool;
+
+    /// A text is a credential: it is hidden in all traffic, before and after.
+    #[cfg(feature = "http")]
+    fn hide(&self, credential: &str);
+
+    /// These are secrets of a call.
+    fn hide_all(&self, secrets: &Secrets);
+
+    /// Returns the recorded answer to a request.
+    ///
+    /// # Errors
+    ///
+    /// If the request is not a recorded one: what differs.
+    #[cfg(feature = "http")]
+    fn answer(&self, request: TapedRequest) -> Result<TapedAnswer, String>;
+
+    /// A request is sent. Returns its number.
+    #[cfg(feature = "http")]
+    fn asked(&self, request: TapedRequest) -> usize;
+
+    /// The request with this number has an answer, as far as it was read.
+    #[cfg(feature = "http")]
+    fn answered(&self, number: usize, answer: TapedAnswer);
+
+    /// There is a new connection to a server. Returns its number among those of the server, from 1.
+    #[cfg(feature = "mcp")]
+    fn connected(&self, server: &str) -> usize;
+
+    /// A message goes to a server.
+    #[cfg(feature = "mcp")]
+    fn sent(&self, connection: (&str, usize), message: Value);
+
+    /// A message comes from a server.
+    #[cfg(feature = "mcp")]
+    fn received(&self, connection: (&str, usize), message: &Value);
+
+    /// Returns what the server says upon a message, and upon those before it.
+    ///
+    /// # Errors
+    ///
+    /// If the message is not a recorded one: what differs.
+    #[cfg(feature = "mcp")]
+    fn play(&self, connection: (&str, usize), message: Value) -> Result<Vec<Value>, String>;
+}
+
+/// A request on the wire.
+#[cfg(feature = "http")]
+pub(crate) struct TapedRequest {
+    pub(crate) method: String,
+    pub(crate) url: String,
+    /// Without the values of those that carry credentials.
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// An answer on the wire, without the encoding of its content.
+#[cfg(feature = "http")]
+#[derive(Default)]
+pub(crate) struct TapedAnswer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}

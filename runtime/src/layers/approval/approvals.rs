@@ -1,0 +1,337 @@
+//! The calls that wait in a queue: shown, decided about, claimed, and brought to an end.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::ApprovalStore;
+use super::entry::{ApprovalDecision, QueuedApproval};
+use super::error::ApprovalError;
+use super::queue::{ApprovalQueue, ApprovalState};
+use crate::base::frozen::Text;
+use crate::call::approval::ApprovalRequest;
+use crate::call::error::ToolError;
+use crate::call::resumption::Ticket;
+use crate::call::waiting::{CalledBy, millis_of};
+
+/// How long a worker has to start a call that it claimed before another may claim it: five minutes by default.
+pub const CLAIM_EXPIRY: Duration = Duration::from_secs(5 * 60);
+
+/// How often a change is tried again because somebody else was faster.
+const TRIES: u32 = 100;
+
+/// The calls that wait for an approval in an [`ApprovalQueue`], for all that have to do with them: a provider puts them
+/// there and runs them ([`ProviderBuilder::approval_queue`](crate::provider::ProviderBuilder::approval_queue),
+/// [`Provider::resume_decided`](crate::Provider::resume_decided)), and whoever decides lists, grants and denies them.
+/// Clones share the queue.
+///
+/// | state | becomes | when |
+/// |---|---|---|
+/// | `waiting` | `granted` or `denied` | somebody decides: once, a second decision is refused |
+/// | `granted`, `denied` | `claimed` | a worker is about to carry it out: one, whatever processes they are in |
+/// | `claimed` | `started` | all layers let the call pass, and it is about to run |
+/// | | `granted`, `denied` | a layer did not let it pass this time, such as a rate limit, or the worker does not start it for [`CLAIM_EXPIRY`]: another may claim it |
+/// | | `finished` | it was denied, and its caller was told |
+/// | `started` | `finished` | its outcome is known |
+/// | all before `started` | `expired` | its time is over |
+///
+/// A call that was changed in the queue, or that the provider of the worker has not made like this, because its key or
+/// its tool is another, is never started: it stays `claimed`, with [`refused`](super::ApprovalClaim::refused), and after
+/// [`CLAIM_EXPIRY`] another worker may try.
+///
+/// So a call runs at most once. A worker that dies before it starts the call has lost nothing. One that dies later may
+/// have had the effect or not, so nobody starts the call again: it stays `started` and is shown so, for a person to look
+/// into. A program that resumes a request by itself, with [`Provider::resume`](crate::Provider::resume), starts and
+/// finishes the entry as a worker does.
+///
+/// # Secrets
+///
+/// What can be read of an entry holds no secrets: arguments as approvers see them. The sealed call, whose arguments are
+/// what runs, stands beside it in the [`request`](super::QueueRow::request) of its row, until it can no longer run. The
+/// seal is checked before it runs, so a queue that somebody changes makes no other call run; but who can write the queue
+/// can grant what waits in it.
+#[derive(Clone)]
+pub struct Approvals {
+    queue: Arc<dyn ApprovalQueue>,
+    worker: Text,
+    lease: Duration,
+}
+
+impl Approvals {
+    /// Creates the handle of a queue.
+    pub fn new(queue: impl ApprovalQueue + 'static) -> Approvals {
+        Approvals { queue: Arc::new(queue), worker: Text::EMPTY, lease: CLAIM_EXPIRY }
+    }
+
+    /// Sets the name under which calls are claimed, for people who look for the worker: of a machine, perhaps, and its
+    /// process. It decides nothing.
+    #[must_use]
+    pub fn with_worker(mut self, name: impl Into<Text>) -> Approvals {
+        self.worker = name.into();
+        self
+    }
+
+    /// Sets how long others may have claimed a call without starting it before this one may claim it; [`CLAIM_EXPIRY`]
+    /// by default. Even with a short time no call runs twice.
+    #[must_use]
+    pub fn with_claim_expiry(mut self, time: Duration) -> Approvals {
+        self.lease = time;
+        self
+    }
+
+    /// The store of the names that were used up.
+    pub(super) fn store(&self) -> Arc<dyn ApprovalStore> {
+        Arc::clone(&self.queue) as Arc<dyn ApprovalStore>
+    }
+
+    /// Returns the calls in these states, those that have waited longest first.
+    ///
+    /// # Errors
+    ///
+    /// If the queue cannot be read.
+    pub async fn list(&self, states: &[ApprovalState]) -> Result<Vec<QueuedApproval>, ApprovalError> {
+        let mut stored: Vec<ApprovalState> =
+            states.iter().copied().filter(|state| *state != ApprovalState::Expired).collect();
+        if stored.len() < states.len() {
+            use ApprovalState::{Claimed, Denied, Granted, Waiting};
+            stored.extend(
+                [Waiting, Granted, Denied, Claimed].into_iter().filter(|state| !states.contains(state)),
+            );
+        }
+        let rows = self.queue.list(&stored).await.map_err(ApprovalError::Queue)?;
+        let now = now();
+        let all = rows.into_iter().map(|row| QueuedApproval::of(row, now));
+        Ok(all.filter(|entry| states.contains(&entry.state)).collect())
+    }
+
+    /// Returns the calls about which somebody has decided and that no worker has, for
+    /// [`Provider::resume_decided`](crate::Provider::resume_decided).
+    ///
+    /// # Errors
+    ///
+    /// If the queue cannot be read.
+    pub async fn decided(&self) -> Result<Vec<QueuedApproval>, ApprovalError> {
+        let states = [ApprovalState::Granted, ApprovalState::Denied, ApprovalState::Claimed];
+        let mut all = self.list(&states).await?;
+        let now = now();
+        all.retain(|entry| entry.is_free(self.lease, now));
+        Ok(all)
+    }
+
+    /// Returns the call of an ID; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If the queue cannot be read.
+    pub async fn get(&self, id: &str) -> Result<Option<QueuedApproval>, ApprovalError> {
+        let row = self.queue.read(id).await.map_err(ApprovalError::Queue)?;
+        Ok(row.map(|row| QueuedApproval::of(row, now())))
+    }
+
+    /// Returns the call whose ID begins with a text.
+    ///
+    /// # Errors
+    ///
+    /// [`ApprovalError::NotFound`] and [`ApprovalError::Ambiguous`], and if the queue cannot be read.
+    pub async fn find(&self, start: &str) -> Result<QueuedApproval, ApprovalError> {
+        if let Some(found) = self.get(start).await? {
+            return Ok(found);
+        }
+        let mut all = self.list(&ApprovalState::ALL).await?;
+        all.retain(|entry| entry.id.starts_with(start));
+        match (all.len(), all.pop().filter(|_| !start.is_empty())) {
+            (1, Some(found)) => Ok(found),
+            (count, Some(_)) => Err(ApprovalError::Ambiguous { id: start.to_owned(), count }),
+            (_, None) => Err(ApprovalError::NotFound { id: start.to_owned() }),
+        }
+    }
+
+    /// Grants a call: a worker may run it. Returns what is there now.
+    ///
+    /// # Errors
+    ///
+    /// [`ApprovalError::NotFound`]; [`ApprovalError::Decided`] with the first decision if there is one;
+    /// [`ApprovalError::Expired`]; [`ApprovalError::Taken`] if a program has resumed it by itself;
+    /// [`ApprovalError::Damaged`]; and if the queue cannot be read or written.
+    pub async fn grant(
+        &self,
+        id: &str,
+        by: impl Into<Text>,
+        note: impl Into<String>,
+    ) -> Result<QueuedApproval, ApprovalError> {
+        self.decide(id, true, by.into(), note.into()).await
+    }
+
+    /// Denies a call: it cannot run, and a worker tells its caller. A model reads the note, or, if it is empty, that the
+    /// call was denied.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`grant`](Self::grant).
+    pub async fn deny(
+        &self,
+        id: &str,
+        by: impl Into<Text>,
+        note: impl Into<String>,
+    ) -> Result<QueuedApproval, ApprovalError> {
+        self.decide(id, false, by.into(), note.into()).await
+    }
+
+    async fn decide(
+        &self,
+        id: &str,
+        granted: bool,
+        by: Text,
+        note: String,
+    ) -> Result<QueuedApproval, ApprovalError> {
+        self.change(id, |entry, at| {
+            let (by, note) = (by.clone(), note.clone());
+            entry.decide(ApprovalDecision { granted, by, at, note })
+        })
+        .await
+    }
+
+    /// Denies a call whose caller is told so by other means.
+    #[cfg(feature = "mcp-server")]
+    pub(crate) async fn withdraw(&self, id: &str, by: Text, told: &ToolError) -> Result<(), ApprovalError> {
+        let changed = self.change(id, |entry, at| {
+            let (by, note) = (by.clone(), String::new());
+            entry.decide(ApprovalDecision { granted: false, by, at, note })?;
+            entry.finish(Some(told.code()), at);
+            Ok(())
+        });
+        changed.await.map(drop)
+    }
+
+    /// Puts a call that waits into the queue.
+    pub(super) async fn put(&self, request: &ApprovalRequest) -> Result<(), ApprovalError> {
+        let row = QueuedApproval::new(request, now()).row()?;
+        self.queue.insert(row).await.map_err(ApprovalError::Queue)
+    }
+
+    /// Claims a call of this caller for this worker. `None`: another has it, or it has been resumed.
+    pub(crate) async fn claim(&self, id: &str, caller: &CalledBy) -> Result<Option<Claimed>, ApprovalError> {
+        let claimed = self.change(id, |entry, now| match entry.called_by.difference(caller) {
+            Some(what) => Err(ApprovalError::OtherCaller { what }),
+            None => entry.claim(&self.worker, self.lease, now),
+        });
+        let claimed = claimed.await;
+        match claimed {
+            Ok(entry) => {
+                let (version, id) = (entry.version, entry.id);
+                let lacking = || ApprovalError::Damaged("its sealed call is missing".to_owned());
+                let request = *entry.request.ok_or_else(lacking)?;
+                let decision = entry.decision.ok_or(ApprovalError::Undecided)?;
+                Ok(Some(Claimed { id, version, request, decision }))
+            }
+            Err(ApprovalError::Taken) => Ok(None),
+            Err(why) => Err(why),
+        }
+    }
+
+    /// Notes that a call is about to run, if it is in the queue. The ticket knows then that it was started.
+    pub(super) async fn start(&self, ticket: &Ticket) -> Result<(), ApprovalError> {
+        let started =
+            self.change(&ticket.name, |entry, now| entry.start(ticket.claim, &ticket.approver, now)).await;
+        match started {
+            Ok(entry) => {
+                // It is set once: a call uses up a ticket once.
+                let _ = ticket.started.set(entry.version);
+                Ok(())
+            }
+            // Not every call that is resumed comes from the queue.
+            Err(ApprovalError::NotFound { .. }) => Ok(()),
+            Err(why) => Err(why),
+        }
+    }
+
+    /// Notes the outcome of a call that was started at this version.
+    pub(crate) async fn finish(
+        &self,
+        id: &str,
+        version: u64,
+        code: Option<&str>,
+    ) -> Result<bool, ApprovalError> {
+        self.settle(id, version, |entry, now| entry.finish(code, now)).await
+    }
+
+    /// Notes that the worker with a claim of this version does not accept the call.
+    pub(crate) async fn refuse(&self, id: &str, version: u64, code: &str) -> Result<bool, ApprovalError> {
+        self.settle(id, version, |entry, _| entry.refuse(code)).await
+    }
+
+    /// Gives back a claim of this version.
+    pub(crate) async fn release(&self, id: &str, version: u64) -> Result<bool, ApprovalError> {
+        self.settle(id, version, |entry, _| entry.release()).await
+    }
+
+    /// Changes an entry if it still has a version; returns whether it had.
+    async fn settle(
+        &self,
+        id: &str,
+        version: u64,
+        change: impl Fn(&mut QueuedApproval, SystemTime),
+    ) -> Result<bool, ApprovalError> {
+        let changed = self.change(id, |entry, now| {
+            if entry.version != version {
+                return Err(ApprovalError::Taken);
+            }
+            change(entry, now);
+            Ok(())
+        });
+        match changed.await {
+            Ok(_) => Ok(true),
+            Err(ApprovalError::Taken | ApprovalError::NotFound { .. }) => Ok(false),
+            Err(why) => Err(why),
+        }
+    }
+
+    /// Changes an entry as it is now, again if somebody else has changed it meanwhile.
+    async fn change(
+        &self,
+        id: &str,
+        change: impl Fn(&mut QueuedApproval, SystemTime) -> Result<(), ApprovalError>,
+    ) -> Result<QueuedApproval, ApprovalError> {
+        for _ in 0..TRIES {
+            let row = self.queue.read(id).await.map_err(ApprovalError::Queue)?;
+            let Some(row) = row else { return Err(ApprovalError::NotFound { id: id.to_owned() }) };
+            let now = now();
+            let mut entry = QueuedApproval::of(row, now);
+            if let Some(damage) = entry.damage {
+                return Err(ApprovalError::Damaged(damage));
+            }
+            change(&mut entry, now)?;
+            let version = entry.version;
+            entry.version = version.wrapping_add(1);
+            if self.queue.replace(entry.row()?, version).await.map_err(ApprovalError::Queue)? {
+                return Ok(entry);
+            }
+        }
+        let why = format!("it was changed {TRIES} times while this was tried");
+        Err(ApprovalError::Queue(ToolError::failed(why)))
+    }
+}
+
+impl fmt::Debug for Approvals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Approvals")
+            .field("worker", &self.worker)
+            .field("lease", &self.lease)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the time in whole milliseconds, as queues keep it.
+fn now() -> SystemTime {
+    let now = SystemTime::now();
+    UNIX_EPOCH.checked_add(Duration::from_millis(millis_of(now))).unwrap_or(now)
+}
+
+/// A call that this worker has.
+pub(crate) struct Claimed {
+    pub(crate) id: Text,
+    /// The version of the entry that says so.
+    pub(crate) version: u64,
+    pub(crate) request: ApprovalRequest,
+    pub(crate) decision: ApprovalDecision,
+}

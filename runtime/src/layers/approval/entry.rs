@@ -1,0 +1,345 @@
+//! A call in a queue: what people may know of it, and how one state leads to the next.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::de::Error as _;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::error::ApprovalError;
+use super::queue::{ApprovalState, QueueRow};
+use crate::base::data::Members;
+use crate::base::discreet::discreet_debug;
+use crate::base::frozen::Text;
+use crate::call::approval::ApprovalRequest;
+use crate::call::called::CalledTool;
+use crate::call::digest::seal_name;
+use crate::call::waiting::{CalledBy, millis_of};
+
+/// A call that waits, or has waited, for an approval in a queue, without the secrets among its arguments.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct QueuedApproval {
+    /// What tells it from all others: 32 hexadecimal digits.
+    pub id: Text,
+    /// How far it is.
+    pub state: ApprovalState,
+    /// The model's ID of the call.
+    pub call_id: Text,
+    /// The name of the tool.
+    pub tool: Text,
+    /// The caller. A worker resumes the call for the same one.
+    pub called_by: CalledBy,
+    /// The arguments as people may see them: without secrets.
+    pub shown: Value,
+    /// The reasons why the call needs an approval.
+    pub reasons: Vec<String>,
+    /// The tools that the call may call in turn, see [`ApprovalRequest::calls`].
+    pub calls: Vec<CalledTool>,
+    /// When the call began to wait.
+    pub asked_at: SystemTime,
+    /// When the call can no longer be resumed.
+    pub expires_at: SystemTime,
+    /// What was decided, if somebody has.
+    pub decision: Option<ApprovalDecision>,
+    /// Which worker has it, if one has.
+    pub claim: Option<ApprovalClaim>,
+    /// What came of it, if that is known.
+    pub outcome: Option<ApprovalOutcome>,
+    /// Why the row cannot be read, if it was changed by something else. Then nobody can decide about it and it cannot
+    /// run, and what it says of the call may be missing.
+    pub damage: Option<String>,
+    pub(super) request: Option<Box<ApprovalRequest>>,
+    pub(super) version: u64,
+}
+
+discreet_debug!(QueuedApproval:
+    id, state, call_id, tool, called_by, reasons, calls, asked_at, expires_at, decision, claim, outcome, damage; shown);
+
+/// What somebody decided about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ApprovalDecision {
+    /// Whether the call may run.
+    pub granted: bool,
+    /// Who decided.
+    pub by: Text,
+    /// When.
+    pub at: SystemTime,
+    /// Why, in their words. A model reads the note of a denial.
+    pub note: String,
+}
+
+/// That a worker has a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ApprovalClaim {
+    /// The name of the worker, see [`Approvals::with_worker`](super::Approvals::with_worker); may be empty.
+    pub worker: Text,
+    /// Since when.
+    pub at: SystemTime,
+    /// The code of the error with which the worker refused to run the call, and `None` as long as it has not:
+    /// `APPROVAL_INVALID` if its provider did not make this call, or not like this. Another may try after
+    /// [`CLAIM_EXPIRY`](super::CLAIM_EXPIRY).
+    pub refused: Option<String>,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ApprovalOutcome {
+    /// The [code](crate::ToolError::code) of the error; `None` if there was none.
+    pub error_code: Option<String>,
+    /// When.
+    pub at: SystemTime,
+}
+
+/// `{"id", "state", "call_id", "tool", "shown", "reasons", "asked_at", "expires_at"}`, times in milliseconds since 1970,
+/// and, where known, `principal`, `session_id`, `agent_id`, a list `calls`, `decision` (`{"granted", "by", "at",
+/// "note"}`), `claim` (`{"worker", "at"}`, and perhaps `refused`), `outcome` (`{"error_code", "at"}`), and `damage`.
+impl Serialize for QueuedApproval {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = json!({
+            "id": self.id, "state": self.state.as_str(), "call_id": self.call_id, "tool": self.tool,
+            "shown": self.shown, "reasons": self.reasons,
+            "asked_at": millis_of(self.asked_at), "expires_at": millis_of(self.expires_at),
+        });
+        self.called_by.write(&mut out);
+        if !self.calls.is_empty() {
+            out["calls"] = json!(self.calls);
+        }
+        if let Some(ApprovalDecision { granted, by, at, note }) = &self.decision {
+            out["decision"] = json!({ "granted": granted, "by": by, "at": millis_of(*at), "note": note });
+        }
+        if let Some(ApprovalClaim { worker, at, refused }) = &self.claim {
+            out["claim"] = json!({ "worker": worker, "at": millis_of(*at) });
+            if let Some(code) = refused {
+                out["claim"]["refused"] = json!(code);
+            }
+        }
+        if let Some(ApprovalOutcome { error_code, at }) = &self.outcome {
+            out["outcome"] = json!({ "error_code": error_code, "at": millis_of(*at) });
+        }
+        if let Some(damage) = &self.damage {
+            out["damage"] = json!(damage);
+        }
+        out.serialize(serializer)
+    }
+}
+
+impl QueuedApproval {
+    /// Returns the entry of a call that begins to wait now.
+    pub(super) fn new(request: &ApprovalRequest, now: SystemTime) -> QueuedApproval {
+        let mut new = QueuedApproval::blank(Text::copy_of(seal_name(&request.seal)), now, request.expires_at);
+        new.show(request);
+        new.request = Some(Box::new(request.clone()));
+        new
+    }
+
+    fn blank(id: Text, asked_at: SystemTime, expires_at: SystemTime) -> QueuedApproval {
+        QueuedApproval {
+            id,
+            state: ApprovalState::Waiting,
+            call_id: Text::EMPTY,
+            tool: Text::EMPTY,
+            called_by: CalledBy::default(),
+            shown: Value::Null,
+            reasons: Vec::new(),
+            calls: Vec::new(),
+            asked_at,
+            expires_at,
+            decision: None,
+            claim: None,
+            outcome: None,
+            damage: None,
+            request: None,
+            version: 1,
+        }
+    }
+
+    /// Says what a request says.
+    fn show(&mut self, request: &ApprovalRequest) {
+        self.call_id.clone_from(&request.id);
+        self.tool.clone_from(&request.name);
+        self.called_by.clone_from(&request.called_by);
+        self.shown.clone_from(&request.shown);
+        self.reasons.clone_from(&request.reasons);
+        self.calls.clone_from(&request.calls);
+        self.expires_at = request.expires_at;
+    }
+
+    /// Returns what a row says now.
+    pub(super) fn of(row: QueueRow, now: SystemTime) -> QueuedApproval {
+        let mut entry = QueuedApproval::blank(row.id, row.asked_at, row.expires_at);
+        (entry.state, entry.version) = (row.state, row.version);
+        if let Err(why) = entry.read(&row.entry, row.request.as_deref()) {
+            entry.damage = Some(why.to_string());
+        }
+        let over = matches!(
+            entry.state,
+            ApprovalState::Waiting | ApprovalState::Granted | ApprovalState::Claimed | ApprovalState::Denied
+        );
+        if over && entry.expires_at <= now {
+            entry.state = ApprovalState::Expired;
+        }
+        entry
+    }
+
+    fn read(&mut self, text: &str, request: Option<&str>) -> Result<(), serde_json::Error> {
+        let text: Value = serde_json::from_str(text)?;
+        let mut members = Members::read(text, "the entry of the queue")?;
+        self.call_id = members.take("call_id")?;
+        self.tool = members.take("tool")?;
+        self.called_by = CalledBy::read(&mut members)?;
+        self.shown = members.take("shown")?;
+        self.reasons = members.take("reasons")?;
+        self.calls = members.or_default("calls")?;
+        if let Some(mut decision) = part(&mut members, "decision")? {
+            self.decision = Some(ApprovalDecision {
+                granted: decision.take("granted")?,
+                by: decision.take("by")?,
+                at: time(&mut decision)?,
+                note: decision.take("note")?,
+            });
+        }
+        if let Some(mut claim) = part(&mut members, "claim")? {
+            self.claim = Some(ApprovalClaim {
+                worker: claim.take("worker")?,
+                at: time(&mut claim)?,
+                refused: claim.or_default("refused")?,
+            });
+        }
+        if let Some(mut outcome) = part(&mut members, "outcome")? {
+            let error_code = outcome.or_default("error_code")?;
+            self.outcome = Some(ApprovalOutcome { error_code, at: time(&mut outcome)? });
+        }
+        if let Some(request) = request {
+            let request: ApprovalRequest = serde_json::from_str(request)?;
+            if seal_name(&request.seal) != self.id.as_str() {
+                return Err(serde_json::Error::custom("its sealed call is that of another row"));
+            }
+            // Whoever decides sees what runs, and not what somebody wrote beside it.
+            self.show(&request);
+            self.request = Some(Box::new(request));
+        }
+        Ok(())
+    }
+
+    /// Returns the row to store, with the next version.
+    pub(super) fn row(&self) -> Result<QueueRow, ApprovalError> {
+        let written = |why: serde_json::Error| ApprovalError::Damaged(why.to_string());
+        let request = self.request.as_deref().filter(|_| self.state != ApprovalState::Finished);
+        Ok(QueueRow {
+            id: self.id.clone(),
+            version: self.version,
+            state: self.state,
+            asked_at: self.asked_at,
+            expires_at: self.expires_at,
+            entry: serde_json::to_string(self).map_err(written)?,
+            request: request.map(serde_json::to_string).transpose().map_err(written)?,
+        })
+    }
+
+    /// Whether a worker may claim it: it was decided, and no worker has it, or none that has started it in this time.
+    pub(super) fn is_free(&self, lease: Duration, now: SystemTime) -> bool {
+        let left = || {
+            self.claim.as_ref().is_none_or(|claim| claim.at.checked_add(lease).is_none_or(|end| end <= now))
+        };
+        match self.state {
+            ApprovalState::Granted | ApprovalState::Denied => true,
+            ApprovalState::Claimed => left(),
+            _ => false,
+        }
+    }
+
+    pub(super) fn decide(&mut self, decision: ApprovalDecision) -> Result<(), ApprovalError> {
+        if let Some(first) = &self.decision {
+            return Err(ApprovalError::Decided(Box::new(first.clone())));
+        }
+        match self.state {
+            ApprovalState::Waiting => {}
+            ApprovalState::Expired => return Err(ApprovalError::Expired),
+            _ => return Err(ApprovalError::Taken),
+        }
+        self.state = if decision.granted { ApprovalState::Granted } else { ApprovalState::Denied };
+        self.decision = Some(decision);
+        Ok(())
+    }
+
+    pub(super) fn claim(
+        &mut self,
+        worker: &Text,
+        lease: Duration,
+        now: SystemTime,
+    ) -> Result<(), ApprovalError> {
+        match self.state {
+            ApprovalState::Waiting => return Err(ApprovalError::Undecided),
+            ApprovalState::Expired => return Err(ApprovalError::Expired),
+            _ if !self.is_free(lease, now) => return Err(ApprovalError::Taken),
+            _ => {}
+        }
+        self.state = ApprovalState::Claimed;
+        self.claim = Some(ApprovalClaim { worker: worker.clone(), at: now, refused: None });
+        Ok(())
+    }
+
+    /// Starts the call for who claimed this version, or for a program that resumes it by itself and names an approver.
+    pub(super) fn start(
+        &mut self,
+        claimed: Option<u64>,
+        approver: &Text,
+        now: SystemTime,
+    ) -> Result<(), ApprovalError> {
+        match (self.state, claimed) {
+            (ApprovalState::Claimed, Some(version)) if version == self.version => {}
+            (ApprovalState::Waiting, None) => {
+                let (by, note) = (approver.clone(), String::new());
+                self.decision = Some(ApprovalDecision { granted: true, by, at: now, note });
+            }
+            (ApprovalState::Granted, None) => {}
+            (ApprovalState::Denied, None) => {
+                return Err(match &self.decision {
+                    Some(first) => ApprovalError::Decided(Box::new(first.clone())),
+                    None => ApprovalError::Taken,
+                });
+            }
+            (ApprovalState::Expired, _) => return Err(ApprovalError::Expired),
+            _ => return Err(ApprovalError::Taken),
+        }
+        self.state = ApprovalState::Started;
+        Ok(())
+    }
+
+    pub(super) fn finish(&mut self, error_code: Option<&str>, now: SystemTime) {
+        self.state = ApprovalState::Finished;
+        self.outcome = Some(ApprovalOutcome { error_code: error_code.map(str::to_owned), at: now });
+        self.request = None;
+    }
+
+    /// Keeps a claim that leads to nothing, so that nobody tries again at once.
+    pub(super) fn refuse(&mut self, code: &str) {
+        if let Some(claim) = &mut self.claim {
+            claim.refused = Some(code.to_owned());
+        }
+    }
+
+    /// Gives a claim back.
+    pub(super) fn release(&mut self) {
+        let granted = self.decision.as_ref().is_some_and(|decision| decision.granted);
+        self.state = if granted { ApprovalState::Granted } else { ApprovalState::Denied };
+        self.claim = None;
+    }
+}
+
+fn part(members: &mut Members, name: &str) -> Result<Option<Members>, serde_json::Error> {
+    if !members.has(name) {
+        return Ok(None);
+    }
+    let value: Value = members.take(name)?;
+    Members::read(value, "the entry of the queue").map(Some)
+}
+
+fn time(members: &mut Members) -> Result<SystemTime, serde_json::Error> {
+    let time = UNIX_EPOCH.checked_add(Duration::from_millis(members.take("at")?));
+    time.ok_or_else(|| serde_json::Error::custom("`at` is no time"))
+}

@@ -1,0 +1,94 @@
+//! Why something cannot be done with a call in a queue.
+
+use std::fmt;
+
+use super::entry::ApprovalDecision;
+use crate::call::error::ToolError;
+
+/// Why something cannot be done with a call in a queue.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ApprovalError {
+    /// The provider has no queue, see [`approval_queue`](crate::provider::ProviderBuilder::approval_queue).
+    NoQueue,
+    /// No call has this ID.
+    NotFound {
+        /// The ID, or the beginning of one.
+        id: String,
+    },
+    /// The IDs of several calls begin like this.
+    Ambiguous {
+        /// The beginning.
+        id: String,
+        /// How many there are.
+        count: usize,
+    },
+    /// Nobody has decided yet.
+    Undecided,
+    /// Somebody has decided before, and that stands.
+    Decided(Box<ApprovalDecision>),
+    /// The call has waited too long.
+    Expired,
+    /// A worker has the call, or it has been resumed.
+    Taken,
+    /// The call is another caller's than the turn in which it was to be resumed.
+    OtherCaller {
+        /// What differs: `principal`, `session` or `agent`.
+        what: &'static str,
+    },
+    /// The row was changed by something else, and cannot be read.
+    Damaged(String),
+    /// The queue could not be read or written.
+    Queue(ToolError),
+}
+
+impl fmt::Display for ApprovalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ApprovalError::NoQueue => f.write_str(
+                "the provider has no queue of approvals; set one with `ProviderBuilder::approval_queue`",
+            ),
+            ApprovalError::NotFound { id } => {
+                write!(f, "no call with the ID '{id}' waits or has waited; list those that are there")
+            }
+            ApprovalError::Ambiguous { id, count } => {
+                write!(f, "the IDs of {count} calls begin with '{id}'; write more of it")
+            }
+            ApprovalError::Undecided => {
+                f.write_str("nobody has decided about the call yet; grant or deny it first")
+            }
+            ApprovalError::Decided(first) => {
+                let what = if first.granted { "granted" } else { "denied" };
+                match (first.by.as_str(), first.note.as_str()) {
+                    ("", "") => write!(f, "it was {what} before, and that stands"),
+                    (by, "") => write!(f, "{by} has {what} it before, and that stands"),
+                    ("", note) => write!(f, "it was {what} before, and that stands: {note}"),
+                    (by, note) => write!(f, "{by} has {what} it before, and that stands: {note}"),
+                }
+            }
+            ApprovalError::Expired => {
+                f.write_str("the call has waited too long and can no longer run; it has to be made again")
+            }
+            ApprovalError::Taken => f.write_str("a worker has the call, or it has been resumed before"),
+            ApprovalError::OtherCaller { what } => {
+                write!(
+                    f,
+                    "the call is for another {what}: resume it in a turn of its own caller, `called_by`"
+                )
+            }
+            ApprovalError::Damaged(why) => {
+                write!(f, "its row in the queue was changed and cannot be read, so it cannot run: {why}")
+            }
+            ApprovalError::Queue(why) => write!(f, "the queue of approvals gave no answer: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for ApprovalError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ApprovalError::Queue(why) => Some(why),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What of recorded traffic is hidden.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::base::needle::{self, Needle};
+use crate::call::secrets::Secrets;
+use crate::layers::redact::{REDACTED, Redactor};
+
+/// Shorter credentials occur by chance; the engine that sends them hides them where they stand.
+const SHORTEST: usize = 4;
+/// Shorter parts of Base64 occur by chance.
+const SHORTEST_ENCODED: usize = 8;
+
+/// What is known to be secret.
+#[derive(Default)]
+pub(super) struct Hidden {
+    texts: BTreeSet<String>,
+    secrets: Vec<Secrets>,
+}
+
+/// What hides it, ready to be searched for.
+pub(super) struct Hiding<'a> {
+    redactor: &'a Redactor,
+    secrets: &'a [Secrets],
+    /// The longest first, so that none is cut in two by one that is a part of it.
+    needles: Vec<Needle>,
+}
+
+impl Hidden {
+    /// Adds a credential, which is looked for as it is and in Base64.
+    pub(super) fn add(&mut self, text: &str) {
+        if text.len() >= SHORTEST && !self.texts.contains(text) {
+            self.texts.extend(in_base64(text));
+            self.texts.extend(by_number(text));
+            self.texts.insert(text.to_owned());
+        }
+    }
+
+    /// Adds the secrets of a call or of a server.
+    pub(super) fn add_all(&mut self, secrets: &Secrets) {
+        let before = self.texts.len();
+        secrets.texts().for_each(|text| self.add(text));
+        if self.texts.len() > before || secrets.are_too_many() {
+            self.secrets.push(secrets.clone());
+        }
+    }
+
+    pub(super) fn hiding<'a>(&'a self, redactor: &'a Redactor) -> Hiding<'a> {
+        let mut all: Vec<&String> = self.texts.iter().collect();
+        all.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        let needles = all.into_iter().map(|text| Needle::new(text, usize::MAX)).collect();
+        Hiding { redactor, secrets: &self.secrets, needles }
+    }
+}
+
+impl Hiding<'_> {
+    /// Returns the value without what is secret: known credentials however they are encoded, what the rules of the
+    /// redactor name, and the secrets of calls.
+    pub(super) fn value(&self, value: Value) -> Value {
+        let mut value = self.redactor.value(value);
+        for secrets in self.secrets {
+            secrets.hide_in_value(&mut value);
+        }
+        self.clean(&mut value);
+        value
+    }
+
+    fn clean(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Some(clean) = needle::replace(text, &self.needles, REDACTED) {
+                    *text = clean;
+                }
+            }
+            Value::Number(number) => {
+                if self.finds(&number.to_string()) {
+                    *value = REDACTED.into();
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.clean(item)),
+            Value::Object(members) => {
+                for (key, mut value) in std::mem::take(members) {
+                    self.clean(&mut value);
+                    let key = needle::replace(&key, &self.needles, REDACTED).unwrap_or(key);
+                    members.insert(key, value);
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    /// Whether a known credential stands in a text.
+    pub(super) fn finds(&self, text: &str) -> bool {
+        needle::replace(text, &self.needles, REDACTED).is_some()
+    }
+}
+
+/// Returns what of a text stands in the Base64 of every text that contains it: one for each place modulo three, without
+/// the digits that depend on what is around it, in both alphabets.
+fn in_base64(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for before in 0..3 {
+        let bytes = [vec![0; before], text.as_bytes().to_vec()].concat();
+        // A digit is of six bits: those of whole digits that lie within the text.
+        let (from, to) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
+        let digits: String = base64(&bytes).chars().take(to).skip(from).collect();
+        if digits.len() >= SHORTEST_ENCODED {
+            found.push(digits.replace('+', "-").replace('/', "_"));
+            found.push(digits);
+        }
+    }
+    found
+}
+
+/// Returns bytes in Base64 without padding. The crate for it is there only with the HTTP engine.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for group in bytes.chunks(3) {
+        let bits = group.iter().fold(0_usize, |bits, byte| bits << 8 | usize::from(*byte))
+            << (8 * (3 - group.len()));
+        let digits = (0..=group.len()).map(|digit| bits >> (18 - 6 * digit) & 63);
+        out.extend(digits.filter_map(|digit| DIGITS.get(digit)).map(|digit| char::from(*digit)));
+    }
+    out
+}
+
+/// Returns a text with an escape for each of its letters. If one of them is a backslash, decoding finds no end.
+fn by_number(text: &str) -> [String; 2] {
+    let lower: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+    let upper: String = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
+    [lower, upper]
+}
+
+#[cfg(all(test, feature = "http"))]
+mod tests {
+    use super::*;
+    use base64::Engine as _;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+    use serde_json::json;
+
+    #[test]
+    fn a_credential_is_found_in_base64_wherever_it_stands() {
+        let mut hidden = Hidden::default();
+        hidden.add("s3cr3t?of>the-api");
+        let redactor = Redactor::new();
+        let hiding = hidden.hiding(&redactor);
+        for before in ["", "a", "ab", "abc", "user:"] {
+            for after in ["", "x", "xy", ":more"] {
+                let text = format!("{before}s3cr3t?of>the-api{after}");
+                for encoded in [STANDARD.encode(&text), URL_SAFE.encode(&text)] {
+                    let shown = hiding.value(json!({ "said": [encoded], encoded.clone(): 1 })).to_string();
+                    assert_eq!(shown.matches(REDACTED).count(), 2, "{before} {after}: {shown}");
+                    assert!(hiding.finds(&encoded) && !hiding.finds(&shown));
+                }
+            }
+        }
+        let kept = json!({"a": STANDARD.encode("another text"), "n": 12});
+        assert_eq!(hiding.value(kept.clone()), kept);
+    }
+}

@@ -1,0 +1,79 @@
+//! Messages of the Model Context Protocol on a cassette.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::entry::Entry;
+
+/// What was played of a connection.
+#[derive(Default)]
+pub(super) struct Playing {
+    /// The IDs that recorded requests have now.
+    ids: BTreeMap<u64, Value>,
+    received: BTreeSet<usize>,
+}
+
+/// Returns a message without what is another one each time: its ID, and which version of the program sends it.
+pub(super) fn lasting(message: &Value) -> Value {
+    let mut message = message.clone();
+    let Some(members) = message.as_object_mut() else { return message };
+    if members.contains_key("method") {
+        members.shift_remove("id");
+    }
+    let Some(params) = members.get_mut("params").and_then(Value::as_object_mut) else { return message };
+    params.shift_remove("clientInfo");
+    if let Some(meta) = params.get_mut("_meta").and_then(Value::as_object_mut) {
+        meta.retain(|key, _| key != "progressToken" && !key.ends_with("/clientInfo"));
+    }
+    message
+}
+
+impl Playing {
+    /// Notes that a recorded request was made, with the ID that it has now.
+    pub(super) fn made(&mut self, recorded: &Value, now: &Value) {
+        if let (Some(id), Some(now), true) =
+            (recorded.get("id").and_then(Value::as_u64), now.get("id"), recorded.get("method").is_some())
+        {
+            self.ids.insert(id, now.clone());
+        }
+    }
+
+    /// Returns what the server says by now, among the entries of the connection.
+    pub(super) fn heard<'e>(
+        &mut self,
+        entries: impl Iterator<Item = (usize, &'e Entry)>,
+        played: &BTreeSet<usize>,
+    ) -> Vec<Value> {
+        let mut said = Vec::new();
+        // Whether all that was sent before was sent again, and all answers to requests of the server.
+        let (mut all, mut answers) = (true, true);
+        for (index, entry) in entries {
+            let Entry::Mcp { sent, message, .. } = entry else { continue };
+            if *sent {
+                let made = played.contains(&index);
+                all &= made;
+                answers &= made || message.get("method").is_some();
+            } else if !self.received.contains(&index)
+                && let Some(message) = self.now(message, all, answers)
+            {
+                self.received.insert(index);
+                said.push(message);
+            }
+        }
+        said
+    }
+
+    /// Returns a message of the server with the IDs of now, if its time has come.
+    fn now(&self, message: &Value, all: bool, answers: bool) -> Option<Value> {
+        let mut message = message.clone();
+        let place = match message.get("method").and_then(Value::as_str) {
+            None => "/id",
+            Some("notifications/progress") => "/params/progressToken",
+            Some(_) => return all.then_some(message),
+        };
+        let id = message.pointer_mut(place).filter(|_| answers)?;
+        *id = self.ids.get(&id.as_u64()?)?.clone();
+        Some(message)
+    }
+}

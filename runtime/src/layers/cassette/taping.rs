@@ -1,0 +1,101 @@
+//! A cassette as engines see it.
+
+use serde_json::Value;
+
+use super::Cassette;
+use super::entry::Entry;
+#[cfg(feature = "http")]
+use super::http;
+#[cfg(feature = "mcp")]
+use super::mcp;
+use crate::base::sync::unpoisoned;
+use crate::call::secrets::Secrets;
+use crate::engine::tape::Taping;
+#[cfg(feature = "http")]
+use crate::engine::tape::{TapedAnswer, TapedRequest};
+
+impl Taping for Cassette {
+    fn plays(&self) -> bool {
+        self.0.plays
+    }
+
+    #[cfg(feature = "http")]
+    fn hide(&self, credential: &str) {
+        unpoisoned(self.0.state.lock()).hidden.add(credential);
+    }
+
+    fn hide_all(&self, secrets: &Secrets) {
+        unpoisoned(self.0.state.lock()).hidden.add_all(secrets);
+    }
+
+    #[cfg(feature = "http")]
+    fn answer(&self, request: TapedRequest) -> Result<TapedAnswer, String> {
+        let mut state = unpoisoned(self.0.state.lock());
+        let index = self.find(&mut state, &http::request(&request), |entry| match entry {
+            Entry::Http { request, .. } => Some(request.clone()),
+            Entry::Mcp { .. } => None,
+        })?;
+        match state.entries.get(index) {
+            Some(Entry::Http { answer, .. }) => http::read_answer(answer)
+                .map_err(|why| format!("request {} of the cassette: {why}", index + 1)),
+            _ => Err("the request is not on the cassette".to_owned()),
+        }
+    }
+
+    #[cfg(feature = "http")]
+    fn asked(&self, request: TapedRequest) -> usize {
+        let mut state = unpoisoned(self.0.state.lock());
+        state.entries.push(Entry::Http { request: http::request(&request), answer: Value::Null });
+        state.entries.len() - 1
+    }
+
+    #[cfg(feature = "http")]
+    fn answered(&self, number: usize, answer: TapedAnswer) {
+        let mut state = unpoisoned(self.0.state.lock());
+        if let Some(Entry::Http { answer: place, .. }) = state.entries.get_mut(number) {
+            *place = http::answer(&answer);
+        }
+    }
+
+    #[cfg(feature = "mcp")]
+    fn connected(&self, server: &str) -> usize {
+        let mut state = unpoisoned(self.0.state.lock());
+        let count = state.connections.entry(server.to_owned()).or_default();
+        *count += 1;
+        *count
+    }
+
+    #[cfg(feature = "mcp")]
+    fn sent(&self, (server, connection): (&str, usize), message: Value) {
+        let entry = Entry::Mcp { server: server.to_owned(), connection, sent: true, message };
+        unpoisoned(self.0.state.lock()).entries.push(entry);
+    }
+
+    #[cfg(feature = "mcp")]
+    fn received(&self, (server, connection): (&str, usize), message: &Value) {
+        let entry =
+            Entry::Mcp { server: server.to_owned(), connection, sent: false, message: message.clone() };
+        unpoisoned(self.0.state.lock()).entries.push(entry);
+    }
+
+    #[cfg(feature = "mcp")]
+    fn play(&self, (server, connection): (&str, usize), message: Value) -> Result<Vec<Value>, String> {
+        let mut state = unpoisoned(self.0.state.lock());
+        let is_its = |of: &str, number: usize| of == server && number == connection;
+        let index = self.find(&mut state, &mcp::lasting(&message), |entry| match entry {
+            Entry::Mcp { server, connection, sent: true, message } if is_its(server, *connection) => {
+                Some(mcp::lasting(message))
+            }
+            _ => None,
+        })?;
+        let super::State { entries, played, playing, .. } = &mut *state;
+        let playing = playing.entry((server.to_owned(), connection)).or_default();
+        if let Some(Entry::Mcp { message: recorded, .. }) = entries.get(index) {
+            playing.made(recorded, &message);
+        }
+        let own = entries.iter().enumerate().filter(
+            |(_, entry)| matches!(entry, Entry::Mcp { server, connection, .. } if is_its(server, *connection)),
+        );
+        Ok(playing.heard(own, played))
+    }
+}

@@ -1,0 +1,158 @@
+//! The span of a call.
+
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use opentelemetry::trace::{SpanBuilder, SpanKind, Status, TraceContextExt};
+use opentelemetry::{Context, KeyValue};
+use serde_json::Value;
+
+use super::{Otel, Signals, linked, named};
+use crate::base::frozen::Text;
+use crate::call::ToolCall;
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::otel::Spanned;
+use crate::call::result::ToolResult;
+use crate::call::tool::AgentTool;
+use crate::layers::redact::{Secrets, ToolRedactor};
+
+/// A tool that a provider does not have, in metrics: the names that models make up are not limited.
+const OTHER: &str = "_OTHER";
+
+/// A call as its span shows it.
+pub(crate) struct Called<'a> {
+    pub(crate) call: &'a ToolCall,
+    /// The tool, if there is one of that name.
+    pub(crate) tool: Option<&'a dyn AgentTool>,
+    /// Returns the redactor of the call; called only if content is shown.
+    pub(crate) redactor: &'a (dyn Fn() -> ToolRedactor + Sync),
+    /// When the call came.
+    pub(crate) started: SystemTime,
+}
+
+/// The span of a call that runs. If it is dropped without an outcome, the call was abandoned.
+pub(crate) struct CallSpan {
+    /// `None`: nobody makes spans, and the call is measured alone.
+    own: Option<Arc<Spanned>>,
+    signals: Arc<Signals>,
+    since: Instant,
+    /// The attributes of the metric.
+    measured: Vec<KeyValue>,
+    /// Shows the result, if content is shown.
+    redactor: Option<ToolRedactor>,
+    ended: bool,
+}
+
+impl CallSpan {
+    /// Begins the span of a call, and makes it that of the context.
+    pub(crate) fn begin(otel: &Otel, called: &Called<'_>, ctx: &mut ToolContext) -> CallSpan {
+        let Called { call, tool, .. } = *called;
+        let (agent, conversation) = named(ctx);
+        let measured_name = if tool.is_some() { call.name.as_str() } else { OTHER };
+        let mut measured = vec![
+            KeyValue::new("gen_ai.tool.name", measured_name.to_owned()),
+            KeyValue::new("gen_ai.tool.type", "function"),
+        ];
+        measured.extend(agent.clone());
+        let signals = Arc::clone(&otel.signals);
+        let since = Instant::now();
+        let begun = otel.signals.begun(&ctx.otel_context(), || {
+            let waited = call.brings().waited.as_ref();
+            let waited = waited.and_then(|waited| linked(waited.call().traceparent.as_deref()?));
+            let name = match tool {
+                Some(_) => format!("execute_tool {}", call.name),
+                None => "execute_tool".to_owned(),
+            };
+            SpanBuilder::from_name(name)
+                .with_kind(SpanKind::Internal)
+                .with_start_time(called.started)
+                .with_attributes([
+                    KeyValue::new("gen_ai.operation.name", "execute_tool"),
+                    KeyValue::new("gen_ai.tool.name", call.name.as_str().to_owned()),
+                ])
+                .with_links(waited.into_iter().collect())
+        });
+        let Some(context) = begun else {
+            return CallSpan { own: None, signals, since, measured, redactor: None, ended: false };
+        };
+        let span = context.span();
+        let mut redactor = None;
+        if span.is_recording() {
+            span.set_attribute(KeyValue::new("gen_ai.tool.type", "function"));
+            span.set_attribute(KeyValue::new("gen_ai.tool.call.id", call.id.as_str().to_owned()));
+            if let Some(tool) = tool {
+                span.set_attribute(KeyValue::new("gen_ai.tool.description", tool.description().to_owned()));
+            }
+            span.set_attributes(agent.into_iter().chain(conversation));
+            if otel.content {
+                let hides = (called.redactor)();
+                let arguments = hides.shown(&call.arguments, ctx).to_string();
+                span.set_attribute(KeyValue::new("gen_ai.tool.call.arguments", arguments));
+                redactor = Some(hides);
+            }
+        }
+        let own = Spanned::own(context);
+        ctx.set_spanned(Arc::clone(&own));
+        CallSpan { own: Some(own), signals, since, measured, redactor, ended: false }
+    }
+
+    /// The context with the span, if there is one.
+    pub(crate) fn context(&self) -> Option<&Context> {
+        self.own.as_ref().map(|own| own.context())
+    }
+
+    /// Ends the span with the outcome of the call.
+    pub(crate) fn end(mut self, outcome: &Result<ToolResult, ToolError>, secrets: &Secrets) {
+        let code = match outcome {
+            Ok(result) if !result.is_error() => None,
+            Ok(result) => Some(result.details.get("code").and_then(Value::as_str).unwrap_or_default()),
+            Err(why) => Some(why.code()),
+        };
+        let code = code.map(|code| secrets.code(code).unwrap_or("EXECUTION_ERROR"));
+        let waits = match outcome {
+            Err(ToolError::ApprovalRequired(_)) => Some("approval"),
+            Err(ToolError::InputRequired(_)) => Some("input"),
+            _ => None,
+        };
+        if let Some(context) = self.context() {
+            let span = context.span();
+            if let (Some(redactor), Ok(result)) = (&self.redactor, outcome) {
+                let result = redactor.result(result, secrets).to_string();
+                span.set_attribute(KeyValue::new("gen_ai.tool.call.result", result));
+            }
+            if let Some(waits) = waits {
+                span.add_event("toolgen.call.waiting", vec![KeyValue::new("toolgen.waiting.for", waits)]);
+            }
+        }
+        self.finish(if waits.is_some() { None } else { code.map(Text::copy_of) });
+    }
+
+    fn finish(&mut self, code: Option<Text>) {
+        self.ended = true;
+        let kind = code.map(|code| KeyValue::new("error.type", code.as_str().to_owned()));
+        if let Some(own) = &self.own {
+            let span = own.context().span();
+            if let Some(kind) = &kind {
+                if !own.ran() {
+                    span.add_event("toolgen.call.refused", vec![kind.clone()]);
+                }
+                // Without a description: the message may contain anything.
+                span.set_status(Status::error(""));
+                span.set_attribute(kind.clone());
+            }
+            span.end();
+        }
+        self.measured.extend(kind);
+        let seconds = self.since.elapsed().as_secs_f64();
+        self.signals.instruments().execute_tool.record(seconds, &self.measured);
+    }
+}
+
+impl Drop for CallSpan {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.finish(Some(Text::copy_of(ToolError::Cancelled.code())));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The first difference between a run and what was recorded.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::layers::pattern::{ValueDifference, brief};
+
+/// The most places and calls that are told.
+const TOLD: usize = 12;
+
+/// The first difference between a run and a [`RecordedRun`](super::RecordedRun). Its text shows what was expected, what
+/// was found, and where.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// What differs.
+    pub kind: DifferenceKind,
+    /// The recorded call that was expected, if there was one.
+    pub expected: Option<CallAt>,
+    /// The call that was made, if one was. Its arguments are without their secrets.
+    pub found: Option<CallAt>,
+    /// Where the arguments differ.
+    pub arguments: Vec<ValueDifference>,
+    /// How many calls the recording has.
+    pub calls: usize,
+    /// How many of them were made before.
+    pub made: usize,
+}
+
+/// What differs between a run and what was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DifferenceKind {
+    /// The expected tool was called with other arguments.
+    Arguments,
+    /// Another tool was called.
+    Tool,
+    /// The call is one of the recording, but not yet.
+    TooEarly,
+    /// No call was expected any more.
+    NotExpected,
+    /// Calls were not made; all of them are named.
+    NotMade(Vec<String>),
+    /// The call was made, and something else came of it: it ran and was refused before, or the other way round.
+    Outcome {
+        /// What was recorded.
+        expected: String,
+        /// What is found.
+        found: String,
+    },
+}
+
+/// A call in a [`Difference`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CallAt {
+    /// The number in the recording. 0: it is not in it.
+    pub number: usize,
+    /// The tool.
+    pub tool: String,
+    /// The arguments.
+    pub arguments: Value,
+    /// The call that made it, as `number tool`. Empty: none did.
+    pub inside: String,
+}
+
+impl fmt::Display for CallAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.number > 0 {
+            write!(f, "call {}: ", self.number)?;
+        }
+        write!(f, "{} {}", self.tool, brief(&self.arguments))?;
+        if self.inside.is_empty() { Ok(()) } else { write!(f, ", made by call {}", self.inside) }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match &self.kind {
+            DifferenceKind::Arguments => "a call has other arguments",
+            DifferenceKind::Tool => "another tool was called",
+            DifferenceKind::TooEarly => "a call was made too early",
+            DifferenceKind::NotExpected => "a call was made that is not recorded",
+            DifferenceKind::NotMade(_) => "calls were not made",
+            DifferenceKind::Outcome { .. } => "something else came of a call",
+        };
+        let (made, calls) = (self.made, self.calls);
+        write!(f, "the run differs from the recorded one after {made} of {calls} calls: {what}")?;
+        if let Some(expected) = &self.expected {
+            write!(f, "\n- expected {expected}")?;
+        }
+        if let Some(found) = &self.found {
+            write!(f, "\n+ found    {found}")?;
+        }
+        match &self.kind {
+            DifferenceKind::NotMade(all) => told(f, all, "calls"),
+            DifferenceKind::Outcome { expected, found } => {
+                write!(f, "\n  - expected {expected}\n  + found    {found}")
+            }
+            _ => told(f, &self.arguments, "places"),
+        }
+    }
+}
+
+fn told(f: &mut fmt::Formatter<'_>, all: &[impl fmt::Display], what: &str) -> fmt::Result {
+    for one in all.iter().take(TOLD) {
+        write!(f, "\n  {one}")?;
+    }
+    match all.len().saturating_sub(TOLD) {
+        0 => Ok(()),
+        more => write!(f, "\n  and {more} more {what}"),
+    }
+}
+
+impl std::error::Error for Difference {}

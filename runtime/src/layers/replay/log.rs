@@ -1,0 +1,332 @@
+//! A run, taken from the records of an audit log.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::ReplayError;
+use super::outcome::{RecordedOutcome, read_result, rebuilt};
+use super::run::{RecordedCall, RecordedRun};
+use crate::base::time::{millis_of, whole_millis};
+use crate::layers::audit::{AuditIntent, AuditOutcome, AuditReader, AuditRecord, AuditStatus, MemorySink};
+use crate::layers::redact::FAILED;
+
+/// The name of the run that began last.
+const LAST: &str = "last";
+/// What stands in a record for bytes that it does not hold.
+const LENGTH: &str = "[BASE64: ";
+
+/// Which calls of an audit log a [`RecordedRun`] takes: those that fit, with all calls that they made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunSelection {
+    run: Option<String>,
+    session: Option<String>,
+    agent: Option<String>,
+    principal: Option<String>,
+}
+
+impl RunSelection {
+    /// Takes all calls of the log. It must then be of one run of the program, and of sessions one after the other.
+    #[must_use]
+    pub fn new() -> RunSelection {
+        RunSelection::default()
+    }
+
+    /// Takes the calls of one run of the program, the [`owner`](AuditRecord::owner) of their records; `last` is the one
+    /// that began last.
+    #[must_use]
+    pub fn run(mut self, run: impl Into<String>) -> RunSelection {
+        self.run = Some(run.into());
+        self
+    }
+
+    /// Takes the calls of this session.
+    #[must_use]
+    pub fn session(mut self, session: impl Into<String>) -> RunSelection {
+        self.session = Some(session.into());
+        self
+    }
+
+    /// Takes the calls of this agent.
+    #[must_use]
+    pub fn agent(mut self, agent: impl Into<String>) -> RunSelection {
+        self.agent = Some(agent.into());
+        self
+    }
+
+    /// Takes the calls for the principal with this ID.
+    #[must_use]
+    pub fn principal(mut self, principal: impl Into<String>) -> RunSelection {
+        self.principal = Some(principal.into());
+        self
+    }
+
+    fn fits(&self, entry: &Entry) -> bool {
+        let is =
+            |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
+        is(&self.run, &entry.owner)
+            && is(&self.session, &entry.intent.session_id)
+            && is(&self.agent, &entry.intent.agent_id)
+            && is(&self.principal, &entry.intent.principal)
+    }
+}
+
+/// A record, wherever it is from.
+struct Entry {
+    id: String,
+    parent: Option<String>,
+    owner: String,
+    intent: AuditIntent,
+    outcome: Option<AuditOutcome>,
+}
+
+impl RecordedRun {
+    /// Takes a run from an audit log: an SQLite database or lines of JSON.
+    ///
+    /// The log has what the run needs, except for what it was told to leave out: bytes of images, sounds and files are
+    /// there only with [`AuditorBuilder::bytes`](crate::layers::audit::AuditorBuilder::bytes), and secrets are masked. A
+    /// masked argument fits any value; a masked result is replayed as it stands. Errors come back with the text that the
+    /// log has, which is the one for operators.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be read; if no call fits, or those of several runs do, or of sessions that alternate; and if the log lacks the outcome of a call: which call it is, and which setting records it.
+    pub fn from_audit(log: impl AsRef<Path>, selection: &RunSelection) -> Result<RecordedRun, ReplayError> {
+        let log = log.as_ref();
+        let failed = |why: &dyn std::fmt::Display| ReplayError::new(format!("{}: {why}", log.display()));
+        let mut reader = AuditReader::open(log).map_err(|why| ReplayError::new(why.to_string()))?;
+        let mut entries = Vec::new();
+        let read = reader.changes(&mut |record| entries.push(Entry::from(record)));
+        read.map_err(|why| failed(&why))?;
+        taken(&entries, selection).map_err(|why| failed(&why))
+    }
+
+    /// Takes a run from records in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_audit`](Self::from_audit).
+    pub fn from_memory(sink: &MemorySink, selection: &RunSelection) -> Result<RecordedRun, ReplayError> {
+        let entries = sink.rows().into_iter().map(|row| Entry {
+            id: row.intent.key.to_string(),
+            parent: (row.intent.parent > 0).then(|| row.intent.parent.to_string()),
+            owner: String::new(),
+            intent: row.intent,
+            outcome: row.outcome,
+        });
+        taken(&entries.collect::<Vec<_>>(), selection).map_err(ReplayError::new)
+    }
+}
+
+impl From<AuditRecord> for Entry {
+    fn from(record: AuditRecord) -> Entry {
+        let AuditRecord { id, parent, owner, intent, outcome } = record;
+        Entry { id, parent, owner, intent, outcome }
+    }
+}
+
+fn taken(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun, String> {
+    if entries.is_empty() {
+        return Err("there is no record of a call in it".to_owned());
+    }
+    let mut selection = selection.clone();
+    if selection.run.as_deref() == Some(LAST) {
+        let began = |entry: &&Entry| entry.intent.timestamp.clone();
+        let mut first: BTreeMap<&str, &Entry> = BTreeMap::new();
+        for entry in entries {
+            first.entry(&entry.owner).or_insert(entry);
+        }
+        selection.run = first.into_values().max_by_key(began).map(|entry| entry.owner.clone());
+    }
+    let mut run = RecordedRun::default();
+    // The numbers of the calls that are taken, and their records.
+    let (mut numbers, mut chosen) = (BTreeMap::new(), Vec::new());
+    for entry in entries {
+        let inside = entry.parent.as_deref().and_then(|parent| numbers.get(parent)).copied();
+        if inside.is_some() || selection.fits(entry) {
+            chosen.push((entry, inside));
+            numbers.insert(entry.id.as_str(), chosen.len());
+        }
+    }
+    if chosen.is_empty() {
+        return Err(format!("none of its {} calls fits; {}", entries.len(), among(entries)));
+    }
+    let outermost = || chosen.iter().filter(|(_, inside)| inside.is_none()).map(|(entry, _)| *entry);
+    of_one_run(outermost())?;
+    not_interleaved(outermost())?;
+    let mut groups = Groups::default();
+    for (entry, inside) in &chosen {
+        let above = inside.and_then(|number| chosen.get(number - 1)).map(|(above, _)| above.intent.turn);
+        let number = run.calls.len() + 1;
+        let outcome = outcome(entry).map_err(|why| {
+            format!(
+                "call {number} of the run, {} at {}: {why}",
+                entry.intent.tool_name, entry.intent.timestamp
+            )
+        })?;
+        let arguments = match &entry.intent.parameters {
+            Value::Null => json!({}),
+            arguments => arguments.clone(),
+        };
+        run.calls.push(RecordedCall {
+            inside: *inside,
+            group: groups.of(entry, *inside, above),
+            agent: entry.intent.agent_id.to_string(),
+            tool: entry.intent.tool_name.to_string(),
+            arguments,
+            outcome,
+        });
+    }
+    Ok(run)
+}
+
+/// Says which runs, sessions and agents there are.
+fn among(entries: &[Entry]) -> String {
+    let all = |name: &str, of: fn(&Entry) -> &str| {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        entries.iter().for_each(|entry| *counts.entry(of(entry)).or_default() += 1);
+        counts.remove("");
+        let told: Vec<String> = counts.iter().map(|(text, count)| format!("{text} ({count})")).collect();
+        (!told.is_empty()).then(|| format!("{name}: {}", told.join(", ")))
+    };
+    let told = [
+        all("runs", |entry| &entry.owner),
+        all("sessions", |entry| &entry.intent.session_id),
+        all("agents", |entry| &entry.intent.agent_id),
+        all("principals", |entry| &entry.intent.principal),
+    ];
+    let told: Vec<String> = told.into_iter().flatten().collect();
+    if told.is_empty() {
+        "they name no session and no agent".to_owned()
+    } else {
+        format!("it has {}", told.join("; "))
+    }
+}
+
+/// Fails if the calls are of several runs of the program: nobody means to replay all of them.
+fn of_one_run<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), String> {
+    let mut found: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+    for entry in entries {
+        found.entry(&entry.owner).or_insert((0, &entry.intent.timestamp)).0 += 1;
+    }
+    if found.len() < 2 {
+        return Ok(());
+    }
+    let told = found.iter().map(|(run, (count, since))| format!("\n  {run}: {count} calls since {since}"));
+    let (count, told) = (found.len(), told.collect::<String>());
+    Err(format!("there are calls of {count} runs of the program; choose one by `run`, or `{LAST}`:{told}"))
+}
+
+/// Fails if the calls of sessions alternate: their order is then chance, and no test can expect it.
+fn not_interleaved<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), String> {
+    let (mut over, mut now) = (BTreeSet::new(), None);
+    for entry in entries {
+        let session = entry.intent.session_id.as_str();
+        match now {
+            Some(before) if before == session => continue,
+            Some(before) => drop(over.insert(before)),
+            None => {}
+        }
+        if over.contains(session) {
+            return Err(format!(
+                "the calls of session {session} and of others alternate, so their order is chance; choose one by \
+                 `session`"
+            ));
+        }
+        now = Some(session);
+    }
+    Ok(())
+}
+
+/// Tells which calls were made together.
+#[derive(Default)]
+struct Groups {
+    last: usize,
+    /// Those of the turns of a model, by the call they are inside of.
+    turns: BTreeMap<(Option<usize>, u64), usize>,
+    /// The last group of other calls, by the call they are inside of, and when its calls have ended.
+    others: BTreeMap<Option<usize>, (usize, u64)>,
+}
+
+impl Groups {
+    /// Returns the group of the next call. `above` is the turn of the call that made it.
+    fn of(&mut self, entry: &Entry, inside: Option<usize>, above: Option<u64>) -> usize {
+        let turn = entry.intent.turn;
+        if turn > 0 && above != Some(turn) {
+            self.others.remove(&inside);
+            let last = &mut self.last;
+            return *self.turns.entry((inside, turn)).or_insert_with(|| {
+                *last += 1;
+                *last
+            });
+        }
+        // Calls of a tool or of a program: those that ran at the same time.
+        let start = millis_of(&entry.intent.timestamp).unwrap_or(u64::MAX);
+        let took = entry.outcome.as_ref().map_or(0, |outcome| whole_millis(outcome.duration));
+        let end = start.saturating_add(took);
+        match self.others.get_mut(&inside) {
+            Some((group, until)) if start < *until => {
+                *until = end.max(*until);
+                *group
+            }
+            _ => {
+                self.last += 1;
+                self.others.insert(inside, (self.last, end));
+                self.last
+            }
+        }
+    }
+}
+
+fn outcome(entry: &Entry) -> Result<RecordedOutcome, String> {
+    const UNKNOWN: &str =
+        "its outcome is not in the log; `Auditor::shutdown` before the program ends writes all";
+    let Some(outcome) = &entry.outcome else { return Err(UNKNOWN.to_owned()) };
+    let code = || outcome.error_code.as_deref().unwrap_or_default().to_owned();
+    let message = outcome.error.clone().unwrap_or_default();
+    match outcome.status {
+        AuditStatus::Started | AuditStatus::Unknown => return Err(UNKNOWN.to_owned()),
+        AuditStatus::Refused => return Ok(RecordedOutcome::Refused { code: code(), message }),
+        _ => {}
+    }
+    if outcome.result == FAILED {
+        return Err(
+            "its result could not be redacted when it was written: a rule of `Redactor::builder` panicked"
+                .to_owned(),
+        );
+    }
+    if outcome.result.is_null() {
+        if outcome.status == AuditStatus::Ok {
+            return Err("its result is not in the log; the sinks of this crate write it".to_owned());
+        }
+        if code() == "INPUT_REQUIRED" {
+            return Err(
+                "it waited for input, and the log does not have what it asked for; with an `input_handler` of the \
+                 provider the answer is a part of the call"
+                    .to_owned(),
+            );
+        }
+        return Ok(RecordedOutcome::Answered(Err(rebuilt(&code(), &message))));
+    }
+    if lacks_bytes(&outcome.result) {
+        return Err(
+            "the bytes of its result are not in the log; `Auditor::builder(sink).bytes(true)` records them"
+                .to_owned(),
+        );
+    }
+    let result = read_result(&outcome.result).map_err(|why| format!("its result is not one: {why}"))?;
+    Ok(RecordedOutcome::Answered(Ok(result)))
+}
+
+/// Whether a length stands in place of bytes.
+fn lacks_bytes(result: &Value) -> bool {
+    let content = result.get("content").and_then(Value::as_array);
+    let bytes = |content: &Value| {
+        let of = |value: &Value, key: &str| {
+            value.get(key).and_then(Value::as_str).is_some_and(|text| text.starts_with(LENGTH))
+        };
+        of(content, "data") || content.get("resource").is_some_and(|resource| of(resource, "blob"))
+    };
+    content.is_some_and(|content| content.iter().any(bytes))
+}

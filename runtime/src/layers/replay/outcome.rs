@@ -1,0 +1,160 @@
+//! What came of a recorded call.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::call::control::Control;
+use crate::call::error::ToolError;
+use crate::call::result::{Content, ToolResult};
+
+/// What came of a recorded call.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "nearly all are of the larger variant")]
+#[non_exhaustive]
+pub enum RecordedOutcome {
+    /// The tool ran, and this is its answer.
+    Answered(Result<ToolResult, ToolError>),
+    /// A layer answered, and the tool did not run: a rule, an approval that was missing, arguments that do not fit.
+    Refused {
+        /// The code of the error.
+        code: String,
+        /// The text for operators.
+        message: String,
+    },
+}
+
+impl RecordedOutcome {
+    /// Returns `result`, `error` or `refused`: the member of a call in a file that says what came of it.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            RecordedOutcome::Answered(Ok(_)) => "result",
+            RecordedOutcome::Answered(Err(_)) => "error",
+            RecordedOutcome::Refused { .. } => "refused",
+        }
+    }
+
+    /// Returns the member of a call that says it.
+    pub(super) fn written(&self) -> (&'static str, Value) {
+        let written = match self {
+            RecordedOutcome::Answered(Ok(result)) => {
+                let mut written = result.to_json();
+                if let Control::Complete { .. } = &result.control {
+                    // An enum of texts and JSON is always JSON.
+                    written["control"] = serde_json::to_value(&result.control).unwrap_or_default();
+                }
+                written
+            }
+            RecordedOutcome::Answered(Err(why)) => {
+                json!({ "code": why.code(), "message": why.operator_text() })
+            }
+            RecordedOutcome::Refused { code, message } => {
+                json!({ "code": code, "message": message })
+            }
+        };
+        (self.kind(), written)
+    }
+
+    /// Reads it from a call of a file.
+    pub(super) fn read(call: &Map<String, Value>) -> Result<RecordedOutcome, String> {
+        let [result, error, refused] = ["result", "error", "refused"].map(|key| call.get(key));
+        match (result, error, refused) {
+            (Some(result), None, None) => read_result(result)
+                .map(|result| RecordedOutcome::Answered(Ok(result)))
+                .map_err(|why| format!("/result{why}")),
+            (None, Some(error), None) => {
+                let (code, message) = coded(error).map_err(|why| format!("/error{why}"))?;
+                Ok(RecordedOutcome::Answered(Err(rebuilt(&code, &message))))
+            }
+            (None, None, Some(refused)) => {
+                let (code, message) = coded(refused).map_err(|why| format!("/refused{why}"))?;
+                Ok(RecordedOutcome::Refused { code, message })
+            }
+            _ => Err(": one of `result`, `error` and `refused` is expected".to_owned()),
+        }
+    }
+
+    /// Describes it in a few words.
+    pub(super) fn told(&self) -> String {
+        match self {
+            RecordedOutcome::Answered(Ok(result)) if result.is_error() => "an error as its result".to_owned(),
+            RecordedOutcome::Answered(Ok(_)) => "a result".to_owned(),
+            RecordedOutcome::Answered(Err(why)) => format!("the error {} ({why})", why.code()),
+            RecordedOutcome::Refused { code, message } => format!("refused with {code} ({message})"),
+        }
+    }
+}
+
+fn coded(error: &Value) -> Result<(String, String), String> {
+    let text = |key: &str| {
+        let text = error.get(key).and_then(Value::as_str);
+        text.map(str::to_owned).ok_or_else(|| format!("/{key}: a text is missing"))
+    };
+    Ok((text("code")?, text("message")?))
+}
+
+/// Reads a result as a record or a file has it.
+pub(super) fn read_result(written: &Value) -> Result<ToolResult, String> {
+    let content = written.get("content").ok_or("/content: it is missing")?;
+    let content: Vec<Content> =
+        serde_json::from_value(content.clone()).map_err(|why| format!("/content: {why}"))?;
+    let mut result = ToolResult::empty();
+    result.content = content;
+    result.details = written.get("details").cloned().unwrap_or_default();
+    result.child_loop_id = written.get("child_loop_id").and_then(Value::as_str).map(str::to_owned);
+    if let Some(control) = written.get("control") {
+        result.control = serde_json::from_value(control.clone()).map_err(|why| format!("/control: {why}"))?;
+    }
+    Ok(result)
+}
+
+/// Returns an error with this code and this text. Where they say which kind it was, it is of that kind.
+pub(super) fn rebuilt(code: &str, message: &str) -> ToolError {
+    let kinds = [
+        Some(ToolError::Cancelled),
+        Some(ToolError::denied(message)),
+        message.strip_prefix("Invalid arguments: ").map(ToolError::invalid_args),
+        message
+            .strip_prefix("Tool exceeded timeout of ")
+            .and_then(duration)
+            .map(|duration| ToolError::Timeout { duration }),
+    ];
+    let same = |why: &ToolError| why.code() == code && why.to_string() == message;
+    let kind = kinds.into_iter().flatten().find(same);
+    kind.unwrap_or_else(|| ToolError::failed_with(code.to_owned(), message))
+}
+
+/// Reads a duration as `Debug` writes it, such as `1.5s`.
+fn duration(text: &str) -> Option<Duration> {
+    let units = [("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+    let (number, unit) =
+        units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)))?;
+    Duration::try_from_secs_f64(number.parse::<f64>().ok()? * unit).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_keep_their_code_their_text_and_their_kind() {
+        for error in [
+            ToolError::failed("it broke"),
+            ToolError::failed_with("resource_locked", "locked"),
+            ToolError::Cancelled,
+            ToolError::denied("no"),
+            ToolError::invalid_args("too big"),
+            ToolError::Timeout { duration: Duration::from_millis(1500) },
+            ToolError::Timeout { duration: Duration::from_secs(30) },
+            ToolError::Timeout { duration: Duration::from_millis(20) },
+        ] {
+            assert_eq!(rebuilt(error.code(), &error.to_string()), error);
+        }
+        let odd = rebuilt("MISSING_PARAMETER", "Invalid arguments: /a: is missing");
+        assert_eq!(
+            (odd.code(), odd.to_string().as_str()),
+            ("MISSING_PARAMETER", "Invalid arguments: /a: is missing")
+        );
+    }
+}

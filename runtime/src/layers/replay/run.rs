@@ -1,0 +1,182 @@
+//! The calls of a run, as a file that people read.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::ReplayError;
+use super::outcome::RecordedOutcome;
+
+/// The version of the file.
+const VERSION: u64 = 1;
+/// The member that says so.
+const MARK: &str = "toolgen_run";
+
+/// The calls of a run in their order: what a [`Replay`](super::Replay) answers from.
+///
+/// As a file it is JSON, one object per call, to be read, reviewed and committed:
+///
+/// ```json
+/// {
+///   "toolgen_run": 1,
+///   "calls": [
+///     {
+///       "call": 1,
+///       "group": 1,
+///       "tool": "find_orders",
+///       "arguments": { "customer": "ada" },
+///       "result": { "content": [{ "type": "text", "text": "7, 9" }], "details": null }
+///     }
+///   ]
+/// }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecordedRun {
+    pub(super) calls: Vec<RecordedCall>,
+}
+
+/// A call of a [`RecordedRun`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RecordedCall {
+    /// The number of the call that made this one, from 1. `None`: a model or the program made it.
+    pub inside: Option<usize>,
+    /// The number of the group. The calls of a group were made together and may come in any order; groups come one after
+    /// the other, among the calls that the same call made.
+    pub group: usize,
+    /// The agent. Empty: unknown.
+    pub agent: String,
+    /// The tool, as it was called.
+    pub tool: String,
+    /// The arguments, as they were sent. What is masked fits anything.
+    pub arguments: Value,
+    /// What came of it.
+    pub outcome: RecordedOutcome,
+}
+
+impl RecordedRun {
+    /// Returns the calls, in their order.
+    #[must_use]
+    pub fn calls(&self) -> &[RecordedCall] {
+        &self.calls
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is no such file: with the place of what is wrong.
+    pub fn open(path: impl AsRef<Path>) -> Result<RecordedRun, ReplayError> {
+        let path = path.as_ref();
+        let text = fs::read_to_string(path).map_err(|why| {
+            let remedy = "`cargo toolgen record AUDIT --out FILE` writes one of an audit log";
+            ReplayError::new(format!("{} cannot be read: {why}; {remedy}", path.display()))
+        })?;
+        RecordedRun::parse(&text).map_err(|why| ReplayError::new(format!("{}: {why}", path.display())))
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// If it is not the text of such a file: with the place of what is wrong.
+    pub fn parse(text: &str) -> Result<RecordedRun, ReplayError> {
+        let whole: Value =
+            serde_json::from_str(text).map_err(|why| ReplayError::new(format!("it is not JSON: {why}")))?;
+        match whole.get(MARK).and_then(Value::as_u64) {
+            Some(VERSION) => {}
+            Some(other) => {
+                let text = format!("/{MARK}: version {other} is not known here; record the run again");
+                return Err(ReplayError::new(text));
+            }
+            None => return Err(ReplayError::new(format!("it is no recorded run: `{MARK}` is missing"))),
+        }
+        let calls = whole.get("calls").and_then(Value::as_array);
+        let calls = calls.ok_or_else(|| ReplayError::new("/calls: a list of calls is missing"))?;
+        let mut run = RecordedRun::default();
+        for (index, call) in calls.iter().enumerate() {
+            let read = RecordedCall::read(call, index);
+            run.calls.push(read.map_err(|why| ReplayError::new(format!("/calls/{index}{why}")))?);
+        }
+        Ok(run)
+    }
+
+    /// Returns the text of the file.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let calls: Vec<Value> =
+            self.calls.iter().enumerate().map(|(index, call)| call.written(index + 1)).collect();
+        let mut text = format!("{:#}", json!({ MARK: VERSION, "calls": calls }));
+        text.push('\n');
+        text
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ReplayError> {
+        let path = path.as_ref();
+        fs::write(path, self.text())
+            .map_err(|why| ReplayError::new(format!("{} cannot be written: {why}", path.display())))
+    }
+
+    /// Returns whether a call made others.
+    pub(super) fn has_inner(&self, index: usize) -> bool {
+        self.calls.iter().any(|call| call.inside == Some(index + 1))
+    }
+}
+
+impl RecordedCall {
+    fn written(&self, number: usize) -> Value {
+        let mut out = Map::new();
+        out.insert("call".to_owned(), number.into());
+        if let Some(inside) = self.inside {
+            out.insert("inside".to_owned(), inside.into());
+        }
+        out.insert("group".to_owned(), self.group.into());
+        if !self.agent.is_empty() {
+            out.insert("agent".to_owned(), self.agent.as_str().into());
+        }
+        out.insert("tool".to_owned(), self.tool.as_str().into());
+        out.insert("arguments".to_owned(), self.arguments.clone());
+        let (key, value) = self.outcome.written();
+        out.insert(key.to_owned(), value);
+        Value::Object(out)
+    }
+
+    fn read(call: &Value, index: usize) -> Result<RecordedCall, String> {
+        let Value::Object(call) = call else { return Err(": a call is an object".to_owned()) };
+        let number = |key: &str| match call.get(key) {
+            None => Ok(None),
+            Some(value) => {
+                let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
+                number
+                    .filter(|number| *number > 0)
+                    .map(Some)
+                    .ok_or_else(|| format!("/{key}: a number from 1 is expected"))
+            }
+        };
+        let text = |key: &str| match call.get(key) {
+            None => Ok(None),
+            Some(value) => value.as_str().map(Some).ok_or_else(|| format!("/{key}: a text is expected")),
+        };
+        if number("call")?.is_some_and(|number| number != index + 1) {
+            return Err(format!("/call: it is call {} of the list", index + 1));
+        }
+        let inside = number("inside")?;
+        if inside.is_some_and(|inside| inside > index) {
+            return Err("/inside: a call is made by one that stands before it".to_owned());
+        }
+        Ok(RecordedCall {
+            inside,
+            group: number("group")?.unwrap_or(index + 1),
+            agent: text("agent")?.unwrap_or_default().to_owned(),
+            tool: text("tool")?.ok_or("/tool: the name of the tool is missing")?.to_owned(),
+            arguments: call.get("arguments").cloned().unwrap_or_else(|| json!({})),
+            outcome: RecordedOutcome::read(call)?,
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! What stands in the database: rows that something else has changed, and those of earlier versions.
+
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use toolgen_runtime::Provider;
+use toolgen_runtime::layers::approval::{
+    APPROVALS_KEPT, ApprovalError, ApprovalQueue, ApprovalState, ApprovalStore, Approvals, QueueRow,
+    SqliteApprovals,
+};
+use toolgen_runtime::layers::audit::rusqlite::{Connection, params};
+
+use super::{Scratch, World, ask, builder, entry, turn};
+
+/// A call that was granted, and the database that it is in.
+struct Granted {
+    world: World,
+    approvals: Approvals,
+    provider: Provider,
+    id: String,
+    database: Connection,
+}
+
+impl Granted {
+    async fn new(scratch: &Scratch) -> Granted {
+        let store = SqliteApprovals::open(scratch.database()).unwrap();
+        let (world, approvals) = (World::default(), Approvals::new(store));
+        let provider = builder(&world, &approvals).build().unwrap();
+        let id = ask(&provider, "Ada").await.queue_id().to_owned();
+        approvals.grant(&id, "Eve", "").await.unwrap();
+        let database = Connection::open(scratch.database()).unwrap();
+        Granted { world, approvals, provider, id, database }
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_was_changed_in_the_database_does_not_run() {
+    for (key, value) in [
+        ("arguments", json!({"to": "Mallory", "pin": "0815"})),
+        ("shown", json!({"to": "Grace"})),
+        ("name", json!("relay")),
+        ("approved", json!(["It is Zoe."])),
+        ("expires_at", json!(9_999_999_999_999_u64)),
+        ("id", json!("call-2")),
+    ] {
+        let scratch = Scratch::new();
+        let Granted { world, approvals, provider, id, database } = Granted::new(&scratch).await;
+        let stored = "SELECT request FROM tool_approval_queue";
+        let text: String = database.query_row(stored, [], |row| row.get(0)).unwrap();
+        let mut request: Value = serde_json::from_str(&text).unwrap();
+        request[key] = value;
+        database.execute("UPDATE tool_approval_queue SET request = ?", [request.to_string()]).unwrap();
+        // Who looks at it sees what would run.
+        if key == "shown" {
+            assert_eq!(entry(&approvals, &id).await.shown, json!({"to": "Grace"}));
+        }
+        let response = provider.resume_decided(&id, &turn()).await.unwrap().unwrap();
+        assert_eq!(response.outcome.unwrap_err().code(), "APPROVAL_INVALID", "{key}");
+        let left = entry(&approvals, &id).await;
+        let refused = left.claim.unwrap().refused;
+        assert_eq!(
+            (left.state, refused.as_deref()),
+            (ApprovalState::Claimed, Some("APPROVAL_INVALID")),
+            "{key}"
+        );
+        // It is not tried again and again.
+        assert!(provider.resume_decided(&id, &turn()).await.unwrap().is_none());
+        let impatient = approvals.clone().with_claim_expiry(Duration::ZERO);
+        assert_eq!(impatient.decided().await.unwrap().len(), 1);
+        assert!(world.paid.lock().unwrap().is_empty(), "{key}");
+    }
+}
+
+#[tokio::test]
+async fn a_worker_with_another_key_runs_nothing_and_uses_nothing_up() {
+    let scratch = Scratch::new();
+    let world = World::default();
+    let store = SqliteApprovals::open(scratch.database()).unwrap();
+    let approvals = Approvals::new(store).with_claim_expiry(Duration::ZERO);
+    let keyed = |key: &str| builder(&world, &approvals).approval_key(key).build().unwrap();
+    let id = ask(&keyed("right"), "Ada").await.queue_id().to_owned();
+    approvals.grant(&id, "Eve", "").await.unwrap();
+    let response = keyed("wrong").resume_decided(&id, &turn()).await.unwrap().unwrap();
+    assert_eq!(response.outcome.unwrap_err().code(), "APPROVAL_INVALID");
+    let response = keyed("right").resume_decided(&id, &turn()).await.unwrap().unwrap();
+    assert_eq!(response.text(), "paid Ada");
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_is_shown_as_that_and_hides_no_other() {
+    let scratch = Scratch::new();
+    let Granted { world, approvals, provider, id, database } = Granted::new(&scratch).await;
+    let other = ask(&provider, "Bob").await;
+    let stored = "SELECT request FROM tool_approval_queue WHERE id = ?";
+    let stored: String = database.query_row(stored, [other.queue_id()], |row| row.get(0)).unwrap();
+    for (column, value, why) in [
+        ("request", stored.as_str(), "another row"),
+        ("request", "{", "EOF"),
+        ("request", "{}", "missing"),
+        ("entry", "[]", "not an object"),
+    ] {
+        let change = format!("UPDATE tool_approval_queue SET {column} = ?1 WHERE id = ?2");
+        database.execute(&change, params![value, id]).unwrap();
+        let damaged = entry(&approvals, &id).await;
+        assert!(damaged.damage.as_ref().is_some_and(|damage| damage.contains(why)), "{damaged:?}");
+        let listed = approvals.list(&[ApprovalState::Granted, ApprovalState::Waiting]).await.unwrap();
+        assert_eq!(listed.iter().filter(|entry| entry.damage.is_none()).count(), 1);
+        assert_eq!(listed.len(), 2);
+        for refused in [
+            provider.resume_decided(&id, &turn()).await.unwrap_err(),
+            approvals.deny(&id, "Eve", "").await.unwrap_err(),
+        ] {
+            assert!(matches!(refused, ApprovalError::Damaged(_)), "{refused}");
+        }
+    }
+    assert!(world.paid.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_call_whose_sealed_part_is_gone_is_shown_and_does_not_run() {
+    let scratch = Scratch::new();
+    let Granted { approvals, provider, id, database, .. } = Granted::new(&scratch).await;
+    database.execute("UPDATE tool_approval_queue SET request = NULL", []).unwrap();
+    assert_eq!(entry(&approvals, &id).await.tool.as_str(), "pay");
+    let why = provider.resume_decided(&id, &turn()).await.unwrap_err();
+    assert!(matches!(why, ApprovalError::Damaged(_)), "{why}");
+}
+
+#[tokio::test]
+async fn secrets_are_gone_from_the_database_when_the_call_is_over() {
+    let scratch = Scratch::new();
+    let Granted { approvals, provider, id, database, .. } = Granted::new(&scratch).await;
+    let holds = || {
+        database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+        String::from_utf8_lossy(&std::fs::read(scratch.database()).unwrap()).contains("0815")
+    };
+    assert!(holds(), "it has to run with them");
+    provider.resume_decided(&id, &turn()).await.unwrap().unwrap();
+    assert_eq!(entry(&approvals, &id).await.state, ApprovalState::Finished);
+    assert!(!holds());
+}
+
+#[tokio::test]
+async fn a_database_of_an_earlier_version_gets_a_queue_and_keeps_its_names() {
+    let scratch = Scratch::new();
+    let old =
+        "CREATE TABLE tool_approvals (name TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+        INSERT INTO tool_approvals VALUES ('used', 9999999999999);";
+    Connection::open(scratch.database()).unwrap().execute_batch(old).unwrap();
+    assert!(SqliteApprovals::open_existing(scratch.database()).unwrap().is_none(), "nothing waits in it");
+    let store = SqliteApprovals::open(scratch.database()).unwrap();
+    let later = SystemTime::now() + Duration::from_secs(60);
+    assert!(!store.take("used", later).await.unwrap());
+    assert!(store.take("new", later).await.unwrap());
+    let Granted { approvals, provider, id, .. } = Granted::new(&scratch).await;
+    let seen = Approvals::new(SqliteApprovals::open_existing(scratch.database()).unwrap().unwrap());
+    assert_eq!(seen.list(&[ApprovalState::Granted]).await.unwrap().len(), 1);
+    assert_eq!(provider.resume_decided(&id, &turn()).await.unwrap().unwrap().text(), "paid Ada");
+    assert!(approvals.decided().await.unwrap().is_empty());
+    // Looking changes nothing.
+    let only = Approvals::new(SqliteApprovals::open_read_only(scratch.database()).unwrap().unwrap());
+    assert_eq!(only.list(&[ApprovalState::Finished]).await.unwrap().len(), 1);
+    let waiting = ask(&provider, "Bob").await;
+    assert!(matches!(only.grant(waiting.queue_id(), "Eve", "").await, Err(ApprovalError::Queue(_))));
+    let missing = scratch.folder().join("missing.db");
+    assert!(SqliteApprovals::open_existing(&missing).is_err() && !missing.exists());
+}
+
+#[tokio::test]
+async fn rows_are_forgotten_long_after_they_expired_and_their_secrets_at_once() {
+    let scratch = Scratch::new();
+    let store = SqliteApprovals::open(scratch.database()).unwrap();
+    let now = SystemTime::now();
+    let row = |id: &'static str, expires_at| QueueRow {
+        id: id.into(),
+        version: 1,
+        state: ApprovalState::Waiting,
+        asked_at: now,
+        expires_at,
+        entry: "{}".to_owned(),
+        request: Some("secret".to_owned()),
+    };
+    let second = Duration::from_secs(1);
+    store.insert(row("old", now - APPROVALS_KEPT - second)).await.unwrap();
+    store.insert(row("recent", now - second)).await.unwrap();
+    store.insert(row("new", now + second * 60)).await.unwrap();
+    assert!(store.insert(row("new", now)).await.is_err(), "an ID is one call's");
+    assert!(store.read("old").await.unwrap().is_none());
+    assert_eq!(store.read("recent").await.unwrap().unwrap().request, None);
+    assert_eq!(store.read("new").await.unwrap().unwrap().request.as_deref(), Some("secret"));
+}

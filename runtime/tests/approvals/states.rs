@@ -1,0 +1,339 @@
+//! One table of what each state leads to, for every kind of queue.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::task::JoinSet;
+use toolgen_runtime::layers::approval::{ApprovalError, ApprovalState, Approvals, QueuedApproval};
+use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, Middleware, ToolRequest};
+use toolgen_runtime::{BoxFuture, Provider, ToolResponse};
+
+use super::{World, ask, builder, entry, queues, turn, turn_of};
+
+/// A case: what it is about, whom the call pays, and steps, each with what comes of it.
+type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+const CASES: &[Case] = &[
+    (
+        "granted",
+        "Ada",
+        &[
+            ("state", "waiting"),
+            ("run", "error: nobody has decided"),
+            ("grant Eve", "granted"),
+            ("state", "granted"),
+            ("run as bob", "error: the call is for another principal"),
+            ("state", "granted"),
+            ("run", "paid Ada"),
+            ("state", "finished"),
+            ("run", "none"),
+            ("resume", "APPROVAL_USED"),
+            ("grant Bob", "error: Eve has granted it before"),
+            ("deny Bob", "error: Eve has granted it before"),
+        ],
+    ),
+    (
+        "denied",
+        "Ada",
+        &[
+            ("deny Eve", "denied"),
+            ("grant Bob", "error: Eve has denied it before, and that stands: too much"),
+            ("resume", "APPROVAL_USED The call was not executed: Eve has denied it before"),
+            ("state", "denied"),
+            ("run", "PERMISSION_DENIED too much"),
+            ("state", "finished PERMISSION_DENIED"),
+            ("run", "none"),
+            ("resume", "APPROVAL_USED"),
+        ],
+    ),
+    (
+        "resumed by a program",
+        "Ada",
+        &[
+            ("resume", "paid Ada"),
+            ("state", "finished"),
+            ("run", "none"),
+            ("deny Eve", "error: Ada has granted it before"),
+            ("resume", "APPROVAL_USED"),
+        ],
+    ),
+    (
+        "granted and resumed by a program",
+        "Ada",
+        &[("grant Eve", "granted"), ("resume", "paid Ada"), ("run", "none")],
+    ),
+    (
+        "not let pass by a layer",
+        "Ada",
+        &[
+            ("grant Eve", "granted"),
+            ("close", ""),
+            ("run", "PERMISSION_DENIED closed for today"),
+            ("state", "granted"),
+            ("open", ""),
+            ("run", "paid Ada"),
+            ("state", "finished"),
+        ],
+    ),
+    (
+        "failed",
+        "nobody",
+        &[("grant Eve", "granted"), ("run", "NO_SUCH_PAYEE"), ("state", "finished NO_SUCH_PAYEE")],
+    ),
+    (
+        "failed with a code of its own making, which is a secret here",
+        "pin",
+        &[("grant Eve", "granted"), ("run", "0815"), ("state", "finished EXECUTION_ERROR")],
+    ),
+    (
+        "in need of a second approval",
+        "Zoe",
+        &[
+            ("grant Eve", "granted"),
+            ("run", "APPROVAL_REQUIRED The call was not executed: it needs an approval. It is Zoe."),
+            ("state", "finished APPROVAL_REQUIRED"),
+            ("next", "waiting"),
+            ("grant Bob", "granted"),
+            ("run", "paid Zoe"),
+        ],
+    ),
+    (
+        "of a worker that is gone before it starts",
+        "Ada",
+        &[
+            ("grant Eve", "granted"),
+            ("claim", "claimed"),
+            ("run", "none"),
+            ("resume", "APPROVAL_USED"),
+            ("grant Bob", "error: Eve has granted it before"),
+            ("run later", "paid Ada"),
+            ("state", "finished"),
+        ],
+    ),
+    (
+        "of a worker that is gone after it started",
+        "slow",
+        &[
+            ("grant Eve", "granted"),
+            ("start", "started"),
+            ("run", "none"),
+            ("run later", "none"),
+            ("resume", "APPROVAL_USED"),
+            ("state", "started"),
+        ],
+    ),
+    (
+        "expired",
+        "late",
+        &[
+            ("state", "expired"),
+            ("grant Eve", "error: the call has waited too long"),
+            ("run", "error: the call has waited too long"),
+            ("resume", "APPROVAL_EXPIRED"),
+        ],
+    ),
+];
+
+/// A queue, a call in it, and the providers that may run it.
+struct Scene {
+    world: World,
+    approvals: Approvals,
+    provider: Provider,
+    /// One that does not let a worker's claim stop it.
+    later: Provider,
+    /// One that hangs before calls start.
+    hanging: Provider,
+    request: ApprovalRequest,
+    /// The call that the steps are about.
+    id: String,
+}
+
+impl Scene {
+    async fn new(approvals: &Approvals, to: &str) -> Scene {
+        let world = World::default();
+        let key = b"a key of thirty-two random bytes";
+        let expiry = if to == "late" { Duration::ZERO } else { Duration::from_secs(60) };
+        let provider = builder(&world, approvals).approval_key(key).approval_expiry(expiry).build().unwrap();
+        let impatient = approvals.clone().with_claim_expiry(Duration::ZERO);
+        let later = builder(&world, &impatient).approval_key(key).build().unwrap();
+        let hanging = builder(&world, approvals).approval_key(key).middleware(Hangs).build().unwrap();
+        let request = ask(&provider, to).await;
+        let id = request.queue_id().to_owned();
+        Scene { world, approvals: approvals.clone(), provider, later, hanging, request, id }
+    }
+
+    async fn step(&mut self, step: &str) -> String {
+        let id = self.id.clone();
+        let decided = |decided: Result<_, ApprovalError>| match decided {
+            Ok(entry) => state(&entry),
+            Err(why) => format!("error: {why}"),
+        };
+        match step.split_once(' ').unwrap_or((step, "")) {
+            ("state", _) => state(&entry(&self.approvals, &id).await),
+            ("grant", who) => decided(self.approvals.grant(&id, who.to_owned(), "").await),
+            ("deny", who) => decided(self.approvals.deny(&id, who.to_owned(), "too much").await),
+            ("close" | "open", _) => {
+                *self.world.closed.lock().unwrap() = step == "close";
+                String::new()
+            }
+            ("run", how) => {
+                let provider = if how == "later" { &self.later } else { &self.provider };
+                let turn = if how == "as bob" { turn_of("bob") } else { turn() };
+                match provider.resume_decided(&id, &turn).await {
+                    Ok(Some(response)) => told(&response),
+                    Ok(None) => "none".to_owned(),
+                    Err(why) => format!("error: {why}"),
+                }
+            }
+            // The worker is gone in the middle of it.
+            ("claim" | "start", _) => {
+                let provider = if step == "claim" { &self.hanging } else { &self.provider };
+                let turn = turn();
+                let run = provider.resume_decided(&id, &turn);
+                assert!(tokio::time::timeout(Duration::from_millis(300), run).await.is_err(), "it was over");
+                state(&entry(&self.approvals, &id).await)
+            }
+            ("resume", _) => {
+                let request = self.request.clone().approved_by("Ada");
+                told(&self.provider.resume(request, &turn()).await)
+            }
+            // The rest of the case is about the call that waits now.
+            ("next", _) => {
+                let waiting = self.approvals.list(&[ApprovalState::Waiting]).await.unwrap();
+                assert_eq!(waiting.len(), 1);
+                assert_ne!(self.id, waiting[0].id.as_str());
+                self.id = waiting[0].id.to_string();
+                state(&waiting[0])
+            }
+            _ => panic!("no such step: {step}"),
+        }
+    }
+}
+
+fn state(entry: &QueuedApproval) -> String {
+    let code = entry.outcome.as_ref().and_then(|outcome| outcome.error_code.clone());
+    format!("{} {}", entry.state, code.unwrap_or_default()).trim_end().to_owned()
+}
+
+fn told(response: &ToolResponse) -> String {
+    match &response.outcome {
+        Ok(result) => result.to_text(),
+        Err(why) => format!("{} {why}", why.code()),
+    }
+}
+
+/// Does not come back from a call that was approved.
+struct Hangs;
+
+impl Middleware for Hangs {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(async {
+            if request.approved() {
+                std::future::pending::<()>().await;
+            }
+            Decision::Allow
+        })
+    }
+}
+
+#[tokio::test]
+async fn each_state_leads_to_the_same_in_every_queue() {
+    for (name, to, steps) in CASES {
+        for (queue, approvals, _folder) in queues() {
+            let mut scene = Scene::new(&approvals, to).await;
+            for (index, (step, wanted)) in steps.iter().enumerate() {
+                let came = scene.step(step).await;
+                let fits = if wanted.is_empty() { came.is_empty() } else { came.starts_with(wanted) };
+                assert!(fits, "{name}, {queue}, step {index}, {step}: {came}, not {wanted}");
+                assert!(*step != "state" || came == *wanted, "{name}, {queue}, step {index}: {came}");
+            }
+            let paid = scene.world.paid.lock().unwrap().len();
+            assert!(paid <= 1, "{name}, {queue}: {paid}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_workers_in_one_process_one_gets_it_and_of_decisions_one_counts() {
+    for (queue, approvals, _folder) in queues() {
+        let world = World::default();
+        let provider = builder(&world, &approvals).build().unwrap();
+        let id = ask(&provider, "Ada").await.queue_id().to_owned();
+        let mut deciding = JoinSet::new();
+        for number in 0..8 {
+            let (approvals, id) = (approvals.clone(), id.clone());
+            deciding.spawn(async move { approvals.grant(&id, format!("E{number}"), "").await.is_ok() });
+        }
+        assert_eq!(deciding.join_all().await.into_iter().filter(|it| *it).count(), 1, "{queue}");
+        let mut running = JoinSet::new();
+        for _ in 0..16 {
+            let (provider, id) = (provider.clone(), id.clone());
+            running.spawn(async move { provider.resume_decided(&id, &turn()).await.unwrap().is_some() });
+        }
+        assert_eq!(running.join_all().await.into_iter().filter(|it| *it).count(), 1, "{queue}");
+        assert_eq!(*world.paid.lock().unwrap(), ["Ada"], "{queue}");
+    }
+}
+
+#[tokio::test]
+async fn what_can_be_read_of_a_call_has_no_secrets_and_says_who_did_what() {
+    for (queue, approvals, _folder) in queues() {
+        let world = World::default();
+        let named = approvals.clone().with_worker("worker-3");
+        let provider = builder(&world, &named).build().unwrap();
+        let request = ask(&provider, "Ada").await;
+        let waiting = entry(&approvals, request.queue_id()).await;
+        assert_eq!(waiting.shown, json!({"to": "Ada", "pin": "[REDACTED]"}), "{queue}");
+        assert_eq!((waiting.tool.as_str(), waiting.call_id.as_str()), ("pay", "call-1"));
+        let caller = &waiting.called_by;
+        assert_eq!(
+            [caller.principal.as_deref(), caller.session_id.as_deref(), caller.agent_id.as_deref()],
+            [Some("alice"), Some("monday"), Some("clerk")]
+        );
+        assert_eq!(waiting.reasons, ["It costs money."]);
+        assert_eq!(waiting.expires_at, request.expires_at);
+        approvals.grant(&waiting.id, "Eve", "it is due").await.unwrap();
+        assert_eq!(approvals.decided().await.unwrap().len(), 1);
+        provider.resume_decided(&waiting.id, &turn()).await.unwrap().unwrap();
+        assert!(approvals.decided().await.unwrap().is_empty());
+        let over = entry(&approvals, &waiting.id).await;
+        let (decision, claim) = (over.decision.clone().unwrap(), over.claim.clone().unwrap());
+        assert_eq!(
+            (decision.granted, decision.by.as_str(), decision.note.as_str()),
+            (true, "Eve", "it is due")
+        );
+        assert_eq!(claim.worker.as_str(), "worker-3");
+        let ended = over.outcome.clone().unwrap().at;
+        assert!(waiting.asked_at <= decision.at && decision.at <= claim.at && claim.at <= ended);
+        for entry in [waiting, over] {
+            let said = format!("{}{entry:?}", serde_json::to_string(&entry).unwrap());
+            assert!(!said.contains("0815"), "{said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn calls_are_found_by_the_beginning_of_their_ids() {
+    for (queue, approvals, _folder) in queues() {
+        let world = World::default();
+        let provider = builder(&world, &approvals).build().unwrap();
+        let mut ids = Vec::new();
+        // Of 17 hexadecimal numbers two begin with the same digit.
+        for _ in 0..17 {
+            ids.push(ask(&provider, "Ada").await.queue_id().to_owned());
+        }
+        let listed = approvals.list(&ApprovalState::ALL).await.unwrap();
+        assert_eq!(listed.len(), 17, "{queue}");
+        assert_eq!(approvals.find(&ids[0]).await.unwrap().id.as_str(), ids[0]);
+        assert_eq!(approvals.find(&ids[1][..20]).await.unwrap().id.as_str(), ids[1]);
+        let alike = |id: &&String| ids.iter().filter(|other| other[..1] == id[..1]).count() > 1;
+        let several = ids.iter().find(alike).unwrap();
+        let why = approvals.find(&several[..1]).await.unwrap_err();
+        assert!(matches!(why, ApprovalError::Ambiguous { count: 2.., .. }), "{why}");
+        for nothing in ["", "xyz"] {
+            let why = approvals.find(nothing).await.unwrap_err();
+            assert!(matches!(why, ApprovalError::NotFound { .. }), "{why}");
+        }
+        assert!(matches!(approvals.grant("xyz", "Eve", "").await, Err(ApprovalError::NotFound { .. })));
+    }
+}

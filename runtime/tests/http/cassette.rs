@@ -1,0 +1,321 @@
+//! Traffic that is recorded, and played without a socket.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use serde_json::{Value, json};
+use toolgen_runtime::engine::http::{HttpEngineBuilder, OAuth, Secret, StaticCredentials};
+use toolgen_runtime::layers::redact::Redactor;
+use toolgen_runtime::schema::shape::read::read_document;
+use toolgen_runtime::spec::plan::{
+    Body, BodySource, Codec, Encoding, Location, Placement, RequestPlan, Style,
+};
+use toolgen_runtime::testing::cassette::Cassette;
+use toolgen_runtime::{Content, Frozen, Provider, Registry, ToolCall, ToolContext, ToolResult};
+
+use crate::server::{Seen, Step, TestServer, call, engine, parameter, plan, reply, secured, tool};
+
+const JSON: &str = "Content-Type: application/json\r\n";
+
+fn in_query(url: &str) -> RequestPlan {
+    let parameter = parameter(
+        "name",
+        Location::Query,
+        Encoding::Style { style: Style::Form, explode: true, allow_reserved: false },
+    );
+    RequestPlan { parameters: vec![parameter].into(), ..plan("GET", url, "/pets") }
+}
+
+fn with_body(url: &str) -> RequestPlan {
+    let source = BodySource::Argument("body".into());
+    let body = Body { required: false, media_type: "application/json".into(), codec: Codec::Json, source };
+    RequestPlan { body: Some(body), ..plan("POST", url, "/pets") }
+}
+
+/// A shop for pets, which counts.
+async fn shop() -> TestServer {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    TestServer::start(move |seen| {
+        let number = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        match seen.target().split('?').next().unwrap() {
+            "/old" => reply(302, "Location: /pets?name=new\r\n", b""),
+            "/picture" => reply(200, "Content-Type: image/png\r\n", &[0x89, b'P', 0xff, 0]),
+            "/gone" => reply(404, JSON, br#"{"error":"gone"}"#),
+            _ => reply(200, JSON, json!({"asked": number, "n": 1.5}).to_string().as_bytes()),
+        }
+    })
+    .await
+}
+
+/// Everything that is asked for, and what came of it.
+async fn program(engine: impl Fn() -> HttpEngineBuilder, url: &str) -> Vec<ToolResult> {
+    let mut results = Vec::new();
+    for (plan, arguments) in [
+        (in_query(url), json!({"name": "Bo"})),
+        (in_query(url), json!({"name": "Bo"})),
+        (with_body(url), json!({"body": {"name": "Ada", "tags": ["a"]}})),
+        (plan("GET", url, "/old"), json!({})),
+        (plan("GET", url, "/picture"), json!({})),
+        (plan("GET", url, "/gone"), json!({})),
+    ] {
+        results.push(call(engine(), plan, arguments).await.unwrap());
+    }
+    results
+}
+
+#[tokio::test]
+async fn what_was_recorded_is_played_without_a_socket() {
+    let server = shop().await;
+    let cassette = Cassette::record(&Redactor::new());
+    let first = program(|| engine().cassette(&cassette), &server.url).await;
+    let asked = server.seen().len();
+    assert_eq!(asked, 7);
+    assert!(matches!(
+        first[4].content[..],
+        [Content::Text(_), Content::Image { .. }] | [Content::Image { .. }, ..]
+    ));
+
+    let played = Cassette::parse(&cassette.text().unwrap()).unwrap();
+    let again = program(|| engine().cassette(&played), &server.url).await;
+    played.finish().unwrap();
+    assert_eq!(again.len(), first.len());
+    for (first, again) in first.iter().zip(&again) {
+        assert_eq!(first.content, again.content);
+        assert_eq!(first.is_error(), again.is_error());
+        assert_eq!(first.details["final_url"], again.details["final_url"]);
+    }
+    // The same request got one answer after the other.
+    assert_ne!(again[0].to_text(), again[1].to_text());
+    assert_eq!(server.seen().len(), asked);
+}
+
+#[tokio::test]
+async fn a_cassette_is_a_file_that_people_read() {
+    let server = shop().await;
+    let cassette = Cassette::record(&Redactor::new());
+    call(
+        engine().cassette(&cassette),
+        with_body(&server.url),
+        json!({"body": {"name": "Ada", "password": "x"}}),
+    )
+    .await
+    .unwrap();
+    let path = std::env::temp_dir().join(format!("toolgen-cassette-{}.json", std::process::id()));
+    cassette.save(&path).unwrap();
+    let saved: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    Cassette::open(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(saved["toolgen_cassette"], 1);
+    let entry = &saved["traffic"][0];
+    assert_eq!(entry["http"]["method"], "POST");
+    assert_eq!(entry["http"]["url"], format!("{}/pets", server.url));
+    assert_eq!(entry["http"]["headers"]["content-type"], "application/json");
+    assert_eq!(entry["http"]["body"], json!({"json": {"name": "Ada", "password": "[REDACTED]"}}));
+    assert_eq!(entry["answer"]["status"], 200);
+    assert_eq!(entry["answer"]["body"], json!({"json": {"asked": 0, "n": 1.5}}));
+}
+
+#[tokio::test]
+async fn another_request_is_refused_with_what_differs() {
+    let server = shop().await;
+    let cassette = Cassette::record(&Redactor::new());
+    let ada = || json!({"body": {"name": "Ada", "tags": ["a"], "password": "hunter2"}});
+    call(engine().cassette(&cassette), with_body(&server.url), ada()).await.unwrap();
+    let text = cassette.text().unwrap();
+
+    // What is masked fits anything.
+    let played = Cassette::parse(&text).unwrap();
+    let mut other = ada();
+    other["body"]["password"] = "swordfish".into();
+    call(engine().cassette(&played), with_body(&server.url), other.clone()).await.unwrap();
+    played.finish().unwrap();
+
+    let played = Cassette::parse(&text).unwrap();
+    other["body"]["tags"] = json!(["b"]);
+    let error = call(engine().cassette(&played), with_body(&server.url), other).await.unwrap_err();
+    assert_eq!(error.code(), "CASSETTE_DIFFERENCE");
+    let told = error.to_string();
+    assert!(told.ends_with("\n  /body/json/tags/0: expected \"a\", found \"b\""), "{told}");
+    assert!(
+        told.contains("- expected 1: {\"method\":\"POST\"") && told.contains("+ found    {\"method\""),
+        "{told}"
+    );
+    assert!(!told.contains("swordfish"), "{told}");
+    assert_eq!(played.finish().unwrap_err().to_string(), told);
+    assert_eq!(server.seen().len(), 1);
+
+    // Once too often, and not at all.
+    let played = Cassette::parse(&text).unwrap();
+    call(engine().cassette(&played), with_body(&server.url), ada()).await.unwrap();
+    let told = call(engine().cassette(&played), with_body(&server.url), ada()).await.unwrap_err().to_string();
+    assert!(
+        told.starts_with("the traffic differs from the cassette: a request is not on it, or no more"),
+        "{told}"
+    );
+    let why = Cassette::parse(&text).unwrap().finish().unwrap_err().to_string();
+    assert_eq!(
+        why,
+        format!(
+            "the traffic differs from the cassette: requests were not made\n  1: POST {}/pets",
+            server.url
+        )
+    );
+    for (text, wanted) in [
+        ("{}", "`toolgen_cassette` is missing"),
+        (r#"{"toolgen_cassette": 1, "traffic": [{}]}"#, "/traffic/0: `http` or `mcp` is missing"),
+        (r#"{"toolgen_cassette": 1, "traffic": [{"mcp": {"server": "a"}}]}"#, "/traffic/0/mcp/connection"),
+    ] {
+        let why = Cassette::parse(text).unwrap_err().to_string();
+        assert!(why.contains(wanted), "{why}");
+    }
+}
+
+/// Characters that each encoding writes in its own way.
+const SECRETS: [&str; 6] = [
+    "be\"ar/er+1\\8271",
+    "he\"ad/er+2\\8272",
+    "qu\"er/y+3\\8273 x",
+    "us:pa\"ss/wo+rd4\\8274",
+    "cl\"ie/nt+5\\8275",
+    "pi\"n/co+de6\\8276",
+];
+
+fn percent(text: &str, all: bool) -> String {
+    text.bytes().fold(String::new(), |mut out, byte| {
+        if all || !byte.is_ascii_alphanumeric() {
+            let _ = write!(out, "%{byte:02X}");
+        } else {
+            out.push(char::from(byte));
+        }
+        out
+    })
+}
+
+/// A text in all encodings in which it may stand somewhere.
+fn encodings(secret: &str) -> Vec<String> {
+    let escaped = json!(secret).to_string();
+    let by_number = secret.chars().fold(String::new(), |mut out, letter| {
+        let _ = write!(out, "\\u{:04x}", u32::from(letter));
+        out
+    });
+    let mut all = vec![
+        secret.to_owned(),
+        escaped.trim_matches('"').to_owned(),
+        by_number,
+        percent(secret, false),
+        percent(secret, true),
+        percent(secret, false).to_lowercase(),
+        percent(secret, false).replace("%20", "+"),
+    ];
+    for before in ["", "a", "ab"] {
+        let text = format!("{before}{secret}");
+        // Without the digits at the edges, which what stands around changes.
+        for encoded in [STANDARD.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
+            let end = text.len() * 8 / 6;
+            all.push(encoded[(before.len() * 8).div_ceil(6)..end].to_owned());
+        }
+    }
+    all
+}
+
+/// Answers with all secrets in all encodings, each at every place of an answer.
+fn leak(seen: &Seen) -> Vec<Step> {
+    if seen.target() == "/token" {
+        let body = json!({"access_token": "an-access-token", "token_type": "Bearer", "said": SECRETS[4]});
+        return reply(200, JSON, body.to_string().as_bytes());
+    }
+    let said: Vec<String> = SECRETS.iter().flat_map(|secret| encodings(secret)).collect();
+    let as_keys: Vec<Value> = said.iter().map(|said| json!({ said.clone(): "x" })).collect();
+    let headers = format!("X-Echo: {}\r\nSet-Cookie: session={}\r\n", said.join(" "), "opaque-cookie-value");
+    match seen.target().split('?').next().unwrap() {
+        "/text" => reply(200, &format!("{headers}Content-Type: text/plain\r\n"), said.join("\n").as_bytes()),
+        "/bytes" => {
+            let bytes = [&[0xff, 0xfe][..], said.join("\n").as_bytes(), &[0xff]].concat();
+            reply(200, &format!("{headers}Content-Type: application/octet-stream\r\n"), &bytes)
+        }
+        _ => {
+            // Parsed and written anew, so that escapes in the text itself do not hide anything either.
+            let body = json!({"said": said, "keys": as_keys, "token": "an-access-token"});
+            reply(200, &format!("{headers}{JSON}"), body.to_string().as_bytes())
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_credential_reaches_a_cassette_in_any_encoding() {
+    let server = TestServer::start(leak).await;
+    let cassette = Cassette::record(&Redactor::new());
+    let placements = [
+        (Placement::Bearer, SECRETS[0]),
+        (Placement::Header("x-api-key".into()), SECRETS[1]),
+        (Placement::Query("appid".into()), SECRETS[2]),
+        (Placement::Basic, SECRETS[3]),
+    ];
+    for path in ["/json", "/text", "/bytes"] {
+        for (placement, secret) in &placements {
+            let credentials =
+                StaticCredentials::new().with_origin("s", server.url.as_str(), Secret::new(*secret));
+            let builder =
+                engine().credentials(credentials).header("X-Auth-Extra", SECRETS[1]).cassette(&cassette);
+            call(builder, secured(plan("GET", &server.url, path), placement.clone()), json!({}))
+                .await
+                .unwrap();
+        }
+        let oauth = OAuth::client_credentials(format!("{}/token", server.url), "id", Secret::new(SECRETS[4]));
+        let builder = engine().oauth("s", oauth).cassette(&cassette);
+        call(builder, secured(plan("GET", &server.url, path), Placement::Bearer), json!({})).await.unwrap();
+    }
+    // What the tool declares as secret, in the URL and in a body.
+    let mut declared = tool(in_query(&server.url));
+    let schema = json!({"type": "object", "properties": {"name": {"type": "string", "format": "password"}}});
+    let (shape, defs) = read_document(&schema, &mut Vec::new());
+    (declared.spec.input, declared.spec.defs) = (shape.into(), defs);
+    let tool = engine().cassette(&cassette).build().unwrap().tool(Frozen::from(declared));
+    let provider = Provider::builder(&Registry::new([tool]).unwrap()).build().unwrap();
+    let call = ToolCall::new("1", "t", json!({"name": SECRETS[5]}));
+    let answer = provider.call(call, &ToolContext::new("turn", "")).await;
+    assert!(answer.outcome.is_ok(), "{answer:?}");
+
+    let text = cassette.text().unwrap();
+    let parsed: Value = serde_json::from_str(&text).unwrap();
+    assert!(parsed["traffic"].as_array().unwrap().len() >= 17, "{text}");
+    // In the file, and in what a reader of it decodes.
+    let mut decoded = String::new();
+    texts(&parsed, &mut decoded);
+    for secret in SECRETS.into_iter().chain(["an-access-token", "opaque-cookie-value"]) {
+        for encoded in encodings(secret) {
+            // The six that are told are looked for in Base64, too; what a redactor hides by its key is not repeated.
+            for (what, text) in [("the file", &text), ("its texts", &decoded)] {
+                let at = text.find(&encoded);
+                let around =
+                    at.map(|at| text[at.saturating_sub(200)..].chars().take(500).collect::<String>());
+                assert_eq!(around, None, "{encoded} of {secret} stands in {what}");
+            }
+        }
+    }
+}
+
+/// Collects all texts of a value, bytes in Base64 as what they are.
+fn texts(value: &Value, out: &mut String) {
+    match value {
+        Value::String(text) => {
+            out.push_str(text);
+            out.push('\n');
+        }
+        Value::Array(items) => items.iter().for_each(|item| texts(item, out)),
+        Value::Object(members) => {
+            if let Some(bytes) = members.get("base64").and_then(Value::as_str) {
+                out.push_str(&String::from_utf8_lossy(&STANDARD.decode(bytes).unwrap()));
+            }
+            for (key, value) in members {
+                out.push_str(key);
+                out.push('\n');
+                texts(value, out);
+            }
+        }
+        other => {
+            let _ = writeln!(out, "{other}");
+        }
+    }
+}

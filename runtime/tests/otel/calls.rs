@@ -1,0 +1,211 @@
+//! Spans of calls: what they say, whose children they are, and what they leave out.
+
+use std::time::Duration;
+
+use opentelemetry::Context;
+use opentelemetry::trace::{FutureExt, TraceContextExt, Tracer, TracerProvider};
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
+use toolgen_runtime::layers::otel::Otel;
+use toolgen_runtime::{
+    DispatchOptions, Provider, Registry, Session, ToolCall, ToolContext, ToolError, tool, toolset,
+};
+
+use crate::receiver::{Telemetry, attribute, attributes, events, failed};
+
+/// Logs in.
+#[tool(undocumented, read_only)]
+fn login(user: &str, #[arg(secret)] pin: &str) -> Result<String, ToolError> {
+    match user {
+        "root" => Err(ToolError::denied(format!("no {pin}"))),
+        "odd" => Err(ToolError::failed_with("ODD_PIN", pin)),
+        _ => Ok(format!("{user} {pin}")),
+    }
+}
+
+/// Has two others log in at the same time, from a task of its own, below a span of its own.
+#[tool(undocumented, read_only)]
+async fn relay(ctx: &ToolContext) -> Result<String, ToolError> {
+    let tracer = ctx.service::<opentelemetry_sdk::trace::SdkTracer>().unwrap();
+    let own = Context::current_with_span(tracer.start("own work"));
+    let arguments = json!({"user": "me", "pin": "0"});
+    let (one, other) = tokio::join!(
+        ctx.call("login", arguments.clone()).with_context(own.clone()),
+        ctx.call("login", arguments.clone())
+    );
+    one.and(other)?;
+    let elsewhere = ctx.clone();
+    let spawned = tokio::spawn(async move { elsewhere.call("login", arguments).await });
+    spawned.await.unwrap()?;
+    Ok("done".to_owned())
+}
+
+/// Takes its time.
+#[tool(undocumented, read_only)]
+async fn hang() {
+    sleep(Duration::from_secs(60)).await;
+}
+
+pub(crate) fn provider(otel: Otel) -> Provider {
+    Provider::builder(&Registry::new(toolset![login, relay, hang]).unwrap()).otel(otel).build().unwrap()
+}
+
+fn call(name: &'static str, arguments: Value) -> ToolCall {
+    ToolCall::new("c-1", name, arguments)
+}
+
+fn turn() -> ToolContext {
+    ToolContext::new("turn", "").with_agent_id("clerk").with_session(Session::new("s-1"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_a_span_by_the_conventions() {
+    let telemetry = Telemetry::start();
+    provider(telemetry.otel()).call(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
+    let span = telemetry.span("execute_tool login");
+    assert_eq!(
+        attributes(&span.attributes),
+        [
+            "gen_ai.agent.name=clerk",
+            "gen_ai.conversation.id=s-1",
+            "gen_ai.operation.name=execute_tool",
+            "gen_ai.tool.call.id=c-1",
+            "gen_ai.tool.description=Logs in.",
+            "gen_ai.tool.name=login",
+            "gen_ai.tool.type=function",
+        ]
+    );
+    assert_eq!(span.kind, 1, "internal");
+    assert!(!failed(&span) && span.parent_span_id.is_empty() && span.events.is_empty(), "{span:?}");
+    assert!(span.end_time_unix_nano >= span.start_time_unix_nano);
+    assert_eq!(telemetry.scopes(), [("toolgen-runtime".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_fails_says_which_way_and_not_why() {
+    let telemetry = Telemetry::start();
+    let provider = provider(telemetry.otel());
+    let calls = [
+        ("login", json!({"user": "root", "pin": "hunter2"}), "PERMISSION_DENIED", false),
+        ("login", json!({"user": "odd", "pin": "hunter2"}), "ODD_PIN", false),
+        ("login", json!({"user": "me"}), "MISSING_PARAMETER", true),
+        ("nobody", json!({}), "TOOL_NOT_FOUND", true),
+    ];
+    for (name, arguments, _, _) in &calls {
+        provider.call(call(name, arguments.clone()), &turn()).await;
+    }
+    let spans = telemetry.spans();
+    assert_eq!(spans.len(), calls.len());
+    for (span, (name, _, code, refused)) in spans.iter().zip(calls) {
+        assert_eq!(attribute(span, "error.type").as_deref(), Some(code));
+        assert!(failed(span) && span.status.as_ref().unwrap().message.is_empty());
+        assert_eq!(attribute(span, "gen_ai.tool.name").as_deref(), Some(name));
+        let told = events(span);
+        let wanted = [("toolgen.call.refused".to_owned(), vec![format!("error.type={code}")])];
+        assert_eq!(told, if refused { &wanted[..] } else { &[] }, "{code}");
+    }
+    assert_eq!(spans[3].name, "execute_tool", "names that a model makes up do not name spans");
+    assert!(!format!("{spans:?}").contains("hunter2"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_abandoned_ends_its_span() {
+    let telemetry = Telemetry::start();
+    let provider = provider(telemetry.otel());
+    let given_up = timeout(Duration::from_millis(50), provider.call(call("hang", json!({})), &turn())).await;
+    assert!(given_up.is_err());
+    assert_eq!(attribute(&telemetry.span("execute_tool hang"), "error.type").as_deref(), Some("CANCELLED"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_of_tools_are_inside_and_calls_of_a_turn_beside_each_other() {
+    let telemetry = Telemetry::start();
+    let tracer = std::sync::Arc::new(telemetry.tracers.tracer("the program"));
+    let provider = provider(telemetry.otel());
+    let above = Context::new().with_span(tracer.start("request"));
+    let turn = turn().with_service(std::sync::Arc::clone(&tracer));
+    let calls = [("1", "relay"), ("2", "login")].map(|(id, name)| {
+        ToolCall::new(
+            id,
+            name,
+            json!(if name == "relay" { json!({}) } else { json!({"user": "a", "pin": "b"}) }),
+        )
+    });
+    let options = DispatchOptions::new();
+    let answers = provider.dispatch(calls.to_vec(), &turn, &options);
+    let answers = answers.with_context(above.clone()).await;
+    assert!(answers.responses.iter().all(|answer| answer.outcome.is_ok()), "{answers:?}");
+    above.span().end();
+    let request = telemetry.span("request");
+    let relay = telemetry.span("execute_tool relay");
+    let own = telemetry.span("own work");
+    assert_eq!(relay.parent_span_id, request.span_id);
+    assert_eq!(own.parent_span_id, relay.span_id, "other instrumentation stands inside of the call");
+    let below = |id: &str| {
+        let spans = telemetry.spans().into_iter();
+        let mut found = spans.filter(|span| attribute(span, "gen_ai.tool.call.id").as_deref() == Some(id));
+        found.next().unwrap()
+    };
+    assert_eq!(below("2").parent_span_id, request.span_id);
+    assert_eq!(below("1.1").parent_span_id, own.span_id, "a span that the tool opened is the parent");
+    assert_eq!(below("1.2").parent_span_id, relay.span_id);
+    assert_eq!(below("1.3").parent_span_id, relay.span_id, "also from a task where nothing is current");
+    assert!(telemetry.spans().iter().all(|span| span.trace_id == request.trace_id));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_context_that_the_program_sets_is_the_parent_whatever_is_current() {
+    let telemetry = Telemetry::start();
+    let tracer = telemetry.tracers.tracer("the program");
+    let given = Context::new().with_span(tracer.start("given"));
+    let current = Context::new().with_span(tracer.start("current"));
+    let turn = turn().with_otel_context(given.clone());
+    let arguments = json!({"user": "me", "pin": "0"});
+    let provider = provider(telemetry.otel());
+    provider.call(call("login", arguments), &turn).with_context(current.clone()).await;
+    given.span().end();
+    current.span().end();
+    assert_eq!(telemetry.span("execute_tool login").parent_span_id, telemetry.span("given").span_id);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn content_is_there_if_asked_for_and_without_secrets() {
+    let telemetry = Telemetry::start();
+    let provider = provider(telemetry.otel().with_content());
+    provider.call(call("login", json!({"user": "me", "pin": "hunter2"})), &turn()).await;
+    let span = telemetry.span("execute_tool login");
+    let arguments = attribute(&span, "gen_ai.tool.call.arguments").unwrap();
+    assert_eq!(arguments, "{\"user\":\"me\",\"pin\":\"[REDACTED]\"}");
+    assert!(attribute(&span, "gen_ai.tool.call.result").unwrap().contains("me [REDACTED]"), "{span:?}");
+    assert!(!format!("{span:?}").contains("hunter2"));
+}
+
+#[tokio::test]
+async fn without_the_layer_or_the_library_there_is_nothing_and_calls_run() {
+    let registry = Registry::new(toolset![login]).unwrap();
+    let arguments = json!({"user": "me", "pin": "0"});
+    for provider in [
+        Provider::builder(&registry).build().unwrap(),
+        Provider::builder(&registry).otel(Otel::new()).build().unwrap(),
+    ] {
+        assert_eq!(provider.call(call("login", arguments.clone()), &turn()).await.text(), "me 0");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_span_of_the_program_is_left_alone_where_the_layer_makes_none() {
+    let telemetry = Telemetry::start();
+    let tracer = telemetry.tracers.tracer("the program");
+    let above = Context::new().with_span(tracer.start("request"));
+    // The layer exports to the global providers, of which there are none.
+    let provider = provider(Otel::new().with_content());
+    for user in ["me", "root"] {
+        let call = call("login", json!({"user": user, "pin": "hunter2"}));
+        provider.call(call, &turn()).with_context(above.clone()).await;
+    }
+    assert!(above.span().is_recording(), "a call has ended it");
+    above.span().end();
+    let span = telemetry.span("request");
+    assert!(span.attributes.is_empty() && span.events.is_empty() && !failed(&span), "{span:?}");
+    assert_eq!(telemetry.names(), ["request"]);
+}

@@ -1,0 +1,82 @@
+//! What happens to a call before its end.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use serde_json::json;
+use toolgen_runtime::engine::http::{HttpEngine, Retries};
+use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
+use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest};
+use toolgen_runtime::{
+    BoxFuture, Control, InputRequest, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool,
+    toolset,
+};
+
+use crate::passed_on::{Service, get};
+use crate::receiver::{Telemetry, events};
+
+/// Orders what the user wants.
+#[tool(undocumented)]
+fn order(ctx: &ToolContext) -> ToolResult {
+    if ctx.inputs().is_empty() {
+        let schema = json!({"type": "object", "properties": {"what": {"type": "string"}}});
+        return ToolResult::empty().with_control(Control::NeedInput(InputRequest::new("What?", schema)));
+    }
+    ToolResult::text("ordered")
+}
+
+/// Stands for a person.
+struct Answers;
+
+impl InputHandler for Answers {
+    fn ask<'a>(
+        &'a self,
+        _: InputQuestion<'a>,
+        _: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+        Box::pin(async { Ok(InputAnswer::Given(json!({"what": "tea"}))) })
+    }
+}
+
+async fn told(decided: Approval) -> Vec<(String, Vec<String>)> {
+    let telemetry = Telemetry::start();
+    let decided = Mutex::new(Some(decided));
+    let provider = Provider::builder(&Registry::new(toolset![order]).unwrap())
+        .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("really?".into()))
+        .approver(move |_: &ApprovalRequest, _: &ToolContext| decided.lock().unwrap().take().unwrap())
+        .input_handler(Answers)
+        .otel(telemetry.otel())
+        .build()
+        .unwrap();
+    provider.call(ToolCall::new("c", "order", json!({})), &ToolContext::new("turn", "")).await;
+    events(&telemetry.span("execute_tool order"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn approvals_and_questions_are_events() {
+    let decision = |word: &str| {
+        ("toolgen.approval.decided".to_owned(), vec![format!("toolgen.approval.decision={word}")])
+    };
+    let input = ("toolgen.input.requested".to_owned(), vec![]);
+    assert_eq!(told(Approval::ApprovedBy("ada".into())).await, [decision("approved"), input]);
+    let refused = ("toolgen.call.refused".to_owned(), vec!["error.type=PERMISSION_DENIED".to_owned()]);
+    assert_eq!(told(Approval::Rejected("no".into())).await, [decision("rejected"), refused]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_repeated_is_an_event() {
+    let telemetry = Telemetry::start();
+    let service = Service::start(&["503 Service Unavailable", "200 OK"]);
+    let retries = Retries::default().first(Duration::from_millis(1));
+    let engine = HttpEngine::builder().base_url(&service.url).retries(retries).build().unwrap();
+    let registry = Registry::new([engine.tool(get(Vec::new()))]).unwrap();
+    let provider = Provider::builder(&registry).otel(telemetry.otel()).build().unwrap();
+    let call = ToolCall::new("c", "get", json!({}));
+    let answer = provider.call(call, &ToolContext::new("turn", "")).await;
+    assert!(answer.outcome.is_ok(), "{answer:?}");
+    let told = events(&telemetry.span("execute_tool get"));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0].0, "toolgen.request.repeated");
+    assert_eq!(told[0].1[0], "http.request.resend_count=1");
+    assert!(told[0].1[1].starts_with("toolgen.repeated.after_ms="));
+}

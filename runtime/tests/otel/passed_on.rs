@@ -1,0 +1,278 @@
+//! The context of a trace in what tools send: requests over HTTP, and calls of an MCP server in another process.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex, Once};
+use std::time::Duration;
+
+use opentelemetry::Context;
+use opentelemetry::trace::{FutureExt, TraceContextExt, Tracer, TracerProvider};
+use opentelemetry_proto::tonic::metrics::v1::Metric;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use serde_json::json;
+use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
+use toolgen_runtime::engine::mcp::{McpClient, McpOptions};
+use toolgen_runtime::schema::shape::{Kind, ObjectRules};
+use toolgen_runtime::serve::mcp::Server;
+use toolgen_runtime::spec::Effects;
+use toolgen_runtime::spec::plan::{
+    Call, Encoding, Location, McpServer, McpTransport, Parameter, Placement, RequestPlan,
+    SecurityRequirement, SecurityScheme, Tool,
+};
+use toolgen_runtime::{
+    List, Provider, Registry, Shape, Text, ToolCall, ToolContext, ToolName, ToolSpec, tool, toolset,
+};
+
+use crate::receiver::{Telemetry, attribute, attributes, events, exporting, failed};
+
+/// Sets what a program sets once.
+fn propagate() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new()));
+}
+
+/// The headers of a request.
+type Headers = Vec<(String, String)>;
+
+/// A service that keeps the headers of the requests it gets, in lower case.
+pub(crate) struct Service {
+    pub(crate) url: String,
+    seen: Arc<Mutex<Vec<Headers>>>,
+}
+
+impl Service {
+    /// Starts a service that answers with these statuses in turn, and then with the last one. A status may be followed by
+    /// headers, each on a line of its own.
+    pub(crate) fn start(answers: &[&str]) -> Service {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let seen: Arc<Mutex<Vec<Headers>>> = Arc::default();
+        let (into, answers) =
+            (Arc::clone(&seen), answers.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>());
+        std::thread::spawn(move || {
+            for (number, socket) in listener.incoming().enumerate() {
+                let mut socket = socket.unwrap();
+                let lines = BufReader::new(socket.try_clone().unwrap()).lines().map(Result::unwrap);
+                let lines = lines.take_while(|line| !line.is_empty()).skip(1).collect::<Vec<_>>();
+                let headers = lines.iter().map(|line| line.split_once(": ").unwrap());
+                let headers = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()));
+                into.lock().unwrap().push(headers.collect());
+                let answer = &answers[number.min(answers.len() - 1)];
+                let rest = "content-length: 2\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\nok";
+                socket.write_all(format!("HTTP/1.1 {answer}\r\n{rest}").as_bytes()).unwrap();
+            }
+        });
+        Service { url, seen }
+    }
+
+    /// The values of a header, of all requests.
+    fn headers(&self, name: &str) -> Vec<Option<String>> {
+        let seen = self.seen.lock().unwrap();
+        let of = |headers: &Headers| {
+            let mut found = headers.iter().filter(|(known, _)| known == name);
+            let value = found.next().map(|(_, value)| value.clone());
+            assert!(found.next().is_none(), "{name} stands there twice");
+            value
+        };
+        seen.iter().map(of).collect()
+    }
+}
+
+/// A tool that asks a service, with these parameters in headers.
+pub(crate) fn get(parameters: Vec<Parameter>) -> Tool {
+    let input = Shape::of(Kind::Object(ObjectRules::ANY)).into();
+    let effects = Effects { read_only: true, ..Effects::UNDECLARED };
+    let plan = RequestPlan {
+        method: "GET".into(),
+        path: "/".into(),
+        parameters: parameters.into(),
+        ..RequestPlan::EMPTY
+    };
+    Tool {
+        spec: ToolSpec { name: ToolName::new("get"), input, effects, ..ToolSpec::EMPTY },
+        call: Call::Http(plan),
+    }
+}
+
+fn traceparent(span: &opentelemetry_proto::tonic::trace::v1::Span) -> String {
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    format!("00-{}-{}-01", hex(&span.trace_id), hex(&span.span_id))
+}
+
+async fn call_get(telemetry: &Telemetry, engine: HttpEngine, tool: Tool, arguments: serde_json::Value) {
+    let registry = Registry::new([engine.tool(tool)]).unwrap();
+    let provider = Provider::builder(&registry).otel(telemetry.otel()).build().unwrap();
+    let answer = provider.call(ToolCall::new("c", "get", arguments), &ToolContext::new("turn", "")).await;
+    assert!(answer.outcome.is_ok(), "{answer:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_learns_of_which_call_a_request_is() {
+    propagate();
+    let (telemetry, service) = (Telemetry::start(), Service::start(&["200 OK"]));
+    let engine = HttpEngine::builder().base_url(&service.url).build().unwrap();
+    call_get(&telemetry, engine, get(Vec::new()), json!({})).await;
+    let span = telemetry.span("execute_tool get");
+    assert_eq!(service.headers("traceparent"), [Some(traceparent(&span))]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_learns_nothing_if_the_program_says_so() {
+    propagate();
+    let (telemetry, service) = (Telemetry::start(), Service::start(&["200 OK"]));
+    let engine = HttpEngine::builder().base_url(&service.url).pass_trace_on(false).build().unwrap();
+    call_get(&telemetry, engine, get(Vec::new()), json!({})).await;
+    assert_eq!(service.headers("traceparent"), [None]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_argument_a_credential_and_an_operators_header_are_sent_as_they_are() {
+    propagate();
+    let own = |name: &'static str| Parameter {
+        argument: "own".into(),
+        name: name.into(),
+        location: Location::Header,
+        encoding: Encoding::SIMPLE,
+    };
+    let (telemetry, service) = (Telemetry::start(), Service::start(&["200 OK"]));
+    let builder = || HttpEngine::builder().base_url(&service.url);
+    let as_argument = get(vec![own("TraceParent")]);
+    call_get(&telemetry, builder().build().unwrap(), as_argument, json!({"own": "mine"})).await;
+    let operators = builder().header("Traceparent", "the operator's").build().unwrap();
+    call_get(&telemetry, operators, get(Vec::new()), json!({})).await;
+    let scheme = SecurityScheme {
+        id: "s".into(),
+        placement: Placement::Header("traceparent".into()),
+        scopes: List::EMPTY,
+        env: "".into(),
+    };
+    let mut secured = get(Vec::new());
+    let Call::Http(plan) = &mut secured.call else { panic!() };
+    plan.security = vec![SecurityRequirement { schemes: vec![scheme].into() }].into();
+    let credentials = StaticCredentials::new().with("s", Secret::new("a key"));
+    call_get(&telemetry, builder().credentials(credentials).build().unwrap(), secured, json!({})).await;
+    let wanted = ["mine", "the operator's", "a key"].map(|value| Some(value.to_owned()));
+    assert_eq!(service.headers("traceparent"), wanted);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_origin_to_which_a_redirect_leads_learns_nothing() {
+    propagate();
+    let (telemetry, other) = (Telemetry::start(), Service::start(&["200 OK"]));
+    let redirect = format!("302 Found\r\nlocation: {}/", other.url);
+    let first = Service::start(&[&redirect]);
+    let engine = HttpEngine::builder().base_url(&first.url).private_host("127.0.0.1").build().unwrap();
+    call_get(&telemetry, engine, get(Vec::new()), json!({})).await;
+    assert!(first.headers("traceparent")[0].is_some());
+    assert_eq!(other.headers("traceparent"), [None]);
+}
+
+/// Converts a temperature to degrees Fahrenheit.
+#[tool(undocumented, read_only)]
+fn fahrenheit(celsius: f64) -> Result<f64, String> {
+    if celsius < -273.15 {
+        Err("there is no such temperature".to_owned())
+    } else {
+        Ok(celsius * 9.0 / 5.0 + 32.0)
+    }
+}
+
+/// The other process: a server on standard streams, which exports to the receiver of the first.
+#[test]
+#[ignore = "the server that the other tests start"]
+fn serves() {
+    let Ok(url) = std::env::var("OTEL_TEST_RECEIVER") else { return };
+    propagate();
+    let (tracers, meters) = exporting(&url);
+    let otel = toolgen_runtime::layers::otel::Otel::new()
+        .with_tracer_provider(tracers.clone())
+        .with_meter_provider(meters.clone());
+    let registry = Registry::new(toolset![fahrenheit]).unwrap();
+    let provider = Provider::builder(&registry).otel(otel).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    // All the time: a client may end its server without waiting long.
+    std::thread::spawn(move || {
+        loop {
+            let _ = (tracers.force_flush(), meters.force_flush());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+    runtime.block_on(Server::new(provider).stdio()).unwrap();
+}
+
+/// A server in a process of its own, which sends its spans to the receiver.
+fn server(telemetry: &Telemetry) -> McpServer {
+    let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
+    let words = ["--ignored", "--exact", "--nocapture", "passed_on::serves"].map(str::to_owned);
+    let argv: List<Text> = [program].into_iter().chain(words).map(Text::from).collect();
+    let env = vec![("OTEL_TEST_RECEIVER".into(), telemetry.url.clone().into())].into();
+    let transport = McpTransport::Stdio { argv, env, inherit: List::EMPTY, work_dir: Text::EMPTY };
+    McpServer { alias: "units".into(), transport, ..McpServer::EMPTY }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_goes_on_in_the_process_of_its_mcp_server() {
+    propagate();
+    let telemetry = Telemetry::start();
+    let client = McpClient::connect(server(&telemetry), McpOptions::new()).await.unwrap();
+    let registry = Registry::new(client.tools().await.unwrap()).unwrap();
+    let provider = Provider::builder(&registry).otel(telemetry.otel()).build().unwrap();
+    let turn = ToolContext::new("turn", "");
+    let tracer = telemetry.tracers.tracer("the program");
+    let above = Context::new().with_span(tracer.start("request"));
+    let call = |celsius: f64| ToolCall::new("c", "units__fahrenheit", json!({ "celsius": celsius }));
+    let answer = provider.call(call(100.0), &turn).with_context(above.clone()).await;
+    assert_eq!(answer.text(), "212.0");
+    assert!(provider.call(call(-300.0), &turn).await.is_error());
+    above.span().end();
+    let count =
+        |metric: &Metric| crate::receiver::points(metric).iter().map(|(_, count, _)| *count).sum::<u64>();
+    let measured =
+        |telemetry: &Telemetry| telemetry.metrics().get("mcp.server.operation.duration").map_or(0, count);
+    telemetry.until(|telemetry| telemetry.spans().len() == 7 && measured(telemetry) == 2).await;
+    client.close().await;
+    let trace = telemetry.span("request").trace_id;
+    let spans: Vec<_> = telemetry.spans().into_iter().filter(|span| span.trace_id == trace).collect();
+    let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
+    let wanted =
+        ["request", "execute_tool units__fahrenheit", "tools/call fahrenheit", "execute_tool fahrenheit"];
+    assert_eq!(names, wanted);
+    assert!(spans.windows(2).all(|pair| pair[1].parent_span_id == pair[0].span_id), "{spans:?}");
+    let (ours, theirs) = (&spans[1], &spans[2]);
+    assert_eq!((ours.kind, theirs.kind), (1, 2), "internal, server");
+    assert_eq!(attribute(ours, "mcp.method.name").as_deref(), Some("tools/call"));
+    assert_eq!(attribute(ours, "network.transport").as_deref(), Some("pipe"));
+    let version = attribute(ours, "mcp.protocol.version").unwrap();
+    let shown = attributes(&theirs.attributes);
+    assert_eq!(shown[0], "gen_ai.operation.name=execute_tool");
+    assert_eq!(shown[1], "gen_ai.tool.name=fahrenheit");
+    assert!(shown[2].starts_with("jsonrpc.request.id="), "{shown:?}");
+    let rest = ["mcp.method.name=tools/call".to_owned(), format!("mcp.protocol.version={version}")];
+    assert_eq!(shown[3..], [&rest[..], &["network.transport=pipe".to_owned()]].concat());
+    let failing = telemetry.spans().into_iter().filter(failed);
+    let kinds: Vec<String> = failing.map(|span| attribute(&span, "error.type").unwrap()).collect();
+    assert_eq!(kinds.len(), 3, "{kinds:?}");
+    assert_eq!(kinds[1], "tool_error");
+    assert!(telemetry.spans().iter().all(|span| events(span).is_empty()));
+    let metrics = telemetry.metrics();
+    let metric = &metrics["mcp.server.operation.duration"];
+    assert_eq!((metric.unit.as_str(), crate::receiver::points(metric).len()), ("s", 2), "one of them failed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_learns_nothing_if_the_program_says_so() {
+    propagate();
+    let telemetry = Telemetry::start();
+    let options = McpOptions::new().pass_trace_on(false);
+    let client = McpClient::connect(server(&telemetry), options).await.unwrap();
+    let registry = Registry::new(client.tools().await.unwrap()).unwrap();
+    let provider = Provider::builder(&registry).otel(telemetry.otel()).build().unwrap();
+    let call = ToolCall::new("c", "units__fahrenheit", json!({"celsius": 100}));
+    provider.call(call, &ToolContext::new("turn", "")).await;
+    telemetry.until(|telemetry| telemetry.spans().len() == 3).await;
+    client.close().await;
+    let (ours, theirs) =
+        (telemetry.span("execute_tool units__fahrenheit"), telemetry.span("tools/call fahrenheit"));
+    assert_ne!(ours.trace_id, theirs.trace_id);
+    assert!(theirs.parent_span_id.is_empty());
+}

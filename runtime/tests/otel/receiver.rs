@@ -1,0 +1,225 @@
+//! A receiver of OTLP over HTTP, and the library of OpenTelemetry that sends to it.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use opentelemetry_otlp::{MetricExporter, Protocol, SpanExporter, WithExportConfig};
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
+use opentelemetry_proto::tonic::metrics::v1::{Metric, metric::Data};
+use opentelemetry_proto::tonic::trace::v1::Span;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use prost::Message;
+use tokio_rustls::rustls::crypto::ring;
+use toolgen_runtime::layers::otel::Otel;
+
+/// What an exporter has sent, decoded.
+#[derive(Default)]
+struct Got {
+    spans: Vec<Span>,
+    metrics: Vec<Metric>,
+    scopes: Vec<(String, String)>,
+}
+
+/// A receiver, and the providers that export to it.
+pub(crate) struct Telemetry {
+    pub(crate) url: String,
+    pub(crate) tracers: SdkTracerProvider,
+    meters: SdkMeterProvider,
+    got: Arc<Mutex<Got>>,
+}
+
+impl Telemetry {
+    /// Starts a receiver, and an exporter that sends to it by HTTP.
+    pub(crate) fn start() -> Telemetry {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let got = Arc::new(Mutex::new(Got::default()));
+        let into = Arc::clone(&got);
+        std::thread::spawn(move || {
+            for socket in listener.incoming() {
+                let into = Arc::clone(&into);
+                std::thread::spawn(move || receive(&mut BufReader::new(socket.unwrap()), &into));
+            }
+        });
+        let (tracers, meters) = exporting(&url);
+        Telemetry { url, tracers, meters, got }
+    }
+
+    /// A layer that exports to the receiver.
+    pub(crate) fn otel(&self) -> Otel {
+        Otel::new().with_tracer_provider(self.tracers.clone()).with_meter_provider(self.meters.clone())
+    }
+
+    /// All spans that were exported, in the order of their beginnings.
+    pub(crate) fn spans(&self) -> Vec<Span> {
+        self.tracers.force_flush().unwrap();
+        let mut spans = self.got.lock().unwrap().spans.clone();
+        spans.sort_by_key(|span| span.start_time_unix_nano);
+        spans
+    }
+
+    /// The span of a name, which must be the only one.
+    pub(crate) fn span(&self, name: &str) -> Span {
+        let mut found: Vec<Span> = self.spans().into_iter().filter(|span| span.name == name).collect();
+        assert_eq!(found.len(), 1, "{name}: {:?}", self.names());
+        found.remove(0)
+    }
+
+    /// Waits until something holds of what another process exports.
+    pub(crate) async fn until(&self, holds: impl Fn(&Telemetry) -> bool) {
+        let until = tokio::time::Instant::now() + Duration::from_secs(30);
+        while !holds(self) {
+            let got = (self.names(), self.metrics().into_keys().collect::<Vec<_>>());
+            assert!(tokio::time::Instant::now() < until, "{got:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// The names of all spans.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.spans().into_iter().map(|span| span.name).collect()
+    }
+
+    /// All metrics that were exported, the last of each name.
+    pub(crate) fn metrics(&self) -> BTreeMap<String, Metric> {
+        self.meters.force_flush().unwrap();
+        let got = self.got.lock().unwrap();
+        got.metrics.iter().map(|metric| (metric.name.clone(), metric.clone())).collect()
+    }
+
+    /// The names and versions of what made the spans.
+    pub(crate) fn scopes(&self) -> Vec<(String, String)> {
+        self.got.lock().unwrap().scopes.clone()
+    }
+}
+
+/// Returns the providers of a program that exports to a URL.
+pub(crate) fn exporting(url: &str) -> (SdkTracerProvider, SdkMeterProvider) {
+    // The exporter's client has TLS because the engine's has, and a program that has it chooses the cryptography.
+    let _ = ring::default_provider().install_default();
+    let spans = SpanExporter::builder()
+        .with_http()
+        .with_protocol(Protocol::HttpBinary)
+        .with_endpoint(format!("{url}/v1/traces"))
+        .build()
+        .unwrap();
+    let metrics = MetricExporter::builder()
+        .with_http()
+        .with_protocol(Protocol::HttpBinary)
+        .with_endpoint(format!("{url}/v1/metrics"))
+        .build()
+        .unwrap();
+    (
+        SdkTracerProvider::builder().with_batch_exporter(spans).build(),
+        SdkMeterProvider::builder().with_periodic_exporter(metrics).build(),
+    )
+}
+
+/// Answers the requests of a connection.
+fn receive(reader: &mut BufReader<std::net::TcpStream>, into: &Mutex<Got>) {
+    loop {
+        let (mut path, mut length) = (String::new(), 0);
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                return;
+            }
+            let line = line.trim_end();
+            if path.is_empty() {
+                path = line.split(' ').nth(1).unwrap().to_owned();
+            } else if let Some(size) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = size.trim().parse().unwrap();
+            } else if line.is_empty() {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        let mut got = into.lock().unwrap();
+        match path.as_str() {
+            "/v1/traces" => {
+                let request = ExportTraceServiceRequest::decode(&*body).unwrap();
+                for scope in request.resource_spans.into_iter().flat_map(|resource| resource.scope_spans) {
+                    let made_by = scope.scope.unwrap();
+                    got.scopes.push((made_by.name, made_by.version));
+                    got.spans.extend(scope.spans);
+                }
+            }
+            "/v1/metrics" => {
+                let request = ExportMetricsServiceRequest::decode(&*body).unwrap();
+                let scopes = request.resource_metrics.into_iter().flat_map(|resource| resource.scope_metrics);
+                got.metrics.extend(scopes.flat_map(|scope| scope.metrics));
+            }
+            path => panic!("{path}"),
+        }
+        drop(got);
+        let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/x-protobuf\r\ncontent-length: 0\r\n\r\n";
+        reader.get_mut().write_all(answer.as_bytes()).unwrap();
+    }
+}
+
+fn shown(value: &AnyValue) -> String {
+    match value.value.as_ref().unwrap() {
+        any_value::Value::StringValue(text) => text.clone(),
+        any_value::Value::BoolValue(value) => value.to_string(),
+        any_value::Value::IntValue(value) => value.to_string(),
+        any_value::Value::DoubleValue(value) => value.to_string(),
+        any_value::Value::ArrayValue(array) => {
+            format!("[{}]", array.values.iter().map(shown).collect::<Vec<_>>().join(", "))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Attributes as `name=value`, sorted.
+pub(crate) fn attributes(attributes: &[KeyValue]) -> Vec<String> {
+    let mut all: Vec<String> =
+        attributes.iter().map(|one| format!("{}={}", one.key, shown(one.value.as_ref().unwrap()))).collect();
+    all.sort();
+    all
+}
+
+/// The value of an attribute of a span.
+pub(crate) fn attribute(span: &Span, name: &str) -> Option<String> {
+    let found = span.attributes.iter().find(|one| one.key == name)?;
+    Some(shown(found.value.as_ref().unwrap()))
+}
+
+/// The names and attributes of the events of a span.
+pub(crate) fn events(span: &Span) -> Vec<(String, Vec<String>)> {
+    span.events.iter().map(|event| (event.name.clone(), attributes(&event.attributes))).collect()
+}
+
+/// Whether a span failed, by its status.
+pub(crate) fn failed(span: &Span) -> bool {
+    span.status.as_ref().is_some_and(|status| status.code == 2)
+}
+
+/// The points of a metric, as their attributes, how many values there are and their sum.
+pub(crate) fn points(metric: &Metric) -> Vec<(Vec<String>, u64, f64)> {
+    use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
+    let mut points: Vec<(Vec<String>, u64, f64)> = match metric.data.as_ref().unwrap() {
+        Data::Histogram(histogram) => {
+            let points = histogram.data_points.iter();
+            points.map(|point| (attributes(&point.attributes), point.count, point.sum.unwrap())).collect()
+        }
+        Data::Sum(sum) => {
+            assert!(sum.is_monotonic);
+            let value = |value: &Option<Value>| match value.as_ref().unwrap() {
+                Value::AsInt(value) => f64::from(i32::try_from(*value).unwrap()),
+                Value::AsDouble(value) => *value,
+            };
+            let points = sum.data_points.iter();
+            points.map(|point| (attributes(&point.attributes), 1, value(&point.value))).collect()
+        }
+        other => panic!("{other:?}"),
+    };
+    points.sort_by(|one, other| one.0.cmp(&other.0));
+    points
+}

@@ -1,0 +1,107 @@
+//! Agents that run against a recording: a loop whose model is recorded, too, and sub-agents.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use toolgen_runtime::agent::agent_loop::{Entry, Loop, LoopOptions, ModelTurn, Transcript};
+use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
+use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::testing::replay::{RecordedRun, Replay, RunSelection};
+use toolgen_runtime::wire::WireFormat;
+use toolgen_runtime::{Provider, Registry, ToolCall, toolset};
+
+use super::{builder, find_orders, refund, turn, world};
+
+/// The replies of a model, as its provider sent them.
+fn replies(cents: u32) -> Vec<Value> {
+    let called = |calls: Value| json!({"role": "assistant", "stop_reason": "tool_use", "content": calls});
+    vec![
+        called(json!([{"type": "tool_use", "id": "a", "name": "find_orders", "input": {"customer": "ada"}}])),
+        called(json!([
+            {"type": "tool_use", "id": "b", "name": "refund", "input": {"order": 7, "cents": cents}},
+            {"type": "tool_use", "id": "c", "name": "refund", "input": {"order": 13, "cents": 5}},
+        ])),
+        json!({"role": "assistant", "stop_reason": "end_turn", "content": [{"type": "text", "text": "Done."}]}),
+    ]
+}
+
+/// Runs a loop on these replies; returns the last request, in which the whole conversation stands.
+async fn conversation(provider: &Provider, replies: Vec<Value>) -> Value {
+    let replies = Arc::new(Mutex::new(replies));
+    let last = Arc::<Mutex<Value>>::default();
+    let kept = last.clone();
+    let send = move |request: Value| {
+        *kept.lock().unwrap() = request;
+        let reply = replies.lock().unwrap().remove(0);
+        async { Ok::<_, String>(reply) }
+    };
+    let mut agent = Loop::new(provider, WireFormat::Anthropic, send).unwrap();
+    assert_eq!(agent.run("Refund Ada's orders.").await.text().unwrap(), "Done.");
+    drop(agent);
+    Arc::into_inner(last).unwrap().into_inner().unwrap()
+}
+
+async fn recorded(builder: ProviderBuilder, program: impl AsyncFnOnce(&Provider)) -> RecordedRun {
+    let sink = MemorySink::new();
+    let auditor = Auditor::builder(sink.clone()).start().unwrap();
+    program(&builder.auditor(auditor.clone()).build().unwrap()).await;
+    auditor.shutdown().await;
+    RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap()
+}
+
+#[tokio::test]
+async fn a_loop_gets_the_same_conversation_without_the_world() {
+    let mut first = Value::Null;
+    let run = recorded(builder(), async |provider| first = conversation(provider, replies(100)).await).await;
+    let asked = world::asked();
+    assert_eq!((asked, run.calls().len()), (3, 3));
+    let replay = Replay::of(run);
+    let again = conversation(&builder().replay(&replay).build().unwrap(), replies(100)).await;
+    replay.finish().unwrap();
+    assert_eq!(again, first);
+    assert_eq!(world::asked(), asked);
+
+    let replay = replay.again();
+    conversation(&builder().replay(&replay).build().unwrap(), replies(99)).await;
+    let why = replay.finish().unwrap_err().to_string();
+    assert!(why.contains("/cents: expected 100, found 99"), "{why}");
+}
+
+/// Finds things out by itself.
+fn agent() -> impl toolgen_runtime::AgentTool + 'static {
+    let runner = LoopRunner::new(move |_: &AgentTask, _: &AgentMonitor| {
+        move |transcript: Transcript| {
+            let orders = ToolCall::new("1", "find_orders", json!({"customer": "ada"}));
+            let said = match transcript.last() {
+                Some(Entry::Answer(found)) => ModelTurn::text(format!("Found: {}", found.text())),
+                _ => ModelTurn::calls([orders]),
+            };
+            async { Ok::<_, String>(said) }
+        }
+    });
+    let runner = runner.with_options(LoopOptions::new());
+    SubAgentTool::builder("researcher", runner).tools(toolset![find_orders]).build().unwrap()
+}
+
+#[tokio::test]
+async fn a_sub_agent_runs_and_its_calls_are_answered() {
+    let builder = || Provider::builder(&Registry::builder().add(agent()).add(refund::tool()).seal().unwrap());
+    let ask = async |provider: &Provider| {
+        let call = ToolCall::new("1", "researcher", json!({"task": "Find Ada's orders."}));
+        provider.call(call, &turn()).await.text()
+    };
+    let run = recorded(builder(), async |provider| drop(ask(provider).await)).await;
+    let calls: Vec<_> =
+        run.calls().iter().map(|call| (call.tool.as_str(), call.inside, call.agent.as_str())).collect();
+    assert_eq!(
+        calls.iter().map(|call| (call.0, call.1)).collect::<Vec<_>>(),
+        [("researcher", None), ("find_orders", Some(1))]
+    );
+    assert_eq!(world::asked(), 1);
+
+    let replay = Replay::of(run);
+    assert_eq!(ask(&builder().replay(&replay).build().unwrap()).await, "Found: ada has 7 and 9 of 10");
+    replay.finish().unwrap();
+    assert_eq!(world::asked(), 1);
+}

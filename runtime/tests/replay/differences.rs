@@ -1,0 +1,144 @@
+//! The first difference, as two readers see it.
+
+use serde_json::json;
+use toolgen_runtime::testing::replay::{DifferenceKind, REPLAY_DIFFERENCE, RecordedRun};
+use toolgen_runtime::{Provider, ToolCall};
+
+use super::{call, called, dispatch, recorded, replaying};
+
+async fn shop() -> RecordedRun {
+    recorded(async |provider| {
+        call(provider, "find_orders", json!({"customer": "ada"})).await;
+        let refunds = [(7, 100), (9, 50)]
+            .map(|(order, cents)| called("refund", json!({"order": order, "cents": cents})));
+        dispatch(provider, refunds.into()).await;
+        call(provider, "refund_all", json!({"customer": "bob"})).await;
+    })
+    .await
+}
+
+/// Makes calls and returns what differs, as text.
+async fn told(calls: &[(&str, serde_json::Value)]) -> String {
+    let run = shop().await;
+    let (replay, provider) = replaying(&run);
+    for (tool, arguments) in calls {
+        call(&provider, tool, arguments.clone()).await;
+    }
+    replay.finish().unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn other_arguments_are_told_by_their_place() {
+    assert_eq!(
+        told(&[("find_orders", json!({"customer": "bob", "limit": 3}))]).await,
+        r#"the run differs from the recorded one after 0 of 7 calls: a call has other arguments
+- expected call 1: find_orders {"customer":"ada"}
++ found    find_orders {"customer":"bob","limit":3}
+  /customer: expected "ada", found "bob"
+  /limit: expected nothing, found 3"#
+    );
+    // Of the calls that are due, the nearest is the expected one.
+    assert_eq!(
+        told(&[("find_orders", json!({"customer": "ada"})), ("refund", json!({"order": 9, "cents": 51}))])
+            .await,
+        r#"the run differs from the recorded one after 1 of 7 calls: a call has other arguments
+- expected call 3: refund {"order":9,"cents":50}
++ found    refund {"order":9,"cents":51}
+  /cents: expected 50, found 51"#
+    );
+}
+
+#[tokio::test]
+async fn another_tool_is_told() {
+    assert_eq!(
+        told(&[("login", json!({"user": "me", "pin": "hunter2"}))]).await,
+        r#"the run differs from the recorded one after 0 of 7 calls: another tool was called
+- expected call 1: find_orders {"customer":"ada"}
++ found    login {"user":"me","pin":"[REDACTED]"}"#
+    );
+}
+
+#[tokio::test]
+async fn a_call_that_comes_too_early_is_told_with_its_place() {
+    assert_eq!(
+        told(&[("refund", json!({"order": 9, "cents": 50}))]).await,
+        r#"the run differs from the recorded one after 0 of 7 calls: a call was made too early
+- expected call 1: find_orders {"customer":"ada"}
++ found    call 3: refund {"order":9,"cents":50}"#
+    );
+}
+
+#[tokio::test]
+async fn calls_that_are_left_are_told() {
+    assert_eq!(
+        told(&[("find_orders", json!({"customer": "ada"})), ("refund", json!({"order": 7, "cents": 100}))])
+            .await,
+        r#"the run differs from the recorded one after 2 of 7 calls: calls were not made
+  call 3: refund {"order":9,"cents":50}
+  call 4: refund_all {"customer":"bob"}
+  call 5: find_orders {"customer":"bob"}, made by call 4 refund_all
+  call 6: refund {"order":7,"cents":100}, made by call 4 refund_all
+  call 7: refund {"order":9,"cents":100}, made by call 4 refund_all"#
+    );
+}
+
+#[tokio::test]
+async fn a_call_beyond_the_last_is_told() {
+    let (replay, provider) = replaying(&RecordedRun::default());
+    call(&provider, "find_orders", json!({"customer": "ada"})).await;
+    let difference = replay.finish().unwrap_err();
+    assert_eq!(difference.kind, DifferenceKind::NotExpected);
+    assert_eq!(
+        difference.to_string(),
+        r#"the run differs from the recorded one after 0 of 0 calls: a call was made that is not recorded
++ found    find_orders {"customer":"ada"}"#
+    );
+}
+
+#[tokio::test]
+async fn a_call_inside_of_another_is_compared_and_nothing_is_answered_after_a_difference() {
+    let run = shop().await;
+    let other = RecordedRun::parse(&run.text().replace(
+        r#""order": 9,
+        "cents": 100"#,
+        r#""order": 8,
+        "cents": 100"#,
+    ))
+    .unwrap();
+    assert_ne!(other, run);
+    let (replay, provider) = replaying(&other);
+    let program = async |provider: &Provider| {
+        call(provider, "find_orders", json!({"customer": "ada"})).await;
+        call(provider, "refund", json!({"order": 9, "cents": 50})).await;
+        call(provider, "refund", json!({"order": 7, "cents": 100})).await;
+        call(provider, "refund_all", json!({"customer": "bob"})).await
+    };
+    let answer = program(&provider).await;
+    assert!(answer.outcome.is_err());
+    let why = replay.finish().unwrap_err().to_string();
+    assert_eq!(
+        why,
+        r#"the run differs from the recorded one after 6 of 7 calls: a call has other arguments
+- expected call 7: refund {"order":8,"cents":100}, made by call 4 refund_all
++ found    refund {"order":9,"cents":100}, made by call 4 refund_all
+  /order: expected 8, found 9"#
+    );
+    let after =
+        provider.call(ToolCall::new("x", "find_orders", json!({"customer": "ada"})), &super::turn()).await;
+    let error = after.outcome.unwrap_err();
+    assert_eq!((error.code(), error.to_string()), (REPLAY_DIFFERENCE, why));
+}
+
+#[tokio::test]
+async fn a_tool_may_be_answered_whole() {
+    let run = shop().await;
+    let (replay, _) = replaying(&run);
+    let replay = replay.answering_whole(["refund_all"]);
+    let provider = super::builder().replay(&replay).build().unwrap();
+    call(&provider, "find_orders", json!({"customer": "ada"})).await;
+    call(&provider, "refund", json!({"order": 7, "cents": 100})).await;
+    call(&provider, "refund", json!({"order": 9, "cents": 50})).await;
+    let answer = call(&provider, "refund_all", json!({"customer": "bob"})).await;
+    assert_eq!(answer.text(), "done: bob has 7 and 9 of 10");
+    replay.finish().unwrap();
+}

@@ -1,0 +1,133 @@
+//! What shared state costs a call, beside the state of one process. `cargo run --release` starts a `redis-server` on a
+//! free port of the loopback; `cargo run --release -- URL` takes another one.
+
+use std::error::Error;
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use toolgen_runtime::layers::approval::{ApprovalStore, MemoryApprovals};
+use toolgen_runtime::layers::breaker::BreakerSettings;
+use toolgen_runtime::layers::rate::{RateLimit, WindowLimit};
+use toolgen_runtime::layers::redis::RedisState;
+use toolgen_runtime::{CircuitBreaker, Principal, ToolName, ToolSpec};
+
+const CALLS: usize = 20_000;
+const WARM: usize = 1_000;
+/// How many calls are on their way at once, in the second column.
+const TASKS: usize = 16;
+
+/// A server that ends with the bench.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start() -> Result<(Server, String), Box<dyn Error>> {
+    let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
+    let process = Command::new("redis-server")
+        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+        .stdout(Stdio::null())
+        .spawn()
+        .map_err(|why| format!("redis-server: {why}; install it, or give the URL of a server"))?;
+    let server = Server(process);
+    for _ in 0..500 {
+        if TcpStream::connect(("127.0.0.1", port)).is_ok() {
+            return Ok((server, format!("redis://127.0.0.1:{port}")));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Err("redis-server did not start within 5 seconds".into())
+}
+
+/// Prints the median and the 99th percentile of a step, one after the other and several at once.
+async fn measure<S, F>(what: &str, step: S)
+where
+    S: Fn(usize) -> F + Clone + Send + 'static,
+    F: Future<Output = ()> + Send,
+{
+    let mut line = format!("{what:<34}");
+    for tasks in [1, TASKS] {
+        let running: Vec<_> = (0..tasks)
+            .map(|task| {
+                let step = step.clone();
+                tokio::spawn(async move {
+                    let mut times = Vec::with_capacity(CALLS / tasks);
+                    for call in 0..(CALLS + WARM) / tasks {
+                        let begun = Instant::now();
+                        step(tasks * 10_000_000 + task * 1_000_000 + call).await;
+                        if call >= WARM / tasks {
+                            times.push(begun.elapsed());
+                        }
+                    }
+                    times
+                })
+            })
+            .collect();
+        let mut times = Vec::new();
+        for task in running {
+            times.extend(task.await.unwrap_or_default());
+        }
+        times.sort();
+        let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or_default();
+        line += &format!("{:>12.1?} {:>12.1?}  ", at(50), at(99));
+    }
+    println!("{line}");
+}
+
+fn limit() -> WindowLimit {
+    WindowLimit::new().with_per_tool(u32::MAX).with_per_principal(u32::MAX)
+}
+
+async fn rate(what: &str, limit: impl RateLimit + 'static) {
+    let limit = Arc::new(limit);
+    measure(what, move |call| {
+        let limit = Arc::clone(&limit);
+        async move {
+            let who = Principal::new(["a", "b", "c", "d"][call % 4]);
+            let spec = ToolSpec { name: ToolName::new(["x", "y", "z"][call % 3]), ..ToolSpec::EMPTY };
+            assert!(limit.ask(&who, &spec).await.is_ok());
+        }
+    })
+    .await;
+}
+
+async fn approvals(what: &str, store: impl ApprovalStore + 'static) {
+    let (store, later) = (Arc::new(store), SystemTime::now() + Duration::from_secs(60));
+    measure(what, move |call| {
+        let store = Arc::clone(&store);
+        async move { assert_eq!(store.take(&format!("name-{call}"), later).await, Ok(true)) }
+    })
+    .await;
+}
+
+async fn breaker(what: &str, breaker: Arc<CircuitBreaker>) {
+    measure(what, move |_| {
+        let breaker = Arc::clone(&breaker);
+        async move { breaker.admit("db").map_or_else(|why| panic!("{why}"), |permit| permit.success()) }
+    })
+    .await;
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let (_server, url) = match std::env::args().nth(1) {
+        Some(url) => (None, url),
+        None => start().map(|(server, url)| (Some(server), url))?,
+    };
+    let state = RedisState::builder(url, format!("bench-{}", std::process::id())).build()?;
+    state.ping().await?;
+    println!("{CALLS} calls: median and 99th percentile, one at a time, then {TASKS} at once");
+    rate("rate limit, in memory", limit()).await;
+    rate("rate limit, shared", state.rate_limit(limit())).await;
+    approvals("approval, in memory", MemoryApprovals::new()).await;
+    approvals("approval, shared", state.approvals()).await;
+    breaker("circuit breaker, in memory", Arc::default()).await;
+    breaker("circuit breaker, shared", state.breaker(BreakerSettings::DEFAULT).start()?).await;
+    Ok(())
+}

@@ -1,0 +1,281 @@
+//! `approvals`: shows the calls that wait for an approval in a database, and decides about them.
+//!
+//! It needs no registry and no key: what is shown is what approvers see, and who runs a call checks its seal.
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use toolgen_runtime::layers::approval::{
+    ApprovalError, ApprovalState, Approvals as Queue, QueuedApproval, SqliteApprovals,
+};
+
+use super::Outcome;
+use super::args::{ApprovalTask, Approvals};
+use super::output::Output;
+
+/// The states of calls that are not over.
+const OPEN: [ApprovalState; 5] = [
+    ApprovalState::Waiting,
+    ApprovalState::Granted,
+    ApprovalState::Denied,
+    ApprovalState::Claimed,
+    ApprovalState::Started,
+];
+
+/// The fewest characters of an ID in a list.
+const BRIEF: usize = 8;
+
+/// Runs the command. "Problems found" means that there is no queue, no such call, or that the decision is refused.
+pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let decides = matches!(task.task, ApprovalTask::Decide { .. });
+    let queue = match open(&task.database, decides) {
+        Ok(queue) => queue,
+        Err(message) => return complain(&message, output),
+    };
+    let done = runtime.block_on(answer(&queue, &task.task));
+    match done {
+        Ok(Answer::List(entries)) if task.json => {
+            output.json(&json!({ "approvals": entries }))?;
+            output.line("")?;
+        }
+        Ok(Answer::List(entries)) => list(&entries, output)?,
+        Ok(Answer::One(entry)) if task.json => {
+            output.json(&json!(entry))?;
+            output.line("")?;
+        }
+        Ok(Answer::One(entry)) => show(&entry, output)?,
+        Ok(Answer::Decided(entry)) if task.json => {
+            output.json(&json!(entry))?;
+            output.line("")?;
+        }
+        Ok(Answer::Decided(entry)) => {
+            let then = match entry.state {
+                ApprovalState::Granted => "a worker can run it",
+                _ => "a worker can tell its caller",
+            };
+            let left = until(entry.expires_at);
+            output.line(&format!("{} {} is {}: {then}, {left}", entry.id, entry.tool, entry.state))?;
+        }
+        Err(why) => {
+            let file = task.database.display();
+            let remedy = match &why {
+                ApprovalError::NotFound { .. } | ApprovalError::Ambiguous { .. } => {
+                    format!("; `cargo toolgen approvals list {file} --all` has them")
+                }
+                _ => String::new(),
+            };
+            return complain(&format!("{file}: {why}{remedy}"), output);
+        }
+    }
+    Ok(Outcome::Fine)
+}
+
+fn complain(message: &str, output: &mut Output) -> io::Result<Outcome> {
+    output.complain(message);
+    Ok(Outcome::Problems)
+}
+
+/// Opens the queue of a database, to decide or only to look. `Err` says what is wrong.
+pub(super) fn open(path: &Path, decides: bool) -> Result<Queue, String> {
+    let file = path.display();
+    let opened =
+        if decides { SqliteApprovals::open_existing(path) } else { SqliteApprovals::open_read_only(path) };
+    match opened {
+        Ok(Some(store)) => Ok(Queue::new(store)),
+        Ok(None) => Err(format!(
+            "{file}: no calls wait in this database; a program puts them there that sets \
+             `ProviderBuilder::approval_queue` with `SqliteApprovals`"
+        )),
+        Err(why) => {
+            Err(format!("{file}: the database cannot be opened: {why}; name the one that the program writes"))
+        }
+    }
+}
+
+enum Answer {
+    List(Vec<QueuedApproval>),
+    One(Box<QueuedApproval>),
+    Decided(Box<QueuedApproval>),
+}
+
+async fn answer(queue: &Queue, task: &ApprovalTask) -> Result<Answer, ApprovalError> {
+    match task {
+        ApprovalTask::List { all: true, .. } => queue.list(&ApprovalState::ALL).await.map(Answer::List),
+        ApprovalTask::List { states, .. } => {
+            let named: Vec<ApprovalState> =
+                states.iter().filter_map(|name| ApprovalState::named(name)).collect();
+            queue.list(if named.is_empty() { &OPEN } else { &named }).await.map(Answer::List)
+        }
+        ApprovalTask::Show { id } => queue.find(id).await.map(|entry| Answer::One(Box::new(entry))),
+        ApprovalTask::Decide { id, granted, by, note } => {
+            let id = queue.find(id).await?.id;
+            let decided = match granted {
+                true => queue.grant(&id, by.clone(), note.clone()).await,
+                false => queue.deny(&id, by.clone(), note.clone()).await,
+            };
+            decided.map(|entry| Answer::Decided(Box::new(entry)))
+        }
+    }
+}
+
+/// Writes a table of calls, with IDs as short as they can be.
+fn list(entries: &[QueuedApproval], output: &mut Output) -> io::Result<()> {
+    if entries.is_empty() {
+        output.note("no calls");
+        return Ok(());
+    }
+    let length = (BRIEF..32).find(|length| {
+        let starts: std::collections::BTreeSet<&str> =
+            entries.iter().map(|entry| entry.id.get(..*length).unwrap_or(&entry.id)).collect();
+        starts.len() == entries.len()
+    });
+    let rows: Vec<[String; 6]> = entries
+        .iter()
+        .map(|entry| {
+            [
+                entry.id.get(..length.unwrap_or(32)).unwrap_or(&entry.id).to_owned(),
+                entry.state.to_string(),
+                entry.tool.to_string(),
+                entry.called_by.principal.as_deref().unwrap_or("-").to_owned(),
+                ago(entry.asked_at),
+                about(entry),
+            ]
+        })
+        .collect();
+    let head = ["ID", "STATE", "TOOL", "PRINCIPAL", "SINCE", ""].map(str::to_owned);
+    let rows: Vec<&[String; 6]> = std::iter::once(&head).chain(&rows).collect();
+    let mut widths = [0; 5];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row.iter()) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths.iter().chain([&0])) {
+            line.push_str(&format!("{}{:width$}", if line.is_empty() { "" } else { "  " }, flat(cell)));
+        }
+        output.line(line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// What matters most about a call in its state.
+fn about(entry: &QueuedApproval) -> String {
+    if let Some(damage) = &entry.damage {
+        return format!("cannot be read: {damage}");
+    }
+    let by = entry.decision.as_ref().map(|decision| decision.by.as_str()).filter(|by| !by.is_empty());
+    let by = by.map(|by| format!("by {by}")).unwrap_or_default();
+    let worker = entry.claim.as_ref().map(|claim| match claim.worker.as_str() {
+        "" => format!("by a worker {}", ago(claim.at)),
+        name => format!("by {name} {}", ago(claim.at)),
+    });
+    match entry.state {
+        ApprovalState::Waiting => format!("{}; {}", entry.reasons.join(" "), until(entry.expires_at)),
+        ApprovalState::Granted | ApprovalState::Denied => format!("{by}; {}", until(entry.expires_at)),
+        ApprovalState::Claimed => {
+            let refused = entry.claim.as_ref().and_then(|claim| claim.refused.as_deref());
+            let refused = refused.map(|code| format!(", which refused it: {code}")).unwrap_or_default();
+            format!("{}{refused}", worker.unwrap_or_default())
+        }
+        ApprovalState::Started => format!("{}, and has not finished", worker.unwrap_or_default()),
+        ApprovalState::Finished => {
+            match entry.outcome.as_ref().and_then(|outcome| outcome.error_code.as_deref()) {
+                Some(code) => format!("decided {by}: {code}"),
+                None => format!("decided {by}: it ran"),
+            }
+        }
+        _ => String::new(),
+    }
+}
+
+/// Text in one line.
+fn flat(text: &str) -> String {
+    text.split(['\n', '\r']).collect::<Vec<_>>().join(" ")
+}
+
+fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
+    let mut fact = |name: &str, value: &str| match value {
+        "" => Ok(()),
+        _ => output.line(&format!("{name:10} {}", value.replace('\n', "\n           "))),
+    };
+    let optional = |text: &Option<toolgen_runtime::Text>| text.as_deref().unwrap_or("").to_owned();
+    fact("id", &entry.id)?;
+    fact("state", entry.state.as_str())?;
+    fact("damage", entry.damage.as_deref().unwrap_or(""))?;
+    fact("tool", &entry.tool)?;
+    fact("arguments", &serde_json::to_string_pretty(&entry.shown)?)?;
+    fact("reasons", &entry.reasons.join("\n"))?;
+    let calls: Vec<String> = entry.calls.iter().map(|tool| called(&json!(tool))).collect();
+    fact("calls", &calls.join("\n"))?;
+    fact("principal", &optional(&entry.called_by.principal))?;
+    fact("session", &optional(&entry.called_by.session_id))?;
+    fact("agent", &optional(&entry.called_by.agent_id))?;
+    fact("call", &entry.call_id)?;
+    fact("waits", &format!("since {}, {}", ago(entry.asked_at), until(entry.expires_at)))?;
+    if let Some(decision) = &entry.decision {
+        let what = if decision.granted { "granted" } else { "denied" };
+        let who = if decision.by.is_empty() { "somebody" } else { &decision.by };
+        fact("decision", &format!("{what} by {who} {}", ago(decision.at)))?;
+        fact("note", &decision.note)?;
+    }
+    if let Some(claim) = &entry.claim {
+        let who = if claim.worker.is_empty() { "a worker without a name" } else { &claim.worker };
+        fact("worker", &format!("{who}, {}", ago(claim.at)))?;
+        fact("refused", claim.refused.as_deref().unwrap_or(""))?;
+    }
+    if let Some(outcome) = &entry.outcome {
+        let what = outcome.error_code.as_deref().unwrap_or("it ran");
+        fact("outcome", &format!("{what}, {}", ago(outcome.at)))?;
+    }
+    if entry.state == ApprovalState::Started {
+        fact("", "")?;
+        output.note("it has not finished: if its worker is gone, it may have had its effect, and nobody runs it again");
+    }
+    Ok(())
+}
+
+/// A tool that the call may call, and what it declares.
+fn called(tool: &Value) -> String {
+    let effects = &tool["effects"];
+    let is = |name: &str| effects[name] == Value::Bool(true);
+    let kind = if is("read_only") {
+        "reads only"
+    } else if is("destructive") {
+        "may destroy"
+    } else {
+        "changes"
+    };
+    format!("{} ({kind})", tool["name"].as_str().unwrap_or_default())
+}
+
+/// A time in the past, as people say it.
+fn ago(time: SystemTime) -> String {
+    match SystemTime::now().duration_since(time) {
+        Ok(passed) if passed < Duration::from_secs(1) => "just now".to_owned(),
+        Ok(passed) => format!("{} ago", span(passed)),
+        Err(_) => "just now".to_owned(),
+    }
+}
+
+/// When the time of a call is over.
+fn until(time: SystemTime) -> String {
+    match time.duration_since(SystemTime::now()) {
+        Ok(left) => format!("for {} more", span(left)),
+        Err(passed) => format!("until {} ago", span(passed.duration())),
+    }
+}
+
+fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}

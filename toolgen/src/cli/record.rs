@@ -1,0 +1,53 @@
+//! `record`: takes a run from an audit log, as the file that a test replays.
+
+use std::fs;
+use std::io;
+
+use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
+
+use super::Outcome;
+use super::args::Record;
+use super::output::Output;
+
+/// Writes the run, or prints it. "Problems found" means that the log does not have it, or the file cannot be written.
+pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
+    match taken(task) {
+        Ok(run) => {
+            let Some(out) = &task.out else {
+                output.write(&run.text())?;
+                return Ok(Outcome::Fine);
+            };
+            if let Err(why) = fs::write(out, run.text()) {
+                output.complain(&format!("{} cannot be written: {why}", out.display()));
+                return Ok(Outcome::Problems);
+            }
+            let calls = run.calls().len();
+            output.note(&format!("{} has {calls} calls: read it before you commit it", out.display()));
+            Ok(Outcome::Fine)
+        }
+        Err(why) => {
+            output.complain(&why);
+            Ok(Outcome::Problems)
+        }
+    }
+}
+
+fn taken(task: &Record) -> Result<RecordedRun, String> {
+    if let Some(out) = task.out.as_ref().filter(|out| out.exists() && !task.force) {
+        return Err(format!("{} is there already; `--force` replaces it", out.display()));
+    }
+    let mut selection = RunSelection::new();
+    if let Some(run) = &task.run {
+        selection = selection.run(run);
+    }
+    if let Some(session) = &task.session {
+        selection = selection.session(session);
+    }
+    if let Some(agent) = &task.agent {
+        selection = selection.agent(agent);
+    }
+    if let Some(principal) = &task.principal {
+        selection = selection.principal(principal);
+    }
+    RecordedRun::from_audit(&task.audit, &selection).map_err(|why| why.to_string())
+}

@@ -1,0 +1,167 @@
+//! Splits the text of a module into files of bounded size.
+//!
+//! Each piece holds whole items and is included where they stood, so names, privacy and what rustc does are the same. Modules
+//! are recognised by their text: items are separated by blank lines, and no literal spans lines.
+
+use std::fmt::Write as _;
+
+use super::mark;
+
+/// The size above which a text is split, in bytes, and the size of the pieces: more than this is slow to open and to compare.
+const MAX: usize = 1_000_000;
+
+/// A file beside the one that includes it: its path from there, and its text.
+pub(super) type Piece = (String, String);
+
+/// Returns the text of a module and the pieces that it includes. Pieces are in `folder`, beside the file of the module. A
+/// text that is not large is returned as it is.
+pub(super) fn split(text: String, folder: &str) -> (String, Vec<Piece>) {
+    split_at(text, folder, MAX)
+}
+
+fn split_at(text: String, folder: &str, max: usize) -> (String, Vec<Piece>) {
+    if text.len() <= max {
+        return (text, Vec::new());
+    }
+    let mut splitter = Splitter { folder, max, pieces: Vec::new() };
+    // The first lines say what the text is, and who wrote it.
+    let (head, items) = text.split_once("\n\n").unwrap_or(("", &text));
+    let mut out = format!("{head}\n");
+    splitter.items(items, 0, "tools", &mut out);
+    (out, splitter.pieces)
+}
+
+struct Splitter<'f> {
+    folder: &'f str,
+    max: usize,
+    pieces: Vec<Piece>,
+}
+
+impl Splitter<'_> {
+    /// Writes items, as pieces or, if they are modules that are too large for one, with pieces in them.
+    fn items(&mut self, text: &str, indent: usize, name: &str, out: &mut String) {
+        let (mut waiting, mut number) = (String::new(), 0);
+        for item in items(text, indent) {
+            let inner = if item.len() > self.max { module(item, indent) } else { None };
+            if inner.is_some() || waiting.len() + item.len() > self.max {
+                self.piece(&mut waiting, name, &mut number, indent, out);
+            }
+            match inner {
+                Some(Module { before, name: own, inner }) => {
+                    let _ = writeln!(out, "\n{before}");
+                    let name = if name == "tools" { own.to_owned() } else { format!("{name}_{own}") };
+                    let first = inner.lines().find(|line| !line.is_empty()).unwrap_or_default();
+                    self.items(inner, first.len() - first.trim_start().len(), &name, out);
+                    let _ = writeln!(out, "{:indent$}}}", "");
+                }
+                None => {
+                    waiting.push('\n');
+                    waiting.push_str(item);
+                }
+            }
+        }
+        self.piece(&mut waiting, name, &mut number, indent, out);
+    }
+
+    /// Makes a piece of the items that wait, if there are any, and includes it.
+    fn piece(
+        &mut self,
+        waiting: &mut String,
+        name: &str,
+        number: &mut usize,
+        indent: usize,
+        out: &mut String,
+    ) {
+        if waiting.is_empty() {
+            return;
+        }
+        *number += 1;
+        let path = format!("{}/{name}_{number}.rs", self.folder);
+        let _ = writeln!(out, "{:indent$}include!(\"{path}\");", "");
+        self.pieces.push((path, format!("// {}\n{}", mark(), std::mem::take(waiting))));
+    }
+}
+
+/// Returns the items of a text whose lines are indented so far, each with its comments.
+fn items(text: &str, indent: usize) -> Vec<&str> {
+    let mut items = Vec::new();
+    // The modules of imported documents are not indented, so braces count, too.
+    let (mut start, mut at, mut after_blank, mut open) = (0, 0, false, 0_usize);
+    for line in text.split_inclusive('\n') {
+        let own = line.trim();
+        let is_outer = !own.is_empty() && line.len() - line.trim_start().len() == indent;
+        if is_outer && after_blank && open == 0 {
+            items.push(text[start..at].trim_matches('\n'));
+            start = at;
+        }
+        if is_outer && own.ends_with('{') && !own.starts_with("//") {
+            open += 1;
+        } else if is_outer && own.starts_with('}') {
+            open = open.saturating_sub(1);
+        }
+        after_blank = own.is_empty();
+        at += line.len();
+    }
+    items.push(text[start..].trim_matches('\n'));
+    items.into_iter().filter(|item| !item.is_empty()).collect()
+}
+
+/// A module as text: what is before its items, its name, and its items.
+struct Module<'t> {
+    before: &'t str,
+    name: &'t str,
+    inner: &'t str,
+}
+
+/// Takes the text of a module apart; `None` if the item is another one.
+fn module(item: &str, indent: usize) -> Option<Module<'_>> {
+    // Comments and attributes come first.
+    let start = format!("{:indent$}pub ", "");
+    let mut at = 0;
+    let begin = item.split_inclusive('\n').find(|line| {
+        at += line.len();
+        line.starts_with(&start)
+    })?;
+    let name = begin.trim().strip_prefix("pub mod ")?.strip_suffix(" {")?;
+    let end = format!("\n{:indent$}}}", "");
+    let (before, rest) = item.split_at_checked(at)?;
+    Some(Module { before: before.trim_end(), name, inner: rest.strip_suffix(&end)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "// Generated.\n\nconst A: u8 = 1;\n\n/// B.\npub static B: u8 = {\n    2\n};\n\n/// Types.\n#[allow(\n    dead_code\n)]\npub mod types {\n    \
+                        use super::*;\n\n    /// C.\n    pub struct C {\n        c: u8,\n    }\n\n    pub struct D;\n}\n\n/// Imported.\npub mod other {\nconst F: u8 = 4;\n\npub \
+                        fn g() {\n    f()\n}\n\npub mod types {\n    pub struct G;\n}\n}\n\nconst E: u8 = 3;\n";
+
+    /// The text with the pieces where they are included.
+    fn whole(text: &str, pieces: &[Piece]) -> String {
+        let mut out = text.to_owned();
+        for (path, piece) in pieces {
+            let line =
+                out.lines().find(|line| line.contains(&format!("include!(\"{path}\");"))).unwrap().to_owned();
+            out = out.replace(&line, piece.split_once('\n').unwrap().1);
+        }
+        out.lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn pieces_are_small_and_together_they_are_the_text() {
+        assert_eq!(split_at(TEXT.to_owned(), "api", 1_000), (TEXT.to_owned(), Vec::new()));
+        for max in [20, 60, 120] {
+            let (text, pieces) = split_at(TEXT.to_owned(), "api", max);
+            assert_eq!(whole(&text, &pieces), whole(TEXT, &[]), "{max}");
+            let fits =
+                |piece: &str| piece.len() <= max.max(60) + 100 && piece.starts_with("// Generated by ");
+            assert!(pieces.iter().all(|(_, piece)| fits(piece)), "{pieces:?}");
+            assert!(text.starts_with("// Generated.\n"));
+        }
+        let (text, pieces) = split_at(TEXT.to_owned(), "api", 60);
+        let names: Vec<&str> = pieces.iter().map(|(path, _)| path.as_str()).collect();
+        let tools = ["tools_1", "types_1", "types_2", "types_3", "other_1", "other_2", "tools_2"];
+        assert_eq!(names, tools.map(|name| format!("api/{name}.rs")), "{text}");
+        assert!(text.contains("\npub mod types {\n    include!(\"api/types_1.rs\");\n"), "{text}");
+    }
+}
