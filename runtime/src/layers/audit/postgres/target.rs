@@ -35,7 +35,8 @@ impl Target {
         if scheme.is_none() {
             return Err(AuditError::new(format!("this is not the URL of a PostgreSQL database: {FORM}")));
         }
-        let (place, options) = url.split_once('?').unwrap_or((url, ""));
+        // The last one: a password may have one, too.
+        let (place, options) = url.rsplit_once('?').unwrap_or((url, ""));
         let (mut mode, mut roots, mut others) = (None, None, Vec::new());
         for option in options.split('&').filter(|option| !option.is_empty()) {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
@@ -50,7 +51,8 @@ impl Target {
         let mut config: Config = rest.parse().map_err(|_| {
             AuditError::new(format!("the URL of the PostgreSQL database cannot be read: {FORM}; after `?` are options of its own programs, such as `sslmode`, `sslrootcert`, `connect_timeout` and `options`"))
         })?;
-        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        let is_named = |host: &Host| *host != Host::Tcp(String::new());
+        if config.get_hostaddrs().is_empty() && !config.get_hosts().iter().any(is_named) {
             return Err(AuditError::new(format!("the URL of the PostgreSQL database names no host: {FORM}")));
         }
         if config.get_connect_timeout().is_none() {
@@ -184,6 +186,8 @@ mod tests {
             ("postgres://me@127.0.0.9/a", "postgres://me@127.0.0.9:5432/a", false),
             ("postgres://me@[::1]/a", "postgres://me@::1:5432/a", false),
             ("postgres://me@localhost/a?sslmode=verify-full", "postgres://me@localhost:5432/a", true),
+            ("postgres://me:a?b@db.example/a", "postgres://me@db.example:5432/a", true),
+            ("postgres://me:a?b@db.example/a?sslmode=disable", "postgres://me@db.example:5432/a", false),
             // One of several hosts is elsewhere.
             ("postgres://me@localhost,db.example/a", "postgres://me@localhost:5432,db.example:5432/a", true),
             // The name says nothing where the address is given.
@@ -199,14 +203,14 @@ mod tests {
         for (url, said) in [
             ("mysql://me:hunter2@db/a", "not the URL of a PostgreSQL database"),
             ("host=db password=hunter2", "not the URL of a PostgreSQL database"),
-            ("postgres://me:hun?ter2@db/a", "cannot be read"),
+            ("postgres://me:hunter2@db/a?hunter2=x", "cannot be read"),
             ("postgres://me:hunter2@db:port/a", "cannot be read"),
             ("postgres://me:hunter2@/a", "names no host"),
             ("postgres://me:hunter2@db/a?sslmode=prefer", "in plain text without a word"),
             ("postgres://me:hunter2@db/a?sslmode=full", "`sslmode` is not known"),
             ("postgres://me:hunter2@db/a?sslrootcert=%2Fnone.pem", "/none.pem"),
         ] {
-            let why = Target::of(url).err().unwrap().to_string();
+            let why = Target::of(url).err().unwrap_or_else(|| panic!("{url}")).to_string();
             assert!(why.contains(said), "{url}: {why}");
             assert!(!why.contains("hunter2") && !why.contains("ter2"), "{why}");
         }
