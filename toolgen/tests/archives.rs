@@ -76,7 +76,11 @@ fn a_document_in_an_archive_refers_to_files_in_it_and_to_nothing_else() {
             let (program, problems) = compiled(&path);
             let program = program.unwrap();
             let names: Vec<&str> = program.tools.iter().map(|tool| tool.spec.name.as_str()).collect();
-            assert_eq!(names, ["a"], "{name}: {problems}");
+            // The parameter of the second is in a file that is not given.
+            assert_eq!(names, ["a", "b"], "{name}: {problems}");
+            let inputs: Vec<bool> =
+                program.tools.iter().map(|tool| format!("{:?}", tool.spec.input).contains("page")).collect();
+            assert_eq!(inputs, [true, false], "{name}");
             assert_eq!(program.sources, Vec::<PathBuf>::new());
             let place = format!("{}/v2/openapi.yaml:5:", archive.display());
             assert!(problems.contains(&place) && problems.contains("secret.yaml"), "{problems}");
