@@ -55,10 +55,10 @@
 //! |---|---|---|---|
 //! | none | 20 | 13,000 | 4 |
 //! | default | 34 | 29,000 | 10 |
-//! | default and `http` | 112 | 32,000 | 11 |
+//! | default and `http` | 118 | 32,000 | 11 |
 //! | default and `mcp` | 47 | 35,000 | 11 |
 //! | default and `mcp-server` | 102 | 30,000 | 10 |
-//! | all | 209 | 43,000 | 16 |
+//! | all | 248 | 43,000 | 16 |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
