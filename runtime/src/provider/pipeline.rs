@@ -9,6 +9,7 @@
 mod arguments;
 mod control;
 mod decide;
+mod execute;
 mod meant;
 mod recording;
 mod resume;
@@ -22,14 +23,12 @@ use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
 use crate::base::exclusion::Exclusion;
-use crate::call::callback::{self, Patience};
+use crate::call::callback::Patience;
 use crate::call::context::{NESTED_CALLS, ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::resumption::Ticket;
-use crate::call::tool::{AgentTool, execute, guarded, parsed, time_limit};
+use crate::call::tool::{guarded, parsed};
 use crate::call::{ToolCall, ToolResponse};
-use crate::function::input::BorrowedValue;
 use crate::layers::approval::Seals;
 #[cfg(feature = "audit")]
 use crate::layers::audit::Auditor;
@@ -45,7 +44,7 @@ use crate::layers::repeat::{self, Guard, Repeats};
 #[cfg(feature = "audit")]
 use crate::layers::replay::Replay;
 use crate::provider::{Admitted, Provider};
-use crate::spec::{ToolSpec, hosts};
+use crate::spec::hosts;
 
 use crate::layers::trace::{Trace, Traced, traced};
 pub(crate) use control::Controls;
@@ -347,70 +346,5 @@ impl Provider {
             guard.note(key, &outcome);
         }
         outcome.map(|result| depends::reported(&unmet, result))
-    }
-}
-
-impl Layers {
-    /// Runs a tool, alone if it is exclusive and not beside one that is, unless its service is down, or the request that
-    /// the call resumes was resumed before.
-    async fn execute<'a>(
-        &self,
-        tool: &'a dyn AgentTool,
-        spec: &ToolSpec,
-        arguments: BorrowedValue<'a>,
-        ctx: &'a ToolContext,
-        record: &mut Record,
-        spends: &[Ticket],
-    ) -> Result<ToolResult, ToolError> {
-        let alone;
-        let ctx = match &self.exclusion {
-            None => ctx,
-            Some(exclusion) => {
-                let seated = Exclusion::enter(exclusion, ctx.seat(), spec.exclusive);
-                if seated.must_wait() {
-                    let ready = ctx.caller_token().run_until_cancelled(seated.ready()).await;
-                    ready.ok_or(ToolError::Cancelled)?;
-                }
-                alone = (ctx.seated(seated.seat()), seated);
-                &alone.0
-            }
-        };
-        let permit = match spec.service.as_str() {
-            "" => None,
-            service => Some(self.breaker.admit(service)?),
-        };
-        if !spends.is_empty() {
-            Box::pin(self.seals.spend(spends, self.patience.callbacks)).await?;
-        }
-        recorded(record, ctx, self.patience.callbacks).await?;
-        let limit = time_limit(spec, self.default_timeout, ctx.timeout());
-        #[cfg(feature = "otel")]
-        ctx.runs();
-        let outcome = match record.answer() {
-            Some(outcome) => outcome,
-            None => execute(tool, arguments, ctx, limit).await,
-        };
-        if let Some(permit) = permit {
-            permit.settle(&outcome);
-        }
-        outcome
-    }
-}
-
-/// Records the intent of a call. If that takes time, the call does not run when the caller gives up or the time of
-/// callbacks is up.
-async fn recorded(record: &mut Record, ctx: &ToolContext, limit: Duration) -> Result<(), ToolError> {
-    if !record.waits() {
-        return record.intent().await;
-    }
-    // On the heap: every call would hold the room for what few do.
-    let written = Box::pin(callback::answer(Some(limit), record.intent()));
-    match ctx.caller_token().run_until_cancelled(written).await {
-        None => Err(ToolError::Cancelled),
-        Some(Ok(written)) => written,
-        Some(Err(_)) => {
-            let text = "The call could not be recorded in time, so it was not executed";
-            Err(ToolError::failed_with("AUDIT_FAILED", text))
-        }
     }
 }
