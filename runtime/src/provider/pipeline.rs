@@ -183,10 +183,10 @@ impl Provider {
         if let Some(watch) = &watch
             && let Some(response) = watch.begins(&call, &ctx).await
         {
-            let mut response = ToolResponse { started, ..response };
+            let mut response = Box::new(ToolResponse { started, ..*response });
             record.finish(&response.outcome).await;
             response.made_through(call.via);
-            return response;
+            return *response;
         }
         let span = Span::begin(inner, &call, index, &mut ctx, started);
         let begun = Begun::new(watch.as_deref(), &ctx, clock);

@@ -94,18 +94,20 @@ impl Watch {
     }
 
     /// Lets the call begin, or returns the answer to give instead.
-    pub(super) async fn begins(&self, call: &ToolCall, ctx: &ToolContext) -> Option<ToolResponse> {
+    pub(super) async fn begins(&self, call: &ToolCall, ctx: &ToolContext) -> Option<Box<ToolResponse>> {
         if let Some(hooks) = &self.hooks {
             let asked = answer(Some(self.patience), async { hooks.before_tool_execution(call, ctx).await });
             match ctx.caller_token().run_until_cancelled(asked).await {
                 Some(Ok(true)) => {}
-                Some(Err(Silence::Late)) => return Some(ToolResponse::skipped(call, SKIPPED_BY_LATE_HOOK)),
-                Some(_) => return Some(ToolResponse::skipped(call, SKIPPED_BY_HOOK)),
+                Some(Err(Silence::Late)) => {
+                    return Some(Box::new(ToolResponse::skipped(call, SKIPPED_BY_LATE_HOOK)));
+                }
+                Some(_) => return Some(Box::new(ToolResponse::skipped(call, SKIPPED_BY_HOOK))),
                 None => {
                     let response = ToolResponse::new(call, Err(ToolError::Cancelled));
                     self.began(&call.arguments, ctx);
                     self.ended(&response.outcome, response.duration, ctx);
-                    return Some(response);
+                    return Some(Box::new(response));
                 }
             }
         }
