@@ -7,7 +7,7 @@ use crate::provider::Provider;
 use crate::schema::dialect::Dialect;
 use crate::wire::RefusedTools;
 
-/// A language model. Functions from a [`Transcript`] to a future are models, see [`run_loop`].
+/// A language model. Functions from a [`Transcript`] to a future are models, see [`run_loop`](super::run_loop).
 pub trait Model: Send {
     /// The reason why the model could not answer.
     type Error: Send;
