@@ -95,6 +95,9 @@ def _unaffected(cli: Cli, report: Report, mutant: Path, hit: tuple[str, ...], wh
         pointer = json.dumps("#/paths/" + hit[1].replace("~", "~0").replace("/", "~1"))[:-1]
         if pointer in json.dumps(api.root):
             return
+    elif hit[:2] == ("components", "schemas") and len(hit) == 3 and hit[2] not in api.root["components"]["schemas"]:
+        # References to it lead to nothing, which costs the operations whose requests they are part of.
+        return
     elif hit[:2] == ("components", "schemas") and len(hit) > 2:
         wanted = whole
     else:

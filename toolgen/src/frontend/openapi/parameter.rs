@@ -128,6 +128,9 @@ impl<'a> Context<'a> {
             }
             Err((why, text)) => {
                 self.report_broken(why, &text, &node.pointer, "");
+                if why == Broken::Cycle {
+                    self.broken = self.broken.map(|broken| broken + 1);
+                }
                 None
             }
         }

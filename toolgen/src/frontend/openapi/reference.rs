@@ -169,7 +169,8 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn report_broken(&mut self, why: Broken, text: &str, pointer: &Pointer, so: &str) {
-        if self.is_of_request() {
+        // What leads back to itself says nothing of a value, so any is taken; what leads to nothing was meant to say something.
+        if self.is_of_request() && why != Broken::Cycle {
             self.broken = self.broken.map(|broken| broken + 1);
         }
         let pointer = pointer.child("$ref");
