@@ -1,8 +1,9 @@
 //! What the layers that use an SQLite database share.
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 
 /// How long to wait for other writers of the same database.
 const BUSY: Duration = Duration::from_secs(5);
@@ -10,9 +11,19 @@ const BUSY: Duration = Duration::from_secs(5);
 /// Makes a connection wait for other writers, and lets others read while it writes.
 pub(super) fn prepared(connection: Connection) -> Result<Connection, rusqlite::Error> {
     connection.busy_timeout(BUSY)?;
-    // Returns the mode, which is different for a database in memory.
-    connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-    Ok(connection)
+    let began = Instant::now();
+    loop {
+        // Returns the mode, which is different for a database in memory.
+        match connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())) {
+            // SQLite does not wait for others that open a new database at the same time: it may not, in this one case.
+            Err(why)
+                if why.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && began.elapsed() < BUSY =>
+            {
+                thread::sleep(Duration::from_millis(5));
+            }
+            done => return done.map(|()| connection),
+        }
+    }
 }
 
 /// Runs statements in one transaction, which an error undoes.

@@ -317,3 +317,17 @@ async fn two_programs_may_write_to_one_database() {
     let database = Connection::open(&file.0).unwrap();
     assert_eq!(column(&database, "SELECT COUNT(*) FROM tool_executions WHERE status = 'ok'"), [json!([100])]);
 }
+
+#[test]
+fn programs_that_start_at_once_open_a_new_database_together() {
+    for _ in 0..8 {
+        let file = Scratch::new("new.db");
+        std::thread::scope(|scope| {
+            let opened: Vec<_> =
+                (0..6).map(|_| scope.spawn(|| SqliteSink::open(&file.0).map(drop))).collect();
+            for sink in opened {
+                sink.join().unwrap().unwrap();
+            }
+        });
+    }
+}

@@ -88,9 +88,9 @@ def measure(binary: Path, setting: Setting, seconds: float, port: int) -> dict[s
             if worker.returncode != 0:
                 sys.exit(f"a worker failed: {setting}")
             told.append(json.loads(out))
-    whole = {key: sum(one[key] for one in told) for key in ("calls_per_second", "records_per_second", "lost")}
+    whole = {key: sum(one[key] for one in told) for key in ("calls_per_second", "records_per_second")}
     # Of several processes the slowest counts, and the memory of one.
-    most = {key: max(one[key] for one in told) for key in ("p50_us", "p99_us", "ready_ms", "resting_kib", "peak_kib")}
+    most = {key: max(one[key] for one in told) for key in ("lost", "p50_us", "p99_us", "ready_ms", "resting_kib", "peak_kib")}
     return whole | most
 
 
@@ -103,7 +103,7 @@ COLUMNS = [
     ("p50", "p50_us", "{:,.0f} µs"),
     ("p99", "p99_us", "{:,.0f} µs"),
     ("calls recorded/s", "records_per_second", "{:,.0f}"),
-    ("records lost", "lost", "{:,.0f}"),
+    ("not recorded", "lost", "{:.0%}"),
     ("ready after", "ready_ms", "{:,.1f} ms"),
     ("memory at rest", "resting_kib", "{:,.0f} KiB"),
     ("at its peak", "peak_kib", "{:,.0f} KiB"),
