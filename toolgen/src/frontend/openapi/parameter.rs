@@ -118,22 +118,18 @@ impl<'a> Context<'a> {
     /// parameter, for most of them are optional, and whoever has the file is told how to give it; a place in the path takes
     /// a text.
     fn resolve_parameter(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
-        match self.follow(node) {
-            Ok(resolved) => Some(resolved),
-            Err((why @ Broken::External(_), text)) => {
-                let broken = self.broken;
-                self.report_broken(why, &text, &node.pointer, "; that parameter is left out");
-                self.broken = broken;
-                None
-            }
-            Err((why, text)) => {
-                self.report_broken(why, &text, &node.pointer, "");
-                if why == Broken::Cycle {
-                    self.broken = self.broken.map(|broken| broken + 1);
-                }
-                None
-            }
-        }
+        let (why, text) = match self.follow(node) {
+            Ok(resolved) => return Some(resolved),
+            Err(broken) => broken,
+        };
+        let so = if matches!(why, Broken::External(_)) {
+            "; that parameter is left out"
+        } else {
+            self.costs_operation();
+            ""
+        };
+        self.report_broken(why, &text, &node.pointer, so);
+        None
     }
 
     fn parameter(&mut self, resolved: &Resolved<'a>) -> Option<Param> {

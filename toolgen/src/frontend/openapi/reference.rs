@@ -53,7 +53,7 @@ impl<'a> Context<'a> {
         match self.follow(node) {
             Ok(resolved) => Some(resolved),
             Err((why, text)) => {
-                self.report_broken(why, &text, &node.pointer, "");
+                self.report_unknown(why, &text, &node.pointer, "");
                 None
             }
         }
@@ -168,11 +168,24 @@ impl<'a> Context<'a> {
         self.broken.is_some() && !self.defs.is_reading()
     }
 
-    pub(super) fn report_broken(&mut self, why: Broken, text: &str, pointer: &Pointer, so: &str) {
-        // What leads back to itself says nothing of a value, so any is taken; what leads to nothing was meant to say something.
-        if self.is_of_request() && why != Broken::Cycle {
+    /// Notes that the request that is read lacks a part, for which its operation is left out.
+    pub(super) fn costs_operation(&mut self) {
+        if self.is_of_request() {
             self.broken = self.broken.map(|broken| broken + 1);
         }
+    }
+
+    /// Reports a reference in place of a value. What leads back to itself says nothing of the value, so any is taken; what
+    /// leads to nothing was meant to say something.
+    pub(super) fn report_unknown(&mut self, why: Broken, text: &str, pointer: &Pointer, so: &str) {
+        if why != Broken::Cycle {
+            self.costs_operation();
+        }
+        self.report_broken(why, text, pointer, so);
+    }
+
+    /// Reports a reference that cannot be resolved.
+    pub(super) fn report_broken(&mut self, why: Broken, text: &str, pointer: &Pointer, so: &str) {
         let pointer = pointer.child("$ref");
         match why {
             Broken::External(refused) => {

@@ -94,7 +94,7 @@ impl<'a> Source<'a> for Context<'a> {
         name.map_err(|why| {
             // An operation whose request is not known is left out.
             let so = if self.is_of_request() { "" } else { "; any value is taken" };
-            self.report_broken(why, reference, &pointer, so);
+            self.report_unknown(why, reference, &pointer, so);
         })
         .ok()
     }
