@@ -10,14 +10,15 @@ mod kill;
 mod provider;
 mod queue;
 mod reader;
+#[path = "../../../tests/src/scratch.rs"]
+mod scratch;
 mod secrets;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
+use scratch::Scratch;
 use serde_json::{Value, json};
 use toolgen_runtime::layers::audit::{Auditor, CallInfo, Record};
 use toolgen_runtime::{AgentTool, ToolError, ToolResult, tool, toolset};
@@ -52,25 +53,4 @@ async fn call(auditor: &Auditor, id: &str, outcome: Result<ToolResult, ToolError
 
 fn welcome() -> Result<ToolResult, ToolError> {
     Ok(ToolResult::text("welcome"))
-}
-
-/// A file that is gone when the test is over.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("toolgen-audit-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        Scratch(folder.join(name))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Nothing but a folder of its own: the parent of a name that ends in `/` is the folder of all.
-        let folder = self.0.parent().filter(|folder| *folder != std::env::temp_dir()).unwrap();
-        let _ = std::fs::remove_dir_all(folder);
-    }
 }

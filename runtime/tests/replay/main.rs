@@ -6,10 +6,10 @@ mod agents;
 mod differences;
 mod logs;
 mod runs;
+#[path = "../../../tests/src/scratch.rs"]
+mod scratch;
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
-
+use scratch::Scratch;
 use serde_json::{Value, json};
 use toolgen_runtime::agent::dispatch::DispatchOptions;
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
@@ -115,25 +115,4 @@ async fn recorded(program: impl AsyncFnOnce(&Provider)) -> RecordedRun {
 fn replaying(run: &RecordedRun) -> (Replay, Provider) {
     let replay = Replay::of(run.clone());
     (replay.clone(), builder().replay(&replay).build().unwrap())
-}
-
-/// A file that is gone when the test is over.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("toolgen-replay-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        Scratch(folder.join(name))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Nothing but a folder of its own: the parent of a name that ends in `/` is the folder of all.
-        let folder = self.0.parent().filter(|folder| *folder != std::env::temp_dir()).unwrap();
-        let _ = std::fs::remove_dir_all(folder);
-    }
 }
