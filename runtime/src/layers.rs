@@ -17,6 +17,8 @@ pub mod pages;
 #[cfg(any(feature = "audit", feature = "http", feature = "mcp"))]
 mod pattern;
 pub mod policy;
+#[cfg(feature = "postgres")]
+mod postgres;
 pub mod rate;
 pub mod redact;
 #[cfg(feature = "redis")]

@@ -33,8 +33,8 @@
 //! | `agent` | | the loop of an agent, state maps, agents as tools |
 //! | `audit` | | records of calls, in memory and as lines of JSON |
 //! | `sqlite` | | records, and calls that wait for an approval, in SQLite (with `audit`) |
-//! | `postgres` | | records in PostgreSQL (with `audit`) |
-//! | `redis` | | rate limits, circuit breakers, used approvals and pages that processes share, in Redis or Valkey |
+//! | `postgres` | | records and waiting approvals in PostgreSQL (with `audit`) |
+//! | `redis` | | rate limits, circuit breakers, sessions, failures, approvals and pages that processes share, in Redis or Valkey |
 //! | `executor` | | tools that are commands, and how tools start programs, with guards |
 //! | `process` | | executors that start processes and containers (with `executor`) |
 //! | `mcp` | | tools of MCP servers (with `process`) |

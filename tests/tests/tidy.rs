@@ -261,6 +261,11 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("toolgen/src/cli/new.rs", &["std::fs"], "reads the manifest it adds to"),
     ("toolgen/src/cli/serve.rs", &["std::env"], "reads the bearer token from the variable that is named"),
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
+    (
+        "toolgen/src/cli/place.rs",
+        &["std::env"],
+        "reads the URL of a database from the variable that is named",
+    ),
     ("toolgen/src/cli/shell.rs", &["std::fs"], "makes the folder of the manual pages"),
     ("toolgen/src/cli/record.rs", &["std::fs"], "writes the run to the file that is named"),
     ("toolgen/src/cli/timeline.rs", &["std::fs"], "writes the page to the file that is named"),

@@ -25,6 +25,7 @@ mod mcp;
 mod new;
 mod output;
 mod pick;
+mod place;
 mod record;
 mod schema;
 mod serve;

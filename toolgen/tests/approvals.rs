@@ -17,6 +17,14 @@ use toolgen_runtime::{
     ToolSpec,
 };
 
+#[path = "../../tests/src/needs.rs"]
+mod needs;
+#[cfg(target_os = "linux")]
+#[path = "../../tests/src/postgres.rs"]
+mod postgres;
+#[path = "../../tests/src/redis.rs"]
+mod redis;
+
 /// A database that is not there yet.
 fn database(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("approvals-{name}.sqlite"));
@@ -229,6 +237,53 @@ async fn a_call_of_a_program_is_granted_here_and_the_timeline_shows_it() {
     fs::write(&lines, "").unwrap();
     assert_eq!(timeline(lines.to_str().unwrap(), &[]), Value::Null);
     assert_eq!(timeline(lines.to_str().unwrap(), &["--approvals", db]), shown);
+}
+
+/// Shows and decides about what waits behind a URL, which only the environment knows.
+fn decided_behind(url: &str, secret: &str) {
+    let run = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
+        let output = command.arg("approvals").args(words).env("QUEUE_URL", url).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let (out, told) = (text(output.stdout), text(output.stderr));
+        assert!(!out.contains(secret) && !told.contains(secret), "{out}{told}");
+        (output.status.code(), out, told)
+    };
+    let (code, listed, _) = run(&["list", "env:QUEUE_URL"]);
+    assert!(code == Some(0) && listed.contains("pay") && listed.contains("3f9a0000"), "{listed}");
+    let (code, granted, _) = run(&["grant", "env:QUEUE_URL", "3f9a", "--by", "Eve"]);
+    assert!(code == Some(0) && granted.contains("is granted"), "{granted}");
+    let (code, _, told) = run(&["deny", "env:QUEUE_URL", "3f9a", "--by", "Mallory"]);
+    assert!(code == Some(1) && told.contains("Eve has granted it before"), "{told}");
+    let (code, _, told) = run(&["show", "env:QUEUE_URL", "77"]);
+    assert!(code == Some(1) && told.contains("approvals list"), "{told}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_that_wait_in_postgresql_are_decided_about() {
+    use toolgen_runtime::layers::approval::PostgresApprovals;
+
+    let Some(server) = postgres::shared() else { return };
+    let url = server.database("decided");
+    let (code, _, told) = run(&["list", &url]);
+    assert!(code == Some(1) && told.contains("no calls wait in this database"), "{told}");
+    assert!(!told.contains("hunter2"), "{told}");
+    let store = PostgresApprovals::connect(&url).await.unwrap();
+    store.insert(row(FIRST, SystemTime::now() + Duration::from_secs(60))).await.unwrap();
+    decided_behind(&url, "hunter2");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_that_wait_in_redis_are_decided_about() {
+    use toolgen_runtime::layers::redis::RedisState;
+
+    let Some(server) = redis::Server::start() else { return };
+    let state = RedisState::builder(server.url(), "shop").build().unwrap();
+    state.approvals().insert(row(FIRST, SystemTime::now() + Duration::from_secs(60))).await.unwrap();
+    decided_behind(&format!("{}/0#shop", server.url()), "no secret");
+    let (code, listed, _) = run(&["list", &format!("{}/0#other", server.url())]);
+    assert!(code == Some(0) && !listed.contains("pay"), "{listed}");
 }
 
 /// What the page of a log carries of approvals.

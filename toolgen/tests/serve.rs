@@ -12,6 +12,13 @@ use std::thread;
 use serde_json::{Value, json};
 use toolgen_runtime::layers::audit::{AuditReader, AuditStatus};
 
+#[cfg(target_os = "linux")]
+#[path = "../../tests/src/needs.rs"]
+mod needs;
+#[cfg(target_os = "linux")]
+#[path = "../../tests/src/postgres.rs"]
+mod postgres;
+
 fn specs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("specs")
 }
@@ -122,22 +129,34 @@ fn a_document_is_served_and_its_calls_are_made_limited_and_recorded() {
 
 #[test]
 fn records_go_to_a_database_that_is_named_like_one() {
-    let (tasks, url) = (specs().join("tasks.yaml"), echo());
     let audit = Path::new(env!("CARGO_TARGET_TMPDIR")).join("serve-audit.sqlite");
     for ending in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(format!("{}{ending}", audit.display()));
     }
-    let words = [tasks.to_str().unwrap(), "--base-url", &url, "--audit", audit.to_str().unwrap()];
-    let words = [&words[..], &["--auth=token=TASKS_TOKEN"]].concat();
+    two_servers_record(audit.to_str().unwrap(), "", || AuditReader::open(&audit).unwrap());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn records_go_to_a_database_of_a_server() {
+    let Some(server) = postgres::shared() else { return };
+    let url = server.database("served");
+    two_servers_record("env:SERVE_AUDIT", &url, || AuditReader::connect(&url).unwrap());
+}
+
+/// Two servers, one after the other, write to one log.
+fn two_servers_record(audit: &str, variable: &str, open: impl Fn() -> AuditReader) {
+    let (tasks, url) = (specs().join("tasks.yaml"), echo());
+    let words = [tasks.to_str().unwrap(), "--base-url", &url, "--audit", audit, "--auth=token=TASKS_TOKEN"];
     let list = message(1, "tools/call", &json!({"name": "listTasks", "arguments": {"status": "open"}}));
     let delete = message(2, "tools/call", &json!({"name": "deleteTask", "arguments": {}}));
-    // Two servers, one after the other, write to one log.
     for _ in 0..2 {
-        let (_, told, fine) = session(&words, &[("TASKS_TOKEN", "s3cret")], &[list.clone(), delete.clone()]);
-        assert!(fine, "{told}");
+        let env = [("TASKS_TOKEN", "s3cret"), ("SERVE_AUDIT", variable)];
+        let (_, told, fine) = session(&words, &env, &[list.clone(), delete.clone()]);
+        assert!(fine && !told.contains("hunter2"), "{told}");
     }
     let mut records = Vec::new();
-    AuditReader::open(&audit).unwrap().changes(&mut |record| records.push(record)).unwrap();
+    open().changes(&mut |record| records.push(record)).unwrap();
     let mut seen: Vec<_> =
         records.iter().map(|record| (record.intent.tool_name.as_str(), record.status())).collect();
     seen.sort_by_key(|(name, _)| *name);

@@ -15,9 +15,13 @@ use tokio::time::Instant;
 use crate::base::frozen::Text;
 use crate::base::sync::unpoisoned;
 
+mod shared;
 mod store;
 
+pub use shared::{SessionChanges, SessionData, SessionKey, SessionStore};
 pub use store::{Sessions, SessionsLimits};
+
+use shared::Shared;
 
 /// A conversation with tools: state that tools keep between calls, and which of them succeeded.
 ///
@@ -49,6 +53,8 @@ struct Inner {
     values: Mutex<BTreeMap<String, Value>>,
     /// The time of each tool's last success, sorted by tool name.
     history: Mutex<Vec<(Text, Instant)>>,
+    /// Where other processes have it, too.
+    shared: Option<Shared>,
 }
 
 /// How long a session lasts.
@@ -105,20 +111,20 @@ impl Session {
     /// conversation that has no ID of its own.
     #[must_use]
     pub fn unique() -> Session {
-        Session::made(unique_id("session"), SessionLimits::DEFAULT, Span::Kept)
+        Session::made(unique_id("session"), SessionLimits::DEFAULT, Span::Kept, None)
     }
 
     /// Creates a session with these history limits.
     #[must_use]
     pub fn with_limits(id: impl Into<Text>, limits: SessionLimits) -> Session {
-        Session::made(id.into(), limits, Span::Kept)
+        Session::made(id.into(), limits, Span::Kept, None)
     }
 
     /// Creates a temporary session, which no caller can refer to, with an ID that no other such session has, not even
     /// in records of other runs of the program.
     pub(crate) fn passing(span: Span) -> Session {
         let kind = if span == Span::Turn { "turn" } else { "loop" };
-        Session::made(unique_id(kind), SessionLimits::DEFAULT, span)
+        Session::made(unique_id(kind), SessionLimits::DEFAULT, span, None)
     }
 
     /// Whether the session was created by [`passing`](Self::passing).
@@ -131,7 +137,7 @@ impl Session {
         self.0.span == Span::Turn
     }
 
-    fn made(id: Text, limits: SessionLimits, span: Span) -> Session {
+    fn made(id: Text, limits: SessionLimits, span: Span, shared: Option<Shared>) -> Session {
         Session(Arc::new(Inner {
             id,
             limits,
@@ -139,6 +145,7 @@ impl Session {
             state: Mutex::default(),
             values: Mutex::default(),
             history: Mutex::default(),
+            shared,
         }))
     }
 
@@ -186,12 +193,21 @@ impl Session {
     /// Stores a value under a key, for which a tool's `session("key")` requirement looks. Returns the value it
     /// replaces.
     pub fn set(&self, key: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
-        unpoisoned(self.0.values.lock()).insert(key.into(), value.into())
+        let (key, value) = (key.into(), value.into());
+        let mut values = unpoisoned(self.0.values.lock());
+        if let Some(shared) = &self.0.shared {
+            shared.note_value(key.clone(), Some(value.clone()));
+        }
+        values.insert(key, value)
     }
 
     /// Removes and returns the value under a key.
     pub fn remove(&self, key: &str) -> Option<Value> {
-        unpoisoned(self.0.values.lock()).remove(key)
+        let mut values = unpoisoned(self.0.values.lock());
+        if let Some(shared) = &self.0.shared {
+            shared.note_value(key.to_owned(), None);
+        }
+        values.remove(key)
     }
 
     /// Whether there is a value under the key that is neither `null` nor a blank text. An empty list counts.
@@ -209,14 +225,10 @@ impl Session {
         let mut history = unpoisoned(self.0.history.lock());
         // Read under the lock, so that times in the history never decrease.
         let now = Instant::now();
-        match find(&history, &tool) {
-            Ok(index) => history[index].1 = now,
-            Err(_) => {
-                make_room(&mut history, now, self.0.limits);
-                let index = find(&history, &tool).unwrap_or_else(|index| index);
-                history.insert(index, (tool, now));
-            }
+        if let Some(shared) = &self.0.shared {
+            shared.note_called(tool.clone(), now);
         }
+        remember(&mut history, tool, now, self.0.limits);
     }
 
     /// Whether a call of the tool succeeded in this session within [`SessionLimits::history_ttl`].
@@ -238,11 +250,15 @@ impl Session {
 
     /// Clears the call history, as if the session had just begun. State stays.
     pub fn forget_calls(&self) {
-        unpoisoned(self.0.history.lock()).clear();
+        let mut history = unpoisoned(self.0.history.lock());
+        if let Some(shared) = &self.0.shared {
+            shared.note_forgotten();
+        }
+        history.clear();
     }
 
     /// Whether there is another handle to the session.
-    fn is_shared(&self) -> bool {
+    fn is_in_use(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
 }
@@ -253,6 +269,18 @@ fn find(history: &[(Text, Instant)], tool: &str) -> Result<usize, usize> {
 
 fn counts(at: Instant, now: Instant, limits: SessionLimits) -> bool {
     now.saturating_duration_since(at) < limits.history_ttl
+}
+
+/// Notes the time of a success in the history.
+fn remember(history: &mut Vec<(Text, Instant)>, tool: Text, at: Instant, limits: SessionLimits) {
+    match find(history, &tool) {
+        Ok(index) => history[index].1 = at,
+        Err(_) => {
+            make_room(history, at, limits);
+            let index = find(history, &tool).unwrap_or_else(|index| index);
+            history.insert(index, (tool, at));
+        }
+    }
 }
 
 /// Removes expired entries, then the oldest ones, if the history is full.

@@ -41,6 +41,8 @@ mod approvals;
 mod entry;
 mod error;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod queue;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -72,6 +74,8 @@ pub use approvals::{Approvals, CLAIM_EXPIRY};
 pub use entry::{ApprovalClaim, ApprovalDecision, ApprovalOutcome, QueuedApproval};
 pub use error::ApprovalError;
 pub use memory::MemoryApprovals;
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresApprovals;
 pub use queue::{ApprovalQueue, ApprovalState, QueueRow};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteApprovals;

@@ -8,7 +8,9 @@
 //! | rate limit | [`RedisState::rate_limit`] | the calls in the window, exact to one call | refuses, or counts in this process |
 //! | circuit breakers | [`RedisState::breaker`] | which circuits are open, within a tenth of a second | refuses, or goes by the circuits of this process |
 //! | pages | [`RedisState::pages`] | large results, to be read on in | reads what this process cut |
-//! | approvals | [`RedisState::approvals`] | which requests were resumed | refuses, or remembers in this process |
+//! | sessions | [`RedisState::sessions`] | values, and which tools succeeded | refuses, or goes by what this process knows |
+//! | repeat guard | [`RedisState::failures`] | the failures of identical calls | counts in this process |
+//! | approvals | [`RedisState::approvals`] | which requests were resumed, and the calls that wait | refuses, or remembers in this process |
 //!
 //! Where there are two, [`OnFailure`] says which, for each layer. No call waits longer for the server than the
 //! [timeout](RedisBuilder::timeout) of the state, half a second by default, and while the server is down only one call
@@ -22,15 +24,19 @@
 
 mod approval;
 mod breaker;
+mod failures;
 mod pages;
 mod place;
 mod rate;
+mod session;
 mod state;
 
 pub use approval::RedisApprovals;
 pub use breaker::RedisBreaker;
+pub use failures::RedisFailures;
 pub use pages::{RESULT_UNKNOWN, RedisPages};
 pub use rate::{RATE_LIMIT_UNKNOWN, RedisRateLimit};
+pub use session::{RedisSessions, SESSION_UNKNOWN};
 pub use state::{RedisBuilder, RedisState, StateChange, StateError};
 
 /// What a layer does when the server with its state cannot be reached.

@@ -6,13 +6,14 @@
 //! independent of it.
 //!
 //! A [`Provider`](crate::Provider) counts the failures of each principal and agent in each session on their own, and
-//! those of calls without any of them not at all.
+//! those of calls without any of them not at all. Several processes count together with a [`FailureStore`].
 //!
 //! Arguments are the same if they are the same JSON: the order of keys does not matter, `1` and `1.0` are one number,
 //! and missing arguments equal an empty object.
 
 mod fingerprint;
 mod scope;
+mod shared;
 
 #[cfg(test)]
 #[cfg(toolgen_model)]
@@ -33,6 +34,7 @@ use crate::call::error::ToolError;
 
 use fingerprint::Fingerprints;
 pub(crate) use scope::{Guard, Repeats, succeeded};
+pub use shared::{FailedCall, FailureStore};
 
 /// The code of a refused repetition.
 pub const REPEATED_FAILURE: &str = "REPEATED_FAILURE";
@@ -153,13 +155,7 @@ impl RepeatGuard {
         let Some(row) = rows.iter().find(|row| row.call == call && row.count >= self.limit.get()) else {
             return Ok(());
         };
-        let message = format!(
-            "⚠️ Tool circuit breaker: '{tool}' has failed {} consecutive times with the same error.\n\
-             Execution skipped. Try a different approach or tool.\n\
-             Last error: {}",
-            row.count, row.shown
-        );
-        Err(ToolError::failed_with(REPEATED_FAILURE, message))
+        Err(refusal(tool, row.count, &row.shown))
     }
 
     /// Records the outcome of a run of a tool: the text of its error, or `None` if it succeeded. Returns whether the
@@ -224,6 +220,15 @@ impl Default for RepeatGuard {
     fn default() -> RepeatGuard {
         RepeatGuard::new()
     }
+}
+
+fn refusal(tool: &str, count: u32, error: &str) -> ToolError {
+    let message = format!(
+        "⚠️ Tool circuit breaker: '{tool}' has failed {count} consecutive times with the same error.\n\
+         Execution skipped. Try a different approach or tool.\n\
+         Last error: {error}"
+    );
+    ToolError::failed_with(REPEATED_FAILURE, message)
 }
 
 /// Returns the first line of an error, as far as it is shown.

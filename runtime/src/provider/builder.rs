@@ -25,7 +25,7 @@ use crate::layers::pages::{Pages, READ_RESULT};
 use crate::layers::policy::{Policy, Rules};
 use crate::layers::rate::RateLimit;
 use crate::layers::redact::Redactor;
-use crate::layers::repeat::Repeats;
+use crate::layers::repeat::FailureStore;
 use crate::provider::pipeline::Layers;
 use crate::registry::discovery::{Discovered, Discovery};
 use crate::registry::toolsets::{ContextSpec, Toolset};
@@ -155,7 +155,16 @@ impl ProviderBuilder {
     /// are counted per principal, agent and session; a call without any of them counts for nobody.
     #[must_use]
     pub fn repeat_limit(mut self, limit: Option<NonZeroU32>) -> ProviderBuilder {
-        self.layers.repeats = Repeats::new(limit);
+        self.layers.repeats.set_limit(limit);
+        self
+    }
+
+    /// Counts the failures of identical calls together with other processes, for callers whose sessions have the same
+    /// IDs there, or that are known by their principal or agent. Calls with secret arguments are counted in this process
+    /// alone. While the store cannot be reached, each process goes by the failures that it saw.
+    #[must_use]
+    pub fn repeat_store(mut self, store: impl FailureStore + 'static) -> ProviderBuilder {
+        self.layers.repeats.share(Arc::new(store));
         self
     }
 

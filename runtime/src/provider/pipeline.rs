@@ -217,6 +217,10 @@ impl Provider {
             declared,
         };
         depends::record(&ctx, response.name.clone(), &response.outcome);
+        if let Some(session) = ctx.session().filter(|session| session.is_shared()) {
+            // The call has run. What cannot be stored now is stored with the next one.
+            let _ = Box::pin(session.save()).await;
+        }
         begun.answered();
         if let Some(watch) = &watch {
             watch.ends(&response, &ctx).await;
@@ -267,6 +271,10 @@ impl Provider {
         if let Some(limit) = &layers.rate {
             rate::check(&**limit, &rate::counted_for(ctx), spec, ctx).await?;
         }
+        // Requirements, middleware and the tool itself go by what other processes have put there.
+        if let Some(session) = ctx.session().filter(|session| session.is_shared()) {
+            Box::pin(session.refresh()).await?;
+        }
         if let Some(why) = &call.blocked {
             return Err(why.error());
         }
@@ -282,7 +290,7 @@ impl Provider {
                     && !repeat::succeeded(&outcome)
                     && let Ok(arguments) = parsed(call.arguments.clone())
                 {
-                    guard.note(guard.key(spec.name.as_str(), &arguments), &outcome);
+                    guard.note(guard.counted(spec.name.as_str(), &arguments), &outcome).await;
                 }
                 outcome
             }
@@ -319,9 +327,9 @@ impl Provider {
         let arguments = parsed(call.arguments.clone());
         let unmet = layers.require(spec, arguments.as_ref().ok(), ctx, &inner.registry).await?;
         let arguments = arguments?;
-        let repeats = guard.map(|guard| (guard, guard.key(spec.name.as_str(), &arguments)));
-        if let Some((guard, key)) = repeats {
-            guard.check(spec.name.as_str(), key)?;
+        let mut repeats = guard.map(|guard| (guard, guard.counted(spec.name.as_str(), &arguments)));
+        if let Some((guard, counted)) = &mut repeats {
+            guard.check(spec.name.as_str(), counted).await?;
         }
         let registered = (&**inner.registry.at(admitted.index), &inner.registry);
         let redactor = inner.redactor_at(admitted.index);
@@ -342,8 +350,8 @@ impl Provider {
             }
             Err(why) => Err(why),
         };
-        if let Some((guard, key)) = repeats {
-            guard.note(key, &outcome);
+        if let Some((guard, counted)) = repeats {
+            guard.note(counted, &outcome).await;
         }
         outcome.map(|result| depends::reported(&unmet, result))
     }

@@ -3,11 +3,22 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod layers;
+#[cfg(any(feature = "postgres", feature = "redis"))]
+#[path = "../../../tests/src/needs.rs"]
+mod needs;
+#[cfg(all(target_os = "linux", feature = "postgres"))]
+#[path = "../../../tests/src/postgres.rs"]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod processes;
+#[cfg(feature = "redis")]
+#[path = "../../../tests/src/redis.rs"]
+mod redis;
 #[cfg(feature = "sqlite")]
 mod rows;
 mod states;
+#[cfg(any(feature = "postgres", feature = "redis"))]
+mod stores;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -130,18 +141,32 @@ impl Drop for Scratch {
     }
 }
 
-/// A queue of each kind, with the folder that it needs.
-fn queues() -> Vec<(&'static str, Approvals, Scratch)> {
-    let scratch = Scratch::new();
-    assert!(scratch.folder().is_dir());
+/// What a queue lives in: it is gone when the test is over.
+#[allow(dead_code, reason = "it is there to be dropped")]
+enum Home {
+    Folder(Scratch),
+    #[cfg(all(target_os = "linux", feature = "postgres"))]
+    Postgres(Arc<postgres::Server>),
+    #[cfg(feature = "redis")]
+    Redis(redis::Server),
+}
+
+/// A queue of each kind, with what it needs. Those of servers are left out, and that is said, where there is none.
+async fn queues() -> Vec<(&'static str, Approvals, Home)> {
+    let mut queues = vec![("memory", Approvals::new(MemoryApprovals::new()), Home::Folder(Scratch::new()))];
     #[cfg(feature = "sqlite")]
-    let sqlite = {
+    {
+        let scratch = Scratch::new();
         let store = toolgen_runtime::layers::approval::SqliteApprovals::open(scratch.database()).unwrap();
-        ("sqlite", Approvals::new(store), scratch)
-    };
-    vec![
-        ("memory", Approvals::new(MemoryApprovals::new()), Scratch::new()),
-        #[cfg(feature = "sqlite")]
-        sqlite,
-    ]
+        queues.push(("sqlite", Approvals::new(store), Home::Folder(scratch)));
+    }
+    #[cfg(all(target_os = "linux", feature = "postgres"))]
+    if let Some((store, server)) = stores::postgres().await {
+        queues.push(("postgres", Approvals::new(store), Home::Postgres(server)));
+    }
+    #[cfg(feature = "redis")]
+    if let Some(server) = redis::Server::start() {
+        queues.push(("redis", Approvals::new(stores::redis(&server.url()).approvals()), Home::Redis(server)));
+    }
+    queues
 }

@@ -4,6 +4,7 @@
 use toolgen_runtime::{Provider, Registry};
 
 fn shared(registry: &Registry, url: &str, key: &[u8; 32]) -> Result<Provider, Box<dyn std::error::Error>> {
+    use toolgen_runtime::call::session::{Sessions, SessionsLimits};
     use toolgen_runtime::layers::breaker::BreakerSettings;
     use toolgen_runtime::layers::rate::WindowLimit;
     use toolgen_runtime::layers::redis::{OnFailure, RedisState, StateChange};
@@ -17,9 +18,12 @@ fn shared(registry: &Registry, url: &str, key: &[u8; 32]) -> Result<Provider, Bo
     let provider = Provider::builder(registry)
         .rate_limit(state.rate_limit(WindowLimit::new().with_per_tool(10)).on_failure(OnFailure::Degrade))
         .breaker(state.breaker(BreakerSettings::DEFAULT).start()?) // inside of a Tokio runtime
+        .repeat_store(state.failures())
         .approval_key(key) // requests are sealed with it, so that another process can resume them
         .approval_store(state.approvals())
         .build()?;
+    let sessions = Sessions::shared(SessionsLimits::DEFAULT, state.sessions());
+    assert!(sessions.open("s-1").is_shared());
     Ok(provider)
 }
 

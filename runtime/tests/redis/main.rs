@@ -3,13 +3,16 @@
 
 mod approvals;
 mod breaker;
+mod failures;
 mod guide;
 #[path = "../../../tests/src/needs.rs"]
 mod needs;
 mod outage;
 mod pages;
 mod rate;
+#[path = "../../../tests/src/redis.rs"]
 mod server;
+mod sessions;
 mod tls;
 
 use std::io::{BufRead, BufReader, Write as _};

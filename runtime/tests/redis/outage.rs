@@ -82,6 +82,13 @@ async fn each_layer_does_what_was_chosen_for_it_when_the_server_is_killed() {
     assert!(matches!(told.as_slice(), [StateChange::Down(_), StateChange::Up]), "{told:?}");
 }
 
+/// Stops the server or lets it go on: it keeps its connections and does not answer.
+#[cfg(unix)]
+fn signal(server: &Server, signal: rustix::process::Signal) {
+    let process = rustix::process::Pid::from_child(server.process());
+    rustix::process::kill_process(process, signal).unwrap();
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn no_call_waits_longer_than_the_bound_and_most_do_not_wait_at_all() {
@@ -92,7 +99,7 @@ async fn no_call_waits_longer_than_the_bound_and_most_do_not_wait_at_all() {
     let limit = state.rate_limit(WindowLimit::new());
     let (who, spec) = (Principal::new("ada"), spec("x"));
     // It has the connection and does not answer.
-    server.signal(rustix::process::Signal::STOP);
+    signal(&server, rustix::process::Signal::STOP);
     let begun = Instant::now();
     let why = limit.ask(&who, &spec).await.unwrap_err();
     let waited = begun.elapsed();
@@ -105,7 +112,7 @@ async fn no_call_waits_longer_than_the_bound_and_most_do_not_wait_at_all() {
         at_once += 1;
     }
     assert!(at_once > 20, "{at_once} calls in 200 ms");
-    server.signal(rustix::process::Signal::CONT);
+    signal(&server, rustix::process::Signal::CONT);
     until_up(&state).await;
     assert_eq!(limit.ask(&who, &spec).await, Ok(()));
 }

@@ -3,17 +3,15 @@
 //! It needs no registry and no key: what is shown is what approvers see, and who runs a call checks its seal.
 
 use std::io;
-use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use toolgen_runtime::layers::approval::{
-    ApprovalError, ApprovalState, Approvals as Queue, QueuedApproval, SqliteApprovals,
-};
+use toolgen_runtime::layers::approval::{ApprovalError, ApprovalState, Approvals as Queue, QueuedApproval};
 
 use super::Outcome;
 use super::args::{ApprovalTask, Approvals};
 use super::output::Output;
+use super::place::Place;
 
 /// The states of calls that are not over.
 const OPEN: [ApprovalState; 5] = [
@@ -31,7 +29,11 @@ const BRIEF: usize = 8;
 pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let decides = matches!(task.task, ApprovalTask::Decide { .. });
-    let queue = match open(&task.database, decides) {
+    let place = match Place::of(&task.database) {
+        Ok(place) => place,
+        Err(message) => return complain(&message, output),
+    };
+    let queue = match runtime.block_on(open(&place, decides)) {
         Ok(queue) => queue,
         Err(message) => return complain(&message, output),
     };
@@ -60,14 +62,13 @@ pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> 
             output.line(&format!("{} {} is {}: {then}, {left}", entry.id, entry.tool, entry.state))?;
         }
         Err(why) => {
-            let file = task.database.display();
             let remedy = match &why {
                 ApprovalError::NotFound { .. } | ApprovalError::Ambiguous { .. } => {
-                    format!("; `cargo toolgen approvals list {file} --all` has them")
+                    format!("; `cargo toolgen approvals list {place} --all` has them")
                 }
                 _ => String::new(),
             };
-            return complain(&format!("{file}: {why}{remedy}"), output);
+            return complain(&format!("{place}: {why}{remedy}"), output);
         }
     }
     Ok(Outcome::Fine)
@@ -78,21 +79,14 @@ fn complain(message: &str, output: &mut Output) -> io::Result<Outcome> {
     Ok(Outcome::Problems)
 }
 
-/// Opens the queue of a database, to decide or only to look. `Err` says what is wrong.
-pub(super) fn open(path: &Path, decides: bool) -> Result<Queue, String> {
-    let file = path.display();
-    let opened =
-        if decides { SqliteApprovals::open_existing(path) } else { SqliteApprovals::open_read_only(path) };
-    match opened {
-        Ok(Some(store)) => Ok(Queue::new(store)),
-        Ok(None) => Err(format!(
-            "{file}: no calls wait in this database; a program puts them there that sets \
-             `ProviderBuilder::approval_queue` with `SqliteApprovals`"
-        )),
-        Err(why) => {
-            Err(format!("{file}: the database cannot be opened: {why}; name the one that the program writes"))
-        }
-    }
+/// Opens the queue that is somewhere, to decide or only to look. `Err` says what is wrong.
+pub(super) async fn open(place: &Place, decides: bool) -> Result<Queue, String> {
+    place.queue(decides).await?.ok_or_else(|| {
+        format!(
+            "{place}: no calls wait in this database; a program puts them there that sets \
+             `ProviderBuilder::approval_queue` with `SqliteApprovals` or `PostgresApprovals`"
+        )
+    })
 }
 
 enum Answer {

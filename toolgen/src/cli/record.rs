@@ -8,6 +8,7 @@ use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
 use super::Outcome;
 use super::args::Record;
 use super::output::Output;
+use super::place::Place;
 
 /// Writes the run, or prints it. "Problems found" means that the log does not have it, or the file cannot be written.
 pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
@@ -49,5 +50,6 @@ fn taken(task: &Record) -> Result<RecordedRun, String> {
     if let Some(principal) = &task.principal {
         selection = selection.principal(principal);
     }
-    RecordedRun::from_audit(&task.audit, &selection).map_err(|why| why.to_string())
+    let mut reader = Place::of(&task.audit)?.reader()?;
+    RecordedRun::from_reader(&mut reader, &selection).map_err(|why| why.to_string())
 }

@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::io;
-use std::path::Path;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
 use toolgen::Tool;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::mcp::McpEngine;
-use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink, SqliteSink};
+use toolgen_runtime::layers::audit::Auditor;
 use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::provider::{ProviderError, one_shot};
@@ -25,6 +24,7 @@ use super::compile::{Compiled, compile_all, leave_out};
 use super::discovery;
 use super::engines::engines;
 use super::output::Output;
+use super::place::Place;
 
 /// Serves until the client goes away or the program is told to stop. What is wrong with some of the documents is told, and
 /// the rest is served.
@@ -68,22 +68,10 @@ fn meets(needed: &Requirement, out: &BTreeSet<String>) -> bool {
 }
 
 fn auditor(task: &Serve) -> Result<Auditor, String> {
-    let Some(path) = &task.audit else { return Ok(Auditor::none()) };
-    let started = if is_database(path) {
-        SqliteSink::open(path).and_then(|mut sink| {
-            // What a server was doing when it was killed is unknown, and is said to be.
-            sink.recover()?;
-            Auditor::builder(sink).start()
-        })
-    } else {
-        JsonLinesSink::open(path).and_then(|sink| Auditor::builder(sink).start())
-    };
-    started.map_err(|why| format!("{} cannot be written: {why}", path.display()))
-}
-
-/// Whether records go to an SQLite database: the file is named like one.
-fn is_database(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ["sqlite", "sqlite3", "db"].iter().any(|known| ending == *known))
+    match &task.audit {
+        None => Ok(Auditor::none()),
+        Some(given) => Place::of(given)?.auditor(),
+    }
 }
 
 /// Returns the tools behind their limits and records, how many a client may call, and whether it discovers them.

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Session, SessionLimits};
+use super::shared::{SessionKey, SessionStore, Shared};
+use super::{Session, SessionLimits, Span};
 use crate::base::frozen::Text;
 use crate::base::sync::unpoisoned;
+use crate::call::error::ToolError;
 
 /// The sessions of a program, by owner and ID. Clones share them.
 ///
@@ -28,6 +30,7 @@ pub struct Sessions(Arc<Inner>);
 
 struct Inner {
     limits: SessionsLimits,
+    shared: Option<Arc<dyn SessionStore>>,
     held: Mutex<BTreeMap<(Text, Text), Held>>,
 }
 
@@ -73,7 +76,21 @@ impl Sessions {
     /// Creates an empty store.
     #[must_use]
     pub fn new(limits: SessionsLimits) -> Sessions {
-        Sessions(Arc::new(Inner { limits, held: Mutex::default() }))
+        Sessions(Arc::new(Inner { limits, shared: None, held: Mutex::default() }))
+    }
+
+    /// Creates sessions that other processes have, too: their values and their call history, as the store keeps them
+    /// for as long as the limits say. State of types of the program stays in the process.
+    ///
+    /// A provider reads what others changed before it runs a call of such a session, and stores what changed when the
+    /// call is over; [`Session::refresh`] and [`Session::save`] do so at other times. Of two changes of one value the
+    /// later one holds. A call whose session cannot be read fails, unless the store says otherwise; changes that cannot
+    /// be stored are kept, and are stored with those of the next call.
+    ///
+    /// Whoever can open the ID of a session has what is in it: use [`open_for`](Self::open_for) if clients choose IDs.
+    #[must_use]
+    pub fn shared(limits: SessionsLimits, store: impl SessionStore + 'static) -> Sessions {
+        Sessions(Arc::new(Inner { limits, shared: Some(Arc::new(store)), held: Mutex::default() }))
     }
 
     /// Opens the session of this ID, creating it if needed. If clients choose their IDs, use
@@ -103,13 +120,15 @@ impl Sessions {
             return found.session.clone();
         }
         make_room(&mut held, now, limits);
-        let session = Session::with_limits(key.1.clone(), limits.session);
+        let shared = self.0.shared.as_ref();
+        let shared = shared.map(|store| Shared::new(Arc::clone(store), key.0.clone(), limits.ttl));
+        let session = Session::made(key.1.clone(), limits.session, Span::Kept, shared);
         held.insert(key, Held { session: session.clone(), opened: now });
         session
     }
 
     /// Removes the session of this ID. Existing handles keep working; the next caller to open the ID gets a new
-    /// session. Returns whether there was one.
+    /// session, or, of [shared](Self::shared) ones, what the store has. Returns whether there was one.
     pub fn close(&self, id: impl Into<Text>) -> bool {
         self.close_for(Text::EMPTY, id)
     }
@@ -119,7 +138,24 @@ impl Sessions {
         unpoisoned(self.0.held.lock()).remove(&(owner.into(), id.into())).is_some()
     }
 
-    /// The number of sessions kept.
+    /// Removes the session of this ID and owner here and, of [shared](Self::shared) ones, for all processes. A handle
+    /// that is still in use stores what is changed through it later. Returns whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be reached. Then the session is removed here alone.
+    pub async fn end_for(&self, owner: impl Into<Text>, id: impl Into<Text>) -> Result<bool, ToolError> {
+        let (owner, id) = (owner.into(), id.into());
+        let was_here = self.close_for(owner.clone(), id.clone());
+        match &self.0.shared {
+            Some(store) if !id.trim().is_empty() => {
+                Ok(store.remove(SessionKey { owner: &owner, id: &id }).await? || was_here)
+            }
+            _ => Ok(was_here),
+        }
+    }
+
+    /// The number of sessions kept in this process.
     #[must_use]
     pub fn len(&self) -> usize {
         unpoisoned(self.0.held.lock()).len()
@@ -135,7 +171,7 @@ impl Sessions {
 impl Held {
     /// Whether the session is not in use and was opened too long ago.
     fn is_over(&self, now: Instant, limits: SessionsLimits) -> bool {
-        !self.session.is_shared() && now.saturating_duration_since(self.opened) >= limits.ttl
+        !self.session.is_in_use() && now.saturating_duration_since(self.opened) >= limits.ttl
     }
 }
 
@@ -146,7 +182,7 @@ fn make_room(held: &mut BTreeMap<(Text, Text), Held>, now: Instant, limits: Sess
     }
     held.retain(|_, held| !held.is_over(now, limits));
     while held.len() >= limits.most.max(1) {
-        let oldest = held.iter().min_by_key(|(_, held)| (held.session.is_shared(), held.opened));
+        let oldest = held.iter().min_by_key(|(_, held)| (held.session.is_in_use(), held.opened));
         let Some(oldest) = oldest.map(|(key, _)| key.clone()) else { return };
         held.remove(&oldest);
     }

@@ -3,8 +3,6 @@
 mod link;
 mod rows;
 mod schema;
-pub(super) mod target;
-mod tls;
 mod worker;
 
 use std::collections::BTreeMap;
@@ -13,9 +11,9 @@ use std::ops::Range;
 use std::time::Duration;
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink};
+use crate::layers::postgres::Target;
 use link::Setup;
 use rows::Row;
-use target::Target;
 use worker::{BLOCK, Worker};
 
 /// How many records are kept by default while the database cannot be written.
@@ -139,7 +137,7 @@ impl PostgresSinkBuilder {
     /// tables are newer than this program, or another program has the name. The password is in no error.
     pub fn open(self) -> Result<PostgresSink, AuditError> {
         let PostgresSinkBuilder { url, name, lease, patience, retention, kept } = self;
-        let target = Target::of(&url)?.writable();
+        let target = Target::of(&url).map_err(AuditError::new)?.writable();
         let shown = target.shown.clone();
         let worker = Worker::start(Setup { target, name, lease, patience, retention })?;
         let (ids, waiting, places) = (BTreeMap::new(), Vec::new(), BTreeMap::new());

@@ -1,4 +1,6 @@
-//! Approvals that are used once among all processes.
+//! Approvals that are used once among all processes, and calls that wait for one.
+
+mod queue;
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -26,6 +28,24 @@ const LONGEST: u64 = 1 << 50;
 /// The server keeps names as it keeps everything else. One that forgets them, because it restarts without persistence or
 /// because a replica takes over that lacks the last ones, lets a request be resumed again. Where that must not happen,
 /// run it with `appendonly yes` and `appendfsync always` and without such replicas, or use a database on disk.
+///
+/// As an [`ApprovalQueue`](crate::layers::approval::ApprovalQueue) it keeps calls that wait, which any process shows,
+/// decides about and runs: the rows until [`APPROVALS_KEPT`](crate::layers::approval::APPROVALS_KEPT) after they expired,
+/// the sealed calls, with the secrets among their arguments, until they can no longer run. While the server cannot be
+/// reached, whatever [`on_failure`](Self::on_failure) says, calls that would wait are answered with an error.
+///
+/// ```no_run
+/// use toolgen_runtime::layers::approval::Approvals;
+/// use toolgen_runtime::layers::redis::RedisState;
+/// use toolgen_runtime::{Provider, Registry};
+///
+/// # fn queued(registry: &Registry, key: &[u8; 32]) -> Result<Provider, Box<dyn std::error::Error>> {
+/// let state = RedisState::builder("redis://127.0.0.1:6379", "shop-production").build()?;
+/// let approvals = Approvals::new(state.approvals()).with_worker("worker-1");
+/// let provider = Provider::builder(registry).approval_key(key).approval_queue(approvals).build()?;
+/// # Ok(provider)
+/// # }
+/// ```
 pub struct RedisApprovals {
     state: RedisState,
     on_failure: OnFailure,
@@ -71,7 +91,7 @@ impl ApprovalStore for RedisApprovals {
         Box::pin(async move {
             match (self.take_there(name, expires_at).await, self.on_failure) {
                 (Ok(was_free), OnFailure::Closed) => Ok(was_free),
-                (Err(why), OnFailure::Closed) => Err(ToolError::failed(why.to_string())),
+                (Err(why), OnFailure::Closed) => Err(why.into()),
                 // What was resumed while the server was away is not resumed again when it is back.
                 (taken, OnFailure::Degrade) => {
                     Ok(self.own.take(name, expires_at).await? && taken.unwrap_or(true))

@@ -67,7 +67,7 @@ impl PageStore for RedisPages {
             command.arg("PX").arg(whole_millis(ttl).clamp(1, 1 << 50));
             match self.0.request(&command).await {
                 Ok(_) => Ok(()),
-                Err(why) => Err(ToolError::failed(why.to_string())),
+                Err(why) => Err(why.into()),
             }
         })
     }

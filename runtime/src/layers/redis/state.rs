@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::place::Place;
 use crate::base::frozen::Text;
 use crate::base::sync::unpoisoned;
+use crate::call::error::ToolError;
 
 /// How long a request may take by default, with the connection that it may need.
 const TIMEOUT: Duration = Duration::from_millis(500);
@@ -103,6 +104,13 @@ impl fmt::Display for StateError {
 
 impl Error for StateError {}
 
+/// An error of the store, for layers that tell no model.
+impl From<StateError> for ToolError {
+    fn from(why: StateError) -> ToolError {
+        ToolError::failed(why.to_string())
+    }
+}
+
 /// Builds a [`RedisState`].
 pub struct RedisBuilder {
     url: String,
@@ -189,7 +197,12 @@ impl RedisState {
     /// Returns a key in the namespace. The part in braces keeps the keys of one script on one server, where there are
     /// several behind an address.
     pub(super) fn key(&self, kind: &str, name: &str) -> String {
-        format!("{}:{kind}:{{{name}}}", self.0.namespace)
+        format!("{}{{{name}}}", self.prefix(kind))
+    }
+
+    /// Returns what the keys of a kind have in common, before the part in braces.
+    pub(super) fn prefix(&self, kind: &str) -> String {
+        format!("{}:{kind}:", self.0.namespace)
     }
 
     /// Runs a script on keys, atomically and in one round trip, and returns its answer.

@@ -2,21 +2,31 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{CallKey, RepeatGuard};
+use super::shared::FailureStore;
+use super::{CallKey, RepeatGuard, refusal, shown};
+use crate::base::canonical::digest;
+use crate::base::sha256::sha256;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
+use crate::call::session::Session;
 use crate::layers::approval::is_refusal;
 use crate::layers::breaker::SERVICE_UNAVAILABLE;
+
+/// How long failures are remembered in a store where this process never forgets them.
+const FOREVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// The guards of a provider: one per session, and one for calls that have none but are known by principal or agent.
 #[derive(Clone)]
 pub(crate) struct Repeats {
     limit: Option<NonZeroU32>,
     own: Arc<RepeatGuard>,
+    /// Where other processes count, too.
+    shared: Option<Arc<dyn FailureStore>>,
 }
 
 /// The guard of a session, as a type that tools cannot name.
@@ -27,17 +37,37 @@ pub(crate) struct Guard<'a> {
     rows: Arc<RepeatGuard>,
     principal: Option<&'a str>,
     agent: Option<&'a str>,
+    shared: Option<&'a dyn FailureStore>,
     ctx: &'a ToolContext,
+}
+
+/// A call whose failures are counted.
+pub(crate) struct Counted {
+    here: CallKey,
+    /// What stands for it in the store, if it is counted there.
+    there: Option<String>,
+    /// Whether it has failed there.
+    has_failed: bool,
 }
 
 impl Repeats {
     pub(crate) fn new(limit: Option<NonZeroU32>) -> Repeats {
-        Repeats { limit, own: Arc::new(guard(limit)) }
+        Repeats { limit, own: Arc::new(guard(limit)), shared: None }
+    }
+
+    /// Sets the limit, and forgets what was counted.
+    pub(crate) fn set_limit(&mut self, limit: Option<NonZeroU32>) {
+        (self.limit, self.own) = (limit, Arc::new(guard(limit)));
+    }
+
+    /// Sets where other processes count, too.
+    pub(crate) fn share(&mut self, store: Arc<dyn FailureStore>) {
+        self.shared = Some(store);
     }
 
     /// Returns the guard that counts failures of a call. `None`: nothing is counted, because that is not wanted, or
     /// because nothing says which calls belong together.
-    pub(crate) fn guard<'a>(&self, ctx: &'a ToolContext) -> Option<Guard<'a>> {
+    pub(crate) fn guard<'a>(&'a self, ctx: &'a ToolContext) -> Option<Guard<'a>> {
         self.limit?;
         let (principal, agent) = (ctx.principal().map(|principal| principal.id.as_str()), ctx.agent_id());
         let known = principal.is_some() || agent.is_some();
@@ -47,27 +77,46 @@ impl Repeats {
             None if known => Arc::clone(&self.own),
             None => return None,
         };
-        Some(Guard { rows, principal, agent, ctx })
+        // Nobody elsewhere can go on in a session that ends with a loop of this process.
+        let is_elsewhere = known || ctx.session().is_some_and(|session| !session.is_passing());
+        let shared = self.shared.as_deref().filter(|_| is_elsewhere);
+        Some(Guard { rows, principal, agent, shared, ctx })
     }
 }
 
 impl Guard<'_> {
     /// Returns whether no call failed recently, so that none is refused, whatever its arguments.
     pub(crate) fn remembers_nothing(&self) -> bool {
-        self.rows.remembers_nothing()
+        self.shared.is_none() && self.rows.remembers_nothing()
     }
 
-    pub(crate) fn key(&self, tool: &str, params: &Value) -> CallKey {
-        self.rows.key_of((self.principal, self.agent), tool, params)
+    pub(crate) fn counted(&self, tool: &str, params: &Value) -> Counted {
+        let here = self.rows.key_of((self.principal, self.agent), tool, params);
+        // A digest of few possible secrets would tell which one it is.
+        let is_secret = || self.ctx.secrets().is_some_and(|secrets| !secrets.is_empty());
+        let there = self.shared.filter(|_| !is_secret()).map(|_| {
+            let session = self.ctx.session().filter(|session| !session.is_passing()).map(Session::id);
+            let params = if params.is_null() { &json!({}) } else { params };
+            digest(&json!([self.principal, self.agent, session, tool, params]))
+        });
+        Counted { here, there, has_failed: false }
     }
 
-    /// As [`RepeatGuard::check`].
-    pub(crate) fn check(&self, tool: &str, key: CallKey) -> Result<(), ToolError> {
-        self.rows.check_key(tool, key)
+    /// As [`RepeatGuard::check`], with the failures of other processes.
+    pub(crate) async fn check(&self, tool: &str, counted: &mut Counted) -> Result<(), ToolError> {
+        self.rows.check_key(tool, counted.here)?;
+        let (Some(shared), Some(call)) = (self.shared, &counted.there) else { return Ok(()) };
+        // Where nobody can tell, what this process saw counts.
+        let Ok(Some(failed)) = Box::pin(shared.failures(call)).await else { return Ok(()) };
+        counted.has_failed = true;
+        if failed.count >= self.rows.limit.get() {
+            return Err(refusal(tool, failed.count, &failed.error));
+        }
+        Ok(())
     }
 
     /// Notes how a call ended, unless it was refused or abandoned: then the tool is not to blame.
-    pub(crate) fn note(&self, key: CallKey, outcome: &Result<ToolResult, ToolError>) {
+    pub(crate) async fn note(&self, counted: Counted, outcome: &Result<ToolResult, ToolError>) {
         let mut error = match outcome {
             Ok(result) => result.is_error().then(|| result.to_text()),
             Err(ToolError::Failed { code, .. }) if code == SERVICE_UNAVAILABLE || is_refusal(code) => return,
@@ -80,7 +129,17 @@ impl Guard<'_> {
         if let (Some(error), Some(secrets)) = (&mut error, self.ctx.secrets()) {
             secrets.hide_in_text(error);
         }
-        self.rows.record_key(key, error.as_deref());
+        self.rows.record_key(counted.here, error.as_deref());
+        let (Some(shared), Some(call)) = (self.shared, &counted.there) else { return };
+        // The call has run: if others cannot be told, this process still counts.
+        let _ = match error {
+            Some(error) => {
+                let memory = self.rows.memory.unwrap_or(FOREVER);
+                shared.failed(call, &sha256(error.as_bytes()), &shown(&error), memory).await
+            }
+            None if counted.has_failed => shared.succeeded(call).await,
+            None => Ok(()),
+        };
     }
 }
 

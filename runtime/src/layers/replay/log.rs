@@ -93,9 +93,21 @@ impl RecordedRun {
     ///
     /// If the log cannot be read; if no call fits, or those of several runs do, or of sessions that alternate; and if the log lacks the outcome of a call: which call it is, and which setting records it.
     pub fn from_audit(log: impl AsRef<Path>, selection: &RunSelection) -> Result<RecordedRun, ReplayError> {
-        let log = log.as_ref();
-        let failed = |why: &dyn std::fmt::Display| ReplayError::new(format!("{}: {why}", log.display()));
         let mut reader = AuditReader::open(log).map_err(|why| ReplayError::new(why.to_string()))?;
+        RecordedRun::from_reader(&mut reader, selection)
+    }
+
+    /// Takes a run from a log that is open, such as one in a PostgreSQL database, and of which nothing was read.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_audit`](Self::from_audit).
+    pub fn from_reader(
+        reader: &mut AuditReader,
+        selection: &RunSelection,
+    ) -> Result<RecordedRun, ReplayError> {
+        let name = reader.name();
+        let failed = |why: &dyn std::fmt::Display| ReplayError::new(format!("{name}: {why}"));
         let mut entries = Vec::new();
         let read = reader.changes(&mut |record| entries.push(Entry::from(record)));
         read.map_err(|why| failed(&why))?;

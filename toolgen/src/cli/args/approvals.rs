@@ -88,7 +88,7 @@ fn database() -> Arg {
         .value_name("DB")
         .required(true)
         .value_parser(value_parser!(PathBuf))
-        .help("The SQLite database in which the program keeps them")
+        .help("Where the program keeps them: an SQLite database, the URL of a PostgreSQL database, that of a Redis server with the namespace behind `#`, or env:NAME for the variable that has it")
 }
 
 fn id() -> Arg {

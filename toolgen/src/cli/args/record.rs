@@ -26,7 +26,7 @@ pub(super) fn command() -> Command {
             Arg::new("audit")
                 .value_name("AUDIT")
                 .value_parser(value_parser!(PathBuf))
-                .help("The log: lines of JSON, or an SQLite database")
+                .help("The log: lines of JSON, an SQLite database, the URL of a PostgreSQL database, or env:NAME for the variable that has it")
                 .required(true),
         )
         .arg(option("run", "RUN", "Only the calls of this run of the program; `last` is the one that began last"))

@@ -73,7 +73,7 @@ pub(super) fn command() -> Command {
             .default_value("auto"),
         )
         .arg(several("pin", "NAME", "Keep this tool in the list in spite of `--discovery`"))
-        .arg(path("audit", "FILE", "Append a record of each call to this file: an SQLite database if it ends in .sqlite, .sqlite3 or .db, lines of JSON otherwise"));
+        .arg(path("audit", "FILE", "Append a record of each call to this file: an SQLite database if it ends in .sqlite, .sqlite3 or .db, lines of JSON otherwise; or to the PostgreSQL database of a URL, which env:NAME takes from a variable"));
     with_requests(command).after_help(
         "Nothing but the protocol goes to the standard output. Tools that are functions, effects or agents cannot run \
          here and are left out. Without a token, HTTP is served at a loopback address only.",

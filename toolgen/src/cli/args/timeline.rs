@@ -29,7 +29,7 @@ pub(super) fn command() -> Command {
             file(
                 "audit",
                 "AUDIT",
-                "The log: lines of JSON, an SQLite database, or the URL of a PostgreSQL database",
+                "The log: lines of JSON, an SQLite database, the URL of a PostgreSQL database, or env:NAME for the variable that has it",
             )
             .required(true),
         )

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use toolgen_runtime::layers::audit::{AuditReader, AuditRecord};
 
+use super::super::place::Place;
+
 /// The most characters of the arguments in a row.
 const BRIEF: usize = 160;
-
-/// How the URL of a database begins; everything else is a file.
-const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
 /// A log as far as it was read.
 pub(super) struct Log {
@@ -52,10 +51,8 @@ struct Row {
 
 impl Log {
     /// Opens a log and reads it.
-    pub(super) fn open(audit: &Path, documents: &[PathBuf]) -> Result<Log, String> {
-        let url = audit.to_str().filter(|url| SCHEMES.iter().any(|scheme| url.starts_with(scheme)));
-        let reader = url.map_or_else(|| AuditReader::open(audit), AuditReader::connect);
-        let reader = reader.map_err(|why| why.to_string())?;
+    pub(super) fn open(audit: &Place, documents: &[PathBuf]) -> Result<Log, String> {
+        let reader = audit.reader()?;
         let documents = documents.iter().map(|path| path.display().to_string()).collect();
         let mut log = Log { reader, rows: Vec::new(), places: BTreeMap::new(), version: 0, documents };
         log.read()?;

@@ -1,34 +1,32 @@
 //! What the page needs of the calls that wait, or have waited, for an approval.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use toolgen_runtime::layers::approval::{ApprovalState, Approvals, SqliteApprovals};
+use toolgen_runtime::layers::approval::{ApprovalState, Approvals};
 
 use super::super::approvals;
+use super::super::place::Place;
 
 /// The queue of calls, if there is one.
-pub(super) struct Queue(Option<(Approvals, PathBuf)>);
+pub(super) struct Queue(Option<(Approvals, String)>);
 
 impl Queue {
     /// Opens the queue in the database that is named, or that in the log, if it is a database that has one.
-    pub(super) fn open(named: Option<&Path>, log: &Path) -> Result<Queue, String> {
+    pub(super) async fn open(named: Option<&Place>, log: &Place) -> Result<Queue, String> {
         let opened = match named {
-            Some(path) => Some((approvals::open(path, false)?, path)),
+            Some(place) => Some((approvals::open(place, false).await?, place)),
             // A log of lines is no database.
-            None => {
-                SqliteApprovals::open_read_only(log).ok().flatten().map(|store| (Approvals::new(store), log))
-            }
+            None => log.queue(false).await.ok().flatten().map(|queue| (queue, log)),
         };
-        Ok(Queue(opened.map(|(approvals, path)| (approvals, path.to_owned()))))
+        Ok(Queue(opened.map(|(approvals, place)| (approvals, place.to_string()))))
     }
 
     /// Returns the calls, and a mark of how they are now; `null` if they are still as they were at another mark. Their
     /// arguments are those of the log.
     pub(super) async fn changed(&self, mark: &str) -> Result<Value, String> {
-        let Some((approvals, path)) = &self.0 else { return Ok(Value::Null) };
-        let named = |why| format!("{}: {why}", path.display());
+        let Some((approvals, place)) = &self.0 else { return Ok(Value::Null) };
+        let named = |why| format!("{place}: {why}");
         let all = approvals.list(&ApprovalState::ALL).await.map_err(named)?;
         let mut rows = Vec::with_capacity(all.len());
         for entry in &all {
@@ -43,6 +41,6 @@ impl Queue {
         if now == mark {
             return Ok(Value::Null);
         }
-        Ok(json!({ "mark": now, "file": path.display().to_string(), "rows": rows }))
+        Ok(json!({ "mark": now, "file": place, "rows": rows }))
     }
 }

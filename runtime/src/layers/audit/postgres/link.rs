@@ -7,8 +7,8 @@ use tokio_postgres::{Client, Statement};
 
 use super::rows;
 use super::schema;
-use super::target::Target;
 use crate::layers::audit::{AuditError, AuditStatus};
+use crate::layers::postgres::Target;
 
 /// What a sink is told when it is opened.
 #[derive(Clone)]
@@ -34,21 +34,6 @@ impl From<tokio_postgres::Error> for Problem {
     fn from(why: tokio_postgres::Error) -> Self {
         Problem::Database(why)
     }
-}
-
-/// Returns the class of an error, the first two characters of its code. `None`: it is not one that the server sent.
-pub(super) fn class(why: &tokio_postgres::Error) -> Option<&str> {
-    why.code().and_then(|code| code.code().get(..2))
-}
-
-/// Whether an error leaves a connection of no use: it is broken, or leads to a server that stops or is a standby.
-pub(super) fn breaks(why: &tokio_postgres::Error) -> bool {
-    class(why).is_none_or(|class| ["08", "25", "57"].contains(&class))
-}
-
-/// Whether an error is likely to be over soon: a connection, a conflict, a server that stops or starts, or is a standby.
-pub(super) fn may_pass(why: &tokio_postgres::Error) -> bool {
-    class(why).is_none_or(|class| ["08", "25", "40", "53", "55", "57", "58"].contains(&class))
 }
 
 /// A connection that is ready to write.

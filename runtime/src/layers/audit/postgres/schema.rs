@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tokio_postgres::Client;
 
-use super::target::Target;
 use crate::layers::audit::AuditError;
+use crate::layers::postgres::Target;
 
 /// What each version of the tables adds to the one before. A version that was ever released is not changed.
 const VERSIONS: &[&str] = &["
@@ -62,7 +62,7 @@ const ALONE: &str =
 
 /// Brings the tables to the newest version. Several programs may do so at once.
 pub(super) async fn migrate(client: &mut Client, target: &Target) -> Result<(), AuditError> {
-    let said = |why: tokio_postgres::Error| target.error(&why);
+    let said = |why: tokio_postgres::Error| AuditError::new(target.error(&why));
     let newest = i32::try_from(VERSIONS.len()).unwrap_or(i32::MAX);
     // Most programs find everything in place, and may lack the right to make it.
     if version(client).await.map_err(said)? == newest {

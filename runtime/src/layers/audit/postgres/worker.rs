@@ -10,10 +10,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::error::SqlState;
 
-use super::link::{Link, Problem, Setup, Writer, breaks, class, may_pass};
+use super::link::{Link, Problem, Setup, Writer};
 use super::rows::{self, Row};
 use crate::base::time::rfc3339;
 use crate::layers::audit::AuditError;
+use crate::layers::postgres::{breaks, class, may_pass};
 
 /// How often the worker looks after its connection while nothing is to be written.
 const TICK: Duration = Duration::from_secs(1);
@@ -171,7 +172,7 @@ impl State {
                 Ok(Err(Problem::Final(why))) => return Err(why),
                 Ok(Err(Problem::Busy(why))) => last = Some(why),
                 Ok(Err(Problem::Database(why))) => {
-                    let said = self.setup.target.error(&why);
+                    let said = AuditError::new(self.setup.target.error(&why));
                     if breaks(&why) {
                         self.link = None;
                     }
@@ -232,7 +233,7 @@ impl State {
             Ok(()) => {}
             Err(Problem::Busy(why) | Problem::Final(why)) => log::neglected(&why),
             Err(Problem::Database(why)) => {
-                log::neglected(&self.setup.target.error(&why));
+                log::neglected(&AuditError::new(self.setup.target.error(&why)));
                 if breaks(&why) {
                     self.link = None;
                 }
@@ -248,7 +249,7 @@ impl State {
             Ok(()) => self.maintained = today.to_owned(),
             // A program that starts does not wait for readers of what nobody keeps.
             Err(why) if why.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
-                log::neglected(&setup.target.error(&why));
+                log::neglected(&AuditError::new(setup.target.error(&why)));
             }
             Err(why) => return Err(why.into()),
         }
@@ -294,7 +295,7 @@ impl State {
                 left.extend([middle..range.end, range.start..middle]);
             } else {
                 lost += some.iter().map(|row| row.records).sum::<usize>();
-                why = Some(target.error(&error));
+                why = Some(AuditError::new(target.error(&error)));
             }
         }
         Ok((lost, why))

@@ -10,7 +10,7 @@ use tokio_postgres::{Client, IsolationLevel, Row};
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditRecord, AuditStatus};
 use crate::base::frozen::Text;
-use crate::layers::audit::postgres::target::Target;
+use crate::layers::postgres::Target;
 
 /// How many rows are fetched at once, and how many records may wait for who reads them.
 const SOME: i32 = 500;
@@ -35,7 +35,7 @@ pub(super) struct Remote {
 
 impl Remote {
     pub(super) fn open(url: &str) -> Result<Remote, AuditError> {
-        Remote::to(Target::of(url)?)
+        Remote::to(Target::of(url).map_err(AuditError::new)?)
     }
 
     fn to(target: Target) -> Result<Remote, AuditError> {
@@ -51,7 +51,7 @@ impl Remote {
                     "{}: it is a database without records of calls (`tool_executions`)",
                     remote.target.shown
                 ))),
-                Err(why) => Err(remote.target.error(&why)),
+                Err(why) => Err(AuditError::new(remote.target.error(&why))),
             }
         })?;
         Ok(remote)
@@ -91,7 +91,7 @@ impl Remote {
     async fn client(&mut self) -> Result<&mut Client, AuditError> {
         let client = match self.client.take().filter(|client| !client.is_closed()) {
             Some(client) => client,
-            None => self.target.connect().await.map_err(|why| self.target.error(&why))?,
+            None => self.target.connect().await.map_err(|why| AuditError::new(self.target.error(&why)))?,
         };
         Ok(self.client.insert(client))
     }
@@ -112,7 +112,7 @@ impl Remote {
     /// time, however late they commit.
     async fn read(&mut self, read: &SyncSender<AuditRecord>) -> Result<(), AuditError> {
         let (target, since) = (self.target.clone(), self.since);
-        let said = |why: tokio_postgres::Error| target.error(&why);
+        let said = |why: tokio_postgres::Error| AuditError::new(target.error(&why));
         let known = std::mem::take(&mut self.seen);
         let client = self.client().await?;
         let now = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
@@ -159,7 +159,7 @@ impl Remote {
             let one = format!("SELECT {COLUMNS} FROM tool_executions WHERE id = $1");
             let row = remote.client().await?.query_opt(&one, &[&id]).await;
             let row = row.and_then(|row| row.as_ref().map(record).transpose());
-            row.map_err(|why| target.error(&why))
+            row.map_err(|why| AuditError::new(target.error(&why)))
         })
     }
 }

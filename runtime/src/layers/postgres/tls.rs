@@ -17,22 +17,20 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
 
-use crate::layers::audit::AuditError;
-
 /// Makes connections secret, and verifies whose they are: the certificate, and that it is one of the named host.
 #[derive(Clone)]
 pub(super) struct Tls(TlsConnector);
 
 impl Tls {
     /// Trusts the certificates in a PEM file and no others, or those of the system.
-    pub(super) fn trusting(roots: Option<&Path>) -> Result<Tls, AuditError> {
+    pub(super) fn trusting(roots: Option<&Path>) -> Result<Tls, String> {
         let provider = CryptoProvider::get_default().cloned();
         let provider = provider.unwrap_or_else(|| Arc::new(ring::default_provider()));
         let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let config = config.map_err(|why| AuditError::new(why.to_string()))?;
+        let config = config.map_err(|why| why.to_string())?;
         let config = match roots {
             Some(file) => config.with_root_certificates(certificates(file)?),
-            None => config.with_platform_verifier().map_err(|why| AuditError::new(why.to_string()))?,
+            None => config.with_platform_verifier().map_err(|why| why.to_string())?,
         };
         let mut config = config.with_no_client_auth();
         // Servers that are asked for TLS at once (`sslnegotiation=direct`) want it; others take it.
@@ -41,9 +39,9 @@ impl Tls {
     }
 }
 
-fn certificates(file: &Path) -> Result<RootCertStore, AuditError> {
+fn certificates(file: &Path) -> Result<RootCertStore, String> {
     let wrong = |why: &dyn std::fmt::Display| {
-        AuditError::new(format!("`sslrootcert`: {}: {why}; it is a PEM file of certificates", file.display()))
+        format!("`sslrootcert`: {}: {why}; it is a PEM file of certificates", file.display())
     };
     let text = fs::read(file).map_err(|why| wrong(&why))?;
     let mut roots = RootCertStore::empty();

@@ -1,4 +1,7 @@
-//! A server of the tests' own, on a free port of the loopback, that keeps nothing on disk.
+//! A Redis server of a test's own: on a free port of the loopback, keeping nothing on disk.
+
+#![allow(dead_code, unreachable_pub, reason = "each test takes what it needs of this file")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -6,10 +9,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::needs::{Need, skip};
+use super::needs::{Need, skip};
 
 /// A running server. It is killed when the test is over.
-pub(crate) struct Server {
+pub struct Server {
     process: Child,
     port: u16,
     folder: PathBuf,
@@ -19,13 +22,13 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server; `None`, and said, where there is no program for it.
     #[track_caller]
-    pub(crate) fn start() -> Option<Server> {
+    pub fn start() -> Option<Server> {
         Server::start_with(|_| Vec::new())
     }
 
     /// Starts a server with further options, which may name files of a folder.
     #[track_caller]
-    pub(crate) fn start_with(more: impl Fn(&Path) -> Vec<String>) -> Option<Server> {
+    pub fn start_with(more: impl Fn(&Path) -> Vec<String>) -> Option<Server> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let known = Command::new("redis-server").arg("--version").stdout(Stdio::null()).status();
         if !known.is_ok_and(|status| status.success()) {
@@ -46,29 +49,27 @@ impl Server {
         panic!("redis-server did not start, see {}", folder.join("log").display());
     }
 
-    pub(crate) fn port(&self) -> u16 {
+    pub fn port(&self) -> u16 {
         self.port
     }
 
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    pub(crate) fn kill(&mut self) {
+    pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
     /// Starts the server again, at its old port and with nothing in it.
-    pub(crate) fn start_again(&mut self) {
+    pub fn start_again(&mut self) {
         self.process = run(self.port, &self.folder, &self.more).expect("the port is still free");
     }
 
-    /// Stops the server or lets it go on: it keeps its connections and does not answer.
-    #[cfg(unix)]
-    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
-        let process = rustix::process::Pid::from_child(&self.process);
-        rustix::process::kill_process(process, signal).unwrap();
+    /// The process, for signals.
+    pub fn process(&self) -> &Child {
+        &self.process
     }
 }
 

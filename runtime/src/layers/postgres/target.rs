@@ -9,18 +9,17 @@ use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::{Client, Config, NoTls};
 
 use super::tls::Tls;
-use crate::layers::audit::AuditError;
 
 /// How long a connection may take to be made, unless the URL says so.
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// A database. Its password is in `config`, which is shown nowhere.
 #[derive(Clone)]
-pub(in super::super) struct Target {
+pub(in crate::layers) struct Target {
     config: Config,
     tls: Option<Tls>,
     /// The URL without the password and the options.
-    pub(in super::super) shown: String,
+    pub(in crate::layers) shown: String,
 }
 
 /// The form of a URL, for errors. The URL itself is never in one: a password may be anywhere in it.
@@ -30,10 +29,10 @@ const FORM: &str = "write it as postgres://user:password@host:5432/database, wit
 impl Target {
     /// Reads a URL as PostgreSQL's own programs do, except for `sslmode`: what they take for less than verified is
     /// verified, and what may fall back to plain text is refused.
-    pub(in super::super) fn of(url: &str) -> Result<Target, AuditError> {
+    pub(in crate::layers) fn of(url: &str) -> Result<Target, String> {
         let scheme = ["postgres://", "postgresql://"].into_iter().find(|scheme| url.starts_with(scheme));
         if scheme.is_none() {
-            return Err(AuditError::new(format!("this is not the URL of a PostgreSQL database: {FORM}")));
+            return Err(format!("this is not the URL of a PostgreSQL database: {FORM}"));
         }
         // The last one: a password may have one, too.
         let (place, options) = url.rsplit_once('?').unwrap_or((url, ""));
@@ -49,30 +48,33 @@ impl Target {
         }
         let rest = if others.is_empty() { place.to_owned() } else { format!("{place}?{}", others.join("&")) };
         let mut config: Config = rest.parse().map_err(|_| {
-            AuditError::new(format!("the URL of the PostgreSQL database cannot be read: {FORM}; after `?` are options of its own programs, such as `sslmode`, `sslrootcert`, `connect_timeout` and `options`"))
+            format!(
+                "the URL of the PostgreSQL database cannot be read: {FORM}; after `?` are options of its own programs, \
+                 such as `sslmode`, `sslrootcert`, `connect_timeout` and `options`"
+            )
         })?;
         let is_named = |host: &Host| *host != Host::Tcp(String::new());
         if config.get_hostaddrs().is_empty() && !config.get_hosts().iter().any(is_named) {
-            return Err(AuditError::new(format!("the URL of the PostgreSQL database names no host: {FORM}")));
+            return Err(format!("the URL of the PostgreSQL database names no host: {FORM}"));
         }
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT);
         }
         if config.get_application_name().is_none() {
-            config.application_name("toolgen-audit");
+            config.application_name("toolgen");
         }
         let secret = match mode.as_deref() {
             None => !is_here(&config),
             Some("verify-full" | "verify-ca" | "require") => true,
             Some("disable") => false,
             Some("prefer" | "allow") => {
-                return Err(AuditError::new(
-                    "`sslmode`: `prefer` and `allow` may send records in plain text without a word; write \
+                return Err(String::from(
+                    "`sslmode`: `prefer` and `allow` may send everything in plain text without a word; write \
                      `verify-full`, or `disable` for plain text",
                 ));
             }
             Some(_) => {
-                return Err(AuditError::new(
+                return Err(String::from(
                     "`sslmode` is not known; it is `verify-full` (`require` and `verify-ca` mean the same) or `disable`",
                 ));
             }
@@ -84,13 +86,13 @@ impl Target {
     }
 
     /// Wants a server that can be written, which matters where the URL names several.
-    pub(super) fn writable(mut self) -> Target {
+    pub(in crate::layers) fn writable(mut self) -> Target {
         self.config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         self
     }
 
     /// Connects. The returned client works as long as the runtime runs that this was called in.
-    pub(in super::super) async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
+    pub(in crate::layers) async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
         // The other half carries bytes until the client is dropped, and the client learns of its errors.
         Ok(match &self.tls {
             Some(tls) => {
@@ -107,9 +109,24 @@ impl Target {
     }
 
     /// Says what went wrong, and where.
-    pub(in super::super) fn error(&self, why: &tokio_postgres::Error) -> AuditError {
-        AuditError::new(format!("{}: {}", self.shown, text(why)))
+    pub(in crate::layers) fn error(&self, why: &tokio_postgres::Error) -> String {
+        format!("{}: {}", self.shown, text(why))
     }
+}
+
+/// Returns the class of an error, the first two characters of its code. `None`: it is not one that the server sent.
+pub(in crate::layers) fn class(why: &tokio_postgres::Error) -> Option<&str> {
+    why.code().and_then(|code| code.code().get(..2))
+}
+
+/// Whether an error leaves a connection of no use: it is broken, or leads to a server that stops or is a standby.
+pub(in crate::layers) fn breaks(why: &tokio_postgres::Error) -> bool {
+    class(why).is_none_or(|class| ["08", "25", "57"].contains(&class))
+}
+
+/// Whether an error is likely to be over soon: a connection, a conflict, a server that stops or starts, or is a standby.
+pub(in crate::layers) fn may_pass(why: &tokio_postgres::Error) -> bool {
+    class(why).is_none_or(|class| ["08", "25", "40", "53", "55", "57", "58"].contains(&class))
 }
 
 /// The text of an error with its causes. Of the server's errors only the message and the code: their details repeat what

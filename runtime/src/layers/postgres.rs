@@ -1,0 +1,6 @@
+//! How PostgreSQL databases are reached: what their URLs mean, TLS, and which errors may pass.
+
+mod target;
+mod tls;
+
+pub(super) use target::{Target, breaks, class, may_pass};

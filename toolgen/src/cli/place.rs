@@ -1,0 +1,164 @@
+//! Where a log of calls or a queue of approvals is kept.
+
+use std::env;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use toolgen_runtime::layers::approval::{Approvals, PostgresApprovals, SqliteApprovals};
+use toolgen_runtime::layers::audit::{AuditReader, Auditor, JsonLinesSink, PostgresSink, SqliteSink};
+use toolgen_runtime::layers::redis::RedisState;
+
+/// A file or a server, as an argument of the command line names it. Printed without passwords.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    File(PathBuf),
+    Postgres(String),
+    Redis { url: String, namespace: String },
+}
+
+/// How an argument begins that names a variable of the environment, so that no other user of the machine sees the
+/// password in the list of processes.
+const VARIABLE: &str = "env:";
+
+impl Place {
+    /// Reads an argument: a path, a URL, or `env:NAME` for what the variable has. `Err` says what is wrong.
+    pub(super) fn of(given: &Path) -> Result<Place, String> {
+        let Some(text) = given.to_str() else { return Ok(Place::File(given.to_owned())) };
+        let Some(name) = text.strip_prefix(VARIABLE) else { return Place::of_text(text) };
+        match env::var(name).ok().filter(|value| !value.trim().is_empty()) {
+            Some(value) => Place::of_text(value.trim()),
+            None => Err(format!("{text}: the variable {name} is not set; set it to a path or a URL")),
+        }
+    }
+
+    fn of_text(text: &str) -> Result<Place, String> {
+        let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+        match scheme {
+            Some("postgres" | "postgresql") => Ok(Place::Postgres(text.to_owned())),
+            Some("redis" | "rediss" | "valkey" | "valkeys") => match text.split_once('#') {
+                Some((url, namespace)) if !namespace.is_empty() => {
+                    Ok(Place::Redis { url: url.to_owned(), namespace: namespace.to_owned() })
+                }
+                _ => Err(format!(
+                    "{}: it lacks the namespace of the deployment; write it behind `#`, as in \
+                     redis://127.0.0.1:6379/0#shop-production",
+                    without_password(text)
+                )),
+            },
+            // A path may have anything in it.
+            _ => Ok(Place::File(PathBuf::from(text))),
+        }
+    }
+
+    /// Opens the log that is here. `Err` says what is wrong.
+    pub(super) fn reader(&self) -> Result<AuditReader, String> {
+        match self {
+            Place::File(path) => AuditReader::open(path).map_err(|why| why.to_string()),
+            Place::Postgres(url) => AuditReader::connect(url).map_err(|why| why.to_string()),
+            Place::Redis { .. } => Err(format!("{self}: records of calls are not kept in Redis")),
+        }
+    }
+
+    /// Starts to write records here: to an SQLite database if the file is named like one, or lines of JSON. `Err` says
+    /// what is wrong.
+    pub(super) fn auditor(&self) -> Result<Auditor, String> {
+        let started = match self {
+            // What a program was doing when it was killed is unknown, and is said to be.
+            Place::File(path) if is_database(path) => SqliteSink::open(path).and_then(|mut sink| {
+                sink.recover()?;
+                Auditor::builder(sink).start()
+            }),
+            Place::File(path) => JsonLinesSink::open(path).and_then(|sink| Auditor::builder(sink).start()),
+            Place::Postgres(url) => PostgresSink::builder(url).open().and_then(|mut sink| {
+                sink.recover()?;
+                Auditor::builder(sink).start()
+            }),
+            Place::Redis { .. } => return Err(format!("{self}: records of calls are not kept in Redis")),
+        };
+        started.map_err(|why| format!("{self} cannot be written: {why}"))
+    }
+
+    /// Opens the queue that is here, to decide or only to look. `None`: no calls wait or have waited here. `Err` says
+    /// what is wrong.
+    pub(super) async fn queue(&self, decides: bool) -> Result<Option<Approvals>, String> {
+        match self {
+            Place::File(path) => {
+                let opened = match decides {
+                    true => SqliteApprovals::open_existing(path),
+                    false => SqliteApprovals::open_read_only(path),
+                };
+                match opened {
+                    Ok(store) => Ok(store.map(Approvals::new)),
+                    Err(why) => Err(format!(
+                        "{self}: the database cannot be opened: {why}; name the one that the program writes"
+                    )),
+                }
+            }
+            Place::Postgres(url) => {
+                let store = PostgresApprovals::connect_existing(url).await;
+                store.map(|store| store.map(Approvals::new)).map_err(|why| why.to_string())
+            }
+            Place::Redis { url, namespace } => {
+                let state =
+                    RedisState::builder(url, namespace.clone()).build().map_err(|why| why.to_string())?;
+                state.ping().await.map_err(|why| why.to_string())?;
+                Ok(Some(Approvals::new(state.approvals())))
+            }
+        }
+    }
+}
+
+/// Whether records go to an SQLite database: the file is named like one.
+fn is_database(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ["sqlite", "sqlite3", "db"].iter().any(|known| ending == *known))
+}
+
+/// Returns a URL without its user, password and options.
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+    let place = place.split(['?', '#']).next().unwrap_or_default();
+    format!("{scheme}://{place}")
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File(path) => write!(f, "{}", path.display()),
+            Place::Postgres(url) => f.write_str(&without_password(url)),
+            Place::Redis { url, namespace } => write!(f, "{}#{namespace}", without_password(url)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_told_apart_and_shown_without_their_passwords() {
+        for (given, shown) in [
+            ("calls.jsonl", "calls.jsonl"),
+            ("postgres://me:s3cret@db:5432/audit?sslmode=disable", "postgres://db:5432/audit"),
+            ("postgres://me:s3c@ret?#@db/audit", "postgres://db/audit"),
+            ("rediss://:s3cret@cache:6379/2#shop", "rediss://cache:6379/2#shop"),
+            ("odd://file", "odd://file"),
+        ] {
+            let place = Place::of(Path::new(given)).unwrap_or_else(|why| panic!("{given}: {why}"));
+            assert_eq!(place.to_string(), shown, "{given}");
+            assert_eq!(matches!(place, Place::File(_)), !shown.contains("//") || shown.starts_with("odd"));
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_said_without_the_password() {
+        for (given, said) in [
+            ("redis://:s3cret@cache:6379/2", "redis://cache:6379/2: it lacks the namespace"),
+            ("redis://:s3cret@cache#", "it lacks the namespace"),
+            ("env:TOOLGEN_NOBODY_SETS_THIS", "the variable TOOLGEN_NOBODY_SETS_THIS is not set"),
+        ] {
+            let why = Place::of(Path::new(given)).unwrap_err();
+            assert!(why.contains(said) && !why.contains("s3cret"), "{why}");
+        }
+    }
+}
