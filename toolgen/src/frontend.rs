@@ -137,13 +137,13 @@ fn enumerated(items: &[String]) -> String {
     }
 }
 
-/// Returns the effects of a method by HTTP's semantics (RFC 9110, section 9.2). PUT, PATCH and DELETE overwrite or
-/// remove existing data; POST adds to it.
+/// Returns the effects of a method by HTTP's semantics (RFC 9110, section 9.2). What is not safe may destroy something: POST
+/// processes what it is given as the service likes, and many services delete with it.
 fn effects_of_method(method: &str) -> Effects {
     let read_only = matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY");
     Effects {
         read_only,
-        destructive: !read_only && method != "POST",
+        destructive: !read_only,
         idempotent: read_only || matches!(method, "PUT" | "DELETE"),
         open_world: true,
         ..Effects::NONE

@@ -7,9 +7,12 @@ use crate::call::session::Session;
 use crate::layers::replay::{Difference, RecordedOutcome, Replay};
 use crate::provider::Provider;
 
+/// The code of a call that somebody denied.
+const DENIED: &str = "PERMISSION_DENIED";
+
 impl Provider {
-    /// Makes the calls of a recorded run, one after the other, and resumes those that were approved: for tests of what
-    /// stands around the tools. The provider is one with [this replay](crate::provider::ProviderBuilder::replay).
+    /// Makes the calls of a recorded run, one after the other, and resumes those that were approved, or denied: for tests
+    /// of what stands around the tools. The provider is one with [this replay](crate::provider::ProviderBuilder::replay).
     ///
     /// Masked arguments are sent as they stand, so a tool whose schema takes no such text refuses them.
     ///
@@ -32,12 +35,20 @@ impl Provider {
             if recorded.inside.is_some() {
                 continue;
             }
-            let runs = matches!(recorded.outcome, RecordedOutcome::Answered(_));
+            // What waited was approved if it ran in the end, or denied by somebody.
+            let denied = match &recorded.outcome {
+                RecordedOutcome::Answered(_) => None,
+                RecordedOutcome::Refused { code, message } => Some((code == DENIED, message)),
+            };
             let same = |(tool, arguments, _): &(String, _, _)| {
-                runs && *tool == recorded.tool && *arguments == recorded.arguments
+                let is_decided = denied.is_none_or(|(by_somebody, _)| by_somebody);
+                is_decided && *tool == recorded.tool && *arguments == recorded.arguments
             };
             let response = match waiting.iter().position(same).map(|at| waiting.swap_remove(at)) {
-                Some((_, _, request)) => self.resume(request, turn).await,
+                Some((_, _, request)) => match denied {
+                    None => self.resume(request, turn).await,
+                    Some((_, note)) => self.resume_denied(request, note.clone(), turn).await,
+                },
                 None => {
                     let id = format!("replay-{}", index + 1);
                     let call = ToolCall::new(id, recorded.tool.clone(), recorded.arguments.clone());

@@ -178,6 +178,30 @@ async fn an_approved_call_is_resumed() {
     assert!(why.to_string().contains("+ found    it ran"), "{why}");
 }
 
+#[tokio::test]
+async fn a_call_that_was_denied_is_denied_again() {
+    use toolgen_runtime::layers::approval::{Approvals, MemoryApprovals};
+    use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+    use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
+
+    let sink = MemorySink::new();
+    let auditor = Auditor::builder(sink.clone()).start().unwrap();
+    let approvals = Approvals::new(MemoryApprovals::new());
+    let provider = builder().middleware(Ask).approval_queue(approvals.clone());
+    let provider = provider.auditor(auditor.clone()).build().unwrap();
+    let waits = call(&provider, "refund", json!({"order": 7, "cents": 5})).await;
+    let Err(ToolError::ApprovalRequired(request)) = waits.outcome else { panic!("{waits:?}") };
+    approvals.deny(request.queue_id(), "Grace", "Too much.").await.unwrap();
+    provider.resume_decided(request.queue_id(), &turn()).await.unwrap().unwrap();
+    auditor.shutdown().await;
+    let run = RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap();
+    assert_eq!(run.calls().len(), 2);
+
+    let replay = Replay::of(run);
+    let provider = builder().middleware(Ask).replay(&replay).build().unwrap();
+    assert_eq!(provider.rerun_in(&replay, &turn()).await, Ok(()));
+}
+
 /// Writes a long text.
 #[tool(undocumented)]
 fn novel() -> ToolResult {

@@ -97,6 +97,19 @@ impl Provider {
         Ok((!is_another).then_some(response))
     }
 
+    /// Answers a call that waited with the rejection of who denied it.
+    #[cfg(feature = "audit")]
+    pub(in crate::provider) async fn resume_denied(
+        &self,
+        request: ApprovalRequest,
+        note: String,
+        turn: &ToolContext,
+    ) -> ToolResponse {
+        let call = ToolCall::resumed(Waited::Approval(Box::new(request)), None);
+        let brings = Resumption { denied: Some(note), ..call.brings().clone() };
+        self.call(call.resuming(brings), turn).await
+    }
+
     /// Denies a call in the queue, if it is in one, whose caller is told so by other means.
     #[cfg(feature = "mcp-server")]
     pub(crate) async fn withdraw(&self, request: &ApprovalRequest, by: &'static str, told: &ToolError) {

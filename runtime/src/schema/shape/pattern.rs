@@ -1,13 +1,16 @@
 //! Regular expressions of ECMA-262, as schemas hold them, tried on texts.
 //!
-//! Their engine backtracks, so each is only tried on texts that are short enough for it.
+//! Their engine backtracks, so it tries each only on texts that are short enough for it. On longer ones, patterns without
+//! references and look-around are tried in another way, whose time grows with the text alone; others refuse them.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 mod effort;
+mod linear;
 
 use effort::Effort;
+use linear::Linear;
 
 /// The steps that trying a pattern on one text may take.
 const MAX_STEPS: u64 = 12 << 20;
@@ -30,14 +33,30 @@ pub fn is_pattern(pattern: &str) -> bool {
     compile(pattern).is_some()
 }
 
-/// Whether a text matches a pattern anywhere. A text that the pattern [is not tried on](is_tried) matches.
+/// Whether a text matches a pattern anywhere; no, if it [is too long](is_too_long) to be tried. Values are not checked
+/// against what [is no pattern](is_pattern).
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     if pattern.is_empty() {
         return true;
     }
     let known = Known::of(pattern);
-    text.len() > known.longest().min(LONGEST_TEXT)
-        || known.regex().is_none_or(|regex| regex.find(text).is_some())
+    let Some(regex) = known.regex() else { return true };
+    if text.len() <= known.longest().min(LONGEST_TEXT) {
+        return regex.find(text).is_some();
+    }
+    known.linear_for(text.len()).is_some_and(|linear| linear.is_match(text))
+}
+
+/// Whether a text is too long to be held against a pattern, so that nobody can say whether it matches.
+pub(crate) fn is_too_long(pattern: &str, text: &str) -> bool {
+    !pattern.is_empty() && is_pattern(pattern) && !is_tried(pattern, text)
+}
+
+/// Returns the longest text that every pattern like this is tried on, in bytes.
+pub(crate) fn longest_tried(pattern: &str) -> usize {
+    let known = Known::of(pattern);
+    let most = known.linear().map_or(0, |linear| MAX_STEPS / linear.steps(0).max(1));
+    usize::try_from(most.saturating_sub(1)).unwrap_or(usize::MAX).max(longest_text(pattern))
 }
 
 /// Whether a text matches a pattern anywhere; no, if the pattern is not tried on it.
@@ -50,18 +69,23 @@ pub(crate) fn steps(pattern: &str, text: &str) -> u64 {
     if pattern.is_empty() {
         return 0;
     }
-    let tried = Known::of(pattern).effort().map_or(0, |effort| effort.steps(text.len()));
-    // A text that takes more is refused or accepted as it is.
-    let tried = if tried <= MAX_STEPS { tried } else { 0 };
+    let known = Known::of(pattern);
+    let tried = if text.len() <= known.longest() {
+        known.effort().map_or(0, |effort| effort.steps(text.len()))
+    } else {
+        // A text that takes more is refused as it is.
+        known.linear_for(text.len()).map_or(0, |linear| linear.steps(text.len()))
+    };
     tried + (pattern.len() + text.len()) as u64
 }
 
 /// Whether a pattern is tried on a text: it parses, and the text is not too long for it.
 pub(crate) fn is_tried(pattern: &str, text: &str) -> bool {
-    text.len() <= longest_text(pattern) && is_pattern(pattern)
+    is_pattern(pattern)
+        && (text.len() <= longest_text(pattern) || Known::of(pattern).linear_for(text.len()).is_some())
 }
 
-/// Returns the longest text a pattern is tried on, in bytes. The engine backtracks, so each unbounded repetition
+/// Returns the longest text on which the engine tries a pattern, in bytes. The engine backtracks, so each unbounded repetition
 /// multiplies the work by the length of the text, and a nested repetition doubles it with each character: `^(a+)+$`
 /// takes hours for forty letters. A hostile text must not cost more than some ten million steps.
 fn longest_text(pattern: &str) -> usize {
@@ -84,7 +108,9 @@ struct Known {
     pattern: String,
     effort: OnceCell<Option<Effort>>,
     longest: OnceCell<usize>,
-    regex: OnceCell<Option<Rc<regress::Regex>>>,
+    /// With the flags in which it is one.
+    regex: OnceCell<Option<(Rc<regress::Regex>, &'static str)>>,
+    linear: OnceCell<Option<Linear>>,
 }
 
 impl Known {
@@ -96,6 +122,7 @@ impl Known {
                 effort: OnceCell::new(),
                 longest: OnceCell::new(),
                 regex: OnceCell::new(),
+                linear: OnceCell::new(),
             }))),
         })
     }
@@ -112,12 +139,27 @@ impl Known {
         })
     }
 
-    fn regex(&self) -> Option<&Rc<regress::Regex>> {
+    fn parsed(&self) -> Option<&(Rc<regress::Regex>, &'static str)> {
         let parsed = || {
-            let strict = regress::Regex::with_flags(&self.pattern, "u");
-            strict.or_else(|_| regress::Regex::new(&self.pattern)).ok().map(Rc::new)
+            let taken =
+                |flags| regress::Regex::with_flags(&self.pattern, flags).map(|regex| (Rc::new(regex), flags));
+            taken("u").or_else(|_| taken("")).ok()
         };
         self.regex.get_or_init(parsed).as_ref()
+    }
+
+    fn regex(&self) -> Option<&Rc<regress::Regex>> {
+        self.parsed().map(|(regex, _)| regex)
+    }
+
+    fn linear(&self) -> Option<&Linear> {
+        let read = || self.parsed().and_then(|(_, flags)| Linear::of(&self.pattern, flags));
+        self.linear.get_or_init(read).as_ref()
+    }
+
+    /// What tries the pattern on a text of so many bytes, if that does not take too long.
+    fn linear_for(&self, length: usize) -> Option<&Linear> {
+        self.linear().filter(|linear| linear.steps(length) <= MAX_STEPS)
     }
 }
 

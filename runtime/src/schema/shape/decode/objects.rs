@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::check::Checker;
 use super::{ArgumentProblemKind, say};
 use crate::schema::shape::nulls::takes_null;
-use crate::schema::shape::{Access, Extra, Field, ObjectRules};
+use crate::schema::shape::{Access, Extra, Field, ObjectRules, pattern};
 
 impl Checker<'_> {
     pub(super) fn object(&mut self, given: &Map<String, Value>, known: &ObjectRules) {
@@ -75,7 +75,13 @@ impl Checker<'_> {
     fn patterns_and_extra(&mut self, key: &str, value: &Value, field: Option<&Field>, known: &ObjectRules) {
         let mut matched = field.is_some();
         for pattern in &known.patterns {
-            if self.key_matches(&pattern.pattern, key) {
+            if pattern::is_too_long(&pattern.pattern, key) {
+                let pattern = &pattern.pattern;
+                self.at(key, |checker| {
+                    checker.value(format!("has a name too long to be held against the pattern {pattern}"));
+                });
+                matched = true;
+            } else if self.key_matches(&pattern.pattern, key) {
                 matched = true;
                 self.at(key, |checker| checker.check(value, &pattern.shape));
             }

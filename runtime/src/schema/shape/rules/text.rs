@@ -142,7 +142,10 @@ impl StringRules {
         if min_length.is_some() || max_length.is_some() {
             problems = wrong_count(given.chars().count(), *min_length, *max_length, "characters");
         }
-        if !matches(pattern, given) {
+        if pattern::is_too_long(pattern, given) {
+            let most = pattern::longest_tried(pattern);
+            problems.push(format!("must have at most {most} bytes to be held against the pattern {pattern}"));
+        } else if !matches(pattern, given) {
             let given = Value::from(truncate::cut(given, MAX_GIVEN));
             problems.push(format!("must match the pattern {pattern}, got the text {given}"));
         }

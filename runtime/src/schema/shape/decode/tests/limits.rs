@@ -13,13 +13,43 @@ fn hostile_patterns_and_texts_are_bounded() {
     let schema = object(
         &json!({"a": {"type": "string", "pattern": "^(a+)+$"}, "b": {"type": "string", "pattern": "["}}),
     );
-    assert!(decoded(&schema, &json!({"a": "a".repeat(3_000) + "!"}), &JSON_SCHEMA).is_ok());
+    let problems = decoded(&schema, &json!({"a": "a".repeat(3_000) + "!"}), &JSON_SCHEMA).unwrap_err();
+    assert!(problems[0].starts_with("/a: must match the pattern ^(a+)+$"), "{problems:?}");
     taken(&schema, &json!({"b": "x"}), &json!({"b": "x"}));
     let problems = decoded(&schema, &json!({"ß".repeat(500): 1, "b": 7}), &JSON_SCHEMA).unwrap_err();
     assert!(problems.iter().all(|problem| problem.len() < 2_000), "{problems:?}");
     let many: Vec<Value> = (0..10_000).map(Value::from).collect();
     let list = object(&json!({"a": {"type": "array", "items": {"type": "string"}}}));
     assert_eq!(decoded(&list, &json!({ "a": many }), &JSON_SCHEMA).unwrap_err().len(), 100);
+}
+
+#[test]
+fn long_texts_are_held_against_their_pattern_or_refused() {
+    let schema = object(&json!({
+        "slug": {"type": "string", "pattern": "^[a-z0-9_-]+$"},
+        "url": {"type": "string", "pattern": r"^https://([a-z]+\.)*corp\.example/"},
+        "twice": {"type": "string", "pattern": r"^(.+)\1$"},
+    }));
+    let long = "a".repeat(5_000);
+    let refused = |given: Value| decoded(&schema, &given, &JSON_SCHEMA).unwrap_err().remove(0);
+    let said = refused(json!({"slug": format!("../x; DROP {long}")}));
+    assert!(said.starts_with("/slug: must match the pattern"), "{said}");
+    let said = refused(json!({"url": format!("http://evil.example/{long}")}));
+    assert!(said.starts_with("/url: must match the pattern"), "{said}");
+    for fine in [json!({"slug": long}), json!({"url": format!("https://a.corp.example/{long}")})] {
+        taken(&schema, &fine, &fine);
+    }
+    // Nothing but an engine that tries everything can follow a reference.
+    let said = refused(json!({"twice": long}));
+    assert!(
+        said.starts_with("/twice: must have at most 2000 bytes to be held against the pattern"),
+        "{said}"
+    );
+
+    let keys = json!({"type": "object", "patternProperties": {r"^(x+)\1$": {"type": "integer"}}});
+    let given = json!({"x".repeat(5_000): "no integer"});
+    let problems = decoded(&keys, &given, &JSON_SCHEMA).unwrap_err();
+    assert!(problems[0].contains("too long to be held against the pattern"), "{problems:?}");
 }
 
 #[test]
