@@ -9,7 +9,6 @@ mod defs;
 mod discriminator;
 
 pub(super) use defs::Defs;
-pub(super) use toolgen_runtime::schema::shape::read::examples;
 
 use std::collections::BTreeMap;
 
