@@ -14,7 +14,7 @@ use super::super::node::Node;
 use super::super::reference::{Broken, target_of};
 use super::super::v2::Heirs;
 use super::bases;
-use crate::names::{hash8, legal_shape_name, with_suffix};
+use crate::names::{hash8, legal_shape_name, shortened, with_suffix};
 use crate::shapes::{reference_texts, references};
 use crate::source::Pointer;
 use crate::tool::Tool;
@@ -271,11 +271,10 @@ impl Defs<'_> {
             return name.clone();
         }
         let mut name = legal_shape_name(wanted);
-        if !self.is_free(&name)
-            && let Some(longer) =
-                longer_names(&pointer, &name).into_iter().find(|longer| self.is_free(longer))
-        {
-            name = longer;
+        if !self.is_free(&name) {
+            let shorter = if name.len() > MAX_NAME { shortened(&name, MAX_NAME) } else { None };
+            let mut others = shorter.into_iter().chain(longer_names(&pointer, &name));
+            name = others.find(|other| self.is_free(other)).unwrap_or(name);
         }
         if !self.is_free(&name) {
             let stem = if name.is_empty() { "schema" } else { &name };
