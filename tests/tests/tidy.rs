@@ -281,6 +281,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("toolgen/src/source.rs", &["std::fs"], "reads documents"),
     ("toolgen/src/source/archive.rs", &["std::fs"], "looks for the archive that a path leads into"),
     ("toolgen/src/write.rs", &["std::fs"], "writes generated code"),
+    ("toolgen/src/write/left.rs", &["std::fs"], "finds generated code that is no longer written"),
 ];
 
 /// The ways out that are looked for.

@@ -64,7 +64,7 @@ fn depth_has_no_end() {
 #[test]
 fn tools_with_our_names_are_reached() {
     let of = |tool: &toolgen_runtime::Tool| tool.spec.name.to_string();
-    assert_eq!(of(Tool2::tool()), "Tool");
+    assert_eq!(of(ToolCall::tool()), "Tool");
     assert_eq!(of(Tools::tool()), "TOOLS");
     assert_eq!(of(Types::tool()), "types");
     assert_eq!(of(Self_::tool()), "Self");

@@ -130,6 +130,11 @@ pub fn with_suffix(name: &str, suffix: &str, limit: usize) -> String {
     format!("{}_{suffix}", stem.trim_end_matches(['_', '-', '.']))
 }
 
+/// Returns a name without as many of its words as it takes to fit a limit; `None` if too few would be left.
+pub(crate) fn shortened(name: &str, limit: usize) -> Option<String> {
+    shorten::shorten(name, limit)
+}
+
 /// Returns the first eight hexadecimal digits of a text's SHA-256.
 #[must_use]
 pub fn hash8(text: &str) -> String {

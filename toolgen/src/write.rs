@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+mod left;
+
 /// Texts for a folder, by path relative to it, with `/` between folders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Files {
@@ -82,12 +84,36 @@ impl Files {
         differing.filter(|path| path.symlink_metadata().is_ok() && !is_generated(path)).collect()
     }
 
+    /// Returns the paths of files of a crate that an earlier generation wrote and this one does not: pieces of modules that
+    /// have become smaller, and modules of documents that are gone. Only files that are marked as generated are among them,
+    /// and only where such pieces and modules are. Ask before the crate is written.
+    #[must_use]
+    pub fn left_over(&self, folder: &Path) -> Vec<PathBuf> {
+        left::over(&self.texts, folder)
+    }
+
     /// Returns the paths of files that are missing or differ.
     #[must_use]
     pub fn differing(&self, folder: &Path) -> Vec<PathBuf> {
         let paths = self.texts.iter().map(|(path, text)| (folder.join(path), text));
         paths.filter(|(path, text)| !holds(path, text)).map(|(path, _)| path).collect()
     }
+}
+
+/// Removes files, and the folders that are empty without them.
+///
+/// # Errors
+///
+/// Returns the first file that cannot be removed.
+pub fn remove(paths: &[PathBuf]) -> Result<(), WriteError> {
+    for path in paths {
+        std::fs::remove_file(path).map_err(|error| WriteError { path: path.clone(), error })?;
+        if let Some(folder) = path.parent() {
+            // It fails where something is left, which is meant.
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+    Ok(())
 }
 
 /// Puts aside the generated Rust files of a folder that are not among `current`, under the name `NAME.rs.stale`:

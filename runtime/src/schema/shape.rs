@@ -29,6 +29,7 @@ pub mod render;
 mod rules;
 mod schema;
 pub mod slim;
+mod title;
 
 use crate::base::frozen::{List, Text};
 
@@ -46,6 +47,7 @@ pub use rules::text::StringRules;
 pub(crate) use schema::resolved;
 pub use schema::{Def, Schema, find_def};
 pub use slim::Slim;
+pub use title::Title;
 
 /// The schema of a value.
 ///
@@ -64,6 +66,8 @@ pub struct Shape {
     pub examples: List<Literal>,
     /// Whether the value should no longer be used.
     pub deprecated: bool,
+    /// The title, which may name the Rust type of its values.
+    pub title: Title,
 }
 
 impl Shape {
@@ -75,6 +79,7 @@ impl Shape {
         default: None,
         examples: List::EMPTY,
         deprecated: false,
+        title: Title::NONE,
     };
 
     /// The arguments of a tool that takes none: an object without fields.
@@ -99,6 +104,9 @@ impl Shape {
             self.examples = other.examples.clone();
         }
         self.deprecated |= other.deprecated;
+        if self.title.is_none() {
+            self.title = other.title.clone();
+        }
     }
 }
 

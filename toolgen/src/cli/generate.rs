@@ -6,7 +6,7 @@ use std::path::Path;
 
 use toolgen::Options;
 use toolgen::emit::{self, ModuleStyle, RuntimeDependency};
-use toolgen::write::Files;
+use toolgen::write::{Files, remove};
 
 use super::Outcome;
 use super::args::Generate;
@@ -111,14 +111,18 @@ pub(super) fn write(
     if !force && foreign(out, files, output) {
         return Ok(Outcome::Problems);
     }
-    match files.write(out) {
+    // The module of a document that is not compiled this time is not of before.
+    let complete = compiled.iter().all(|compiled| compiled.program.is_some());
+    let left = if complete { files.left_over(out) } else { Vec::new() };
+    match files.write(out).and_then(|written| remove(&left).map(|()| written)) {
         Ok(written) => {
             let tools: usize = compiled.iter().map(|compiled| compiled.tools().len()).sum();
             let unchanged = files.iter().count() - written.len();
             let out = out.display();
             output.line(&format!(
-                "{out}: {tools} tools; {} files written, {unchanged} unchanged",
-                written.len()
+                "{out}: {tools} tools; {} files written, {unchanged} unchanged{}",
+                written.len(),
+                if left.is_empty() { String::new() } else { format!(", {} of before removed", left.len()) }
             ))?;
             Ok(Outcome::Fine)
         }
@@ -147,5 +151,9 @@ fn compare(task: &Generate, files: &Files, output: &mut Output) -> io::Result<Ou
     for path in &differing {
         output.line(&format!("{} is missing or differs", path.display()))?;
     }
-    Ok(if differing.is_empty() { Outcome::Fine } else { Outcome::Problems })
+    let left = files.left_over(&task.out);
+    for path in &left {
+        output.line(&format!("{} is left of an earlier generation", path.display()))?;
+    }
+    Ok(if differing.is_empty() && left.is_empty() { Outcome::Fine } else { Outcome::Problems })
 }

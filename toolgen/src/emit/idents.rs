@@ -33,6 +33,13 @@ impl Names {
         self.take_free(wanted, |taken, name| taken.insert(name))
     }
 
+    /// Takes the name, or the name with this ending if it is taken.
+    pub(super) fn take_or(&mut self, wanted: &str, ending: &str) -> String {
+        let longer = format!("{}{ending}", wanted.trim_end_matches('_'));
+        let other = !self.is_free(wanted) && self.is_free(&longer);
+        self.take(if other { &longer } else { wanted })
+    }
+
     /// Takes a name that is free, also with the prefix `TOOL_`: the static and the constant of a tool.
     pub(super) fn take_pair(&mut self, wanted: &str) -> String {
         self.take_free(wanted, |taken, name| {
@@ -108,7 +115,7 @@ fn fix_start(name: String, prefix: &str) -> String {
 /// Words end at characters other than letters and digits, before a capital after a small letter, and before the last
 /// capital of a run (`HTTPServer`). Signs are words where they carry the meaning: at the start (`-created`) and in a
 /// text of nothing else (`>=`).
-fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     let signs_matter = !text.chars().any(|c| c.is_ascii_alphanumeric());
     let foreign = !text.chars().any(|c| c.is_ascii_alphabetic());
     let mut words: Vec<String> = Vec::new();
@@ -229,6 +236,7 @@ mod tests {
         assert_eq!([names.take("Pet"), names.take("PET"), names.take("Pet")], ["Pet", "PET2", "Pet3"]);
         assert_eq!([names.take("V1"), names.take("V1"), names.take("Value")], ["V1", "V1_2", "Value2"]);
         assert_eq!([names.take("A"), names.take("A")], ["A", "A2"]);
+        assert_eq!([(); 3].map(|()| names.take_or("B", "Data")), ["B", "BData", "B2"]);
         assert_eq!([names.take("Self_"), names.take("Self_")], ["Self_", "Self2"]);
     }
 }

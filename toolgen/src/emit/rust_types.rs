@@ -31,6 +31,7 @@ mod place;
 mod print;
 mod repeats;
 mod scalars;
+mod titles;
 mod union;
 mod usage;
 mod variants;
@@ -57,7 +58,8 @@ pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, style: &ModuleStyle)
     }
     let usage = usage::of(tools);
     let repeats = repeats::Repeats::of(tools, defs, &usage);
-    let mut lowering = lower::Lowering::new(defs, &usage, &repeats, &style.text_types);
+    let titles = titles::Titles::of(tools, defs, &usage);
+    let mut lowering = lower::Lowering::new(defs, &usage, &repeats, titles, &style.text_types);
     let inputs: Vec<_> = tools.iter().map(|wanted| lowering.reserve_input(wanted)).collect();
     lowering.reserve_names();
     let mut calls: Vec<_> =

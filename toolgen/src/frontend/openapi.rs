@@ -9,6 +9,7 @@ mod body;
 pub mod codes;
 mod context;
 mod document;
+mod example;
 mod files;
 mod form;
 mod media;

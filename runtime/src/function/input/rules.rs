@@ -9,7 +9,7 @@ use super::{Of, ToolInput};
 use crate::base::frozen::{Frozen, List, Text};
 use crate::schema::shape::{
     Access, ArrayRules, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Relation,
-    RelationKind, Shape, StringRules,
+    RelationKind, Shape, StringRules, Title,
 };
 
 /// A schema value in an attribute.
@@ -176,6 +176,7 @@ pub(super) const fn with_kind(kind: Kind) -> Shape {
         default: None,
         examples: List::EMPTY,
         deprecated: false,
+        title: Title::NONE,
     }
 }
 
@@ -219,6 +220,7 @@ pub const fn refine(shape: &'static Shape, rules: Rules) -> Shape {
             Frozen::Static(rules.examples)
         },
         deprecated: shape.deprecated || rules.deprecated,
+        title: Title::NONE,
     }
 }
 

@@ -79,6 +79,7 @@ fn annotated(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = Shape> 
             default,
             examples: examples.into(),
             deprecated,
+            title: Title::NONE,
         },
     )
 }

@@ -97,7 +97,8 @@ fn adopt(shape: &mut Shape, part: Shape) {
     let default = shape.default.take().or(part.default);
     let examples = if shape.examples.is_empty() { part.examples } else { shape.examples.clone() };
     let (nullable, deprecated) = (shape.nullable || part.nullable, shape.deprecated || part.deprecated);
-    *shape = Shape { kind: part.kind, nullable, description, default, examples, deprecated };
+    let title = if shape.title.is_none() { part.title } else { shape.title.clone() };
+    *shape = Shape { kind: part.kind, nullable, description, default, examples, deprecated, title };
 }
 
 #[cfg(test)]

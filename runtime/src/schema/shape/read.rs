@@ -17,6 +17,7 @@
 //!   [`Kind::All`](super::Kind::All). A keyword the tree has no form for is kept as [`Kind::Raw`](super::Kind::Raw).
 //! - `title` stands in for a missing `description` if it is more than one word and not merely the name of the field;
 //!   most titles are generated and say nothing.
+//! - `title` is kept beside the shape ([`Title`](super::Title)): it may name the type of the values, and is told to nobody.
 //! - Descriptions lose hidden characters; those of OpenAPI documents become plain Markdown, too ([`plain()`]).
 //! - `$schema`, `$id`, `$comment`, `xml`, unknown keywords and `x-…` are ignored, except `x-wire` and `x-aliases`,
 //!   see [`Field`](super::Field).
@@ -35,6 +36,9 @@ pub use source::{Nesting, Place, Rules, Source};
 
 use super::{Def, Shape};
 use crate::base::frozen::List;
+
+/// The key of a title in the normal form of OpenAPI documents, whose titles describe nothing but variants.
+const TITLE: &str = "x-title";
 
 /// The maximum nesting, both of schemas and of values in a schema. No document in use comes near it, and the canonical
 /// text of a shape must stay within the 128 levels that JSON readers allow.

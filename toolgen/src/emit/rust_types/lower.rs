@@ -15,6 +15,7 @@ use super::objects::{MAX_NESTING, object_of};
 use super::place::Place;
 use super::repeats::{self, Repeats};
 use super::scalars::{constant, integer, one_type, type_names};
+use super::titles::Titles;
 use super::usage::Usage;
 use super::{depth, union, variants};
 
@@ -23,6 +24,7 @@ pub(super) struct Lowering<'a> {
     defs: &'a List<Def>,
     usage: &'a BTreeMap<String, Usage>,
     repeats: &'a Repeats,
+    titles: Titles,
     text_types: &'a [TextType],
     items: Vec<Item>,
     names: Names,
@@ -42,12 +44,14 @@ impl<'a> Lowering<'a> {
         defs: &'a List<Def>,
         usage: &'a BTreeMap<String, Usage>,
         repeats: &'a Repeats,
+        titles: Titles,
         text_types: &'a [TextType],
     ) -> Lowering<'a> {
         Lowering {
             defs,
             usage,
             repeats,
+            titles,
             text_types,
             items: Vec::new(),
             names: type_names(),
@@ -66,7 +70,7 @@ impl<'a> Lowering<'a> {
             doc.push_str("\n\n");
         }
         doc += &format!("Arguments of [`{0}`](super::{0}): `{1}`.", wanted.ident, wanted.operation);
-        let name = self.names.take(&idents::camel(wanted.spec.name.as_str()));
+        let name = self.names.take_or(&idents::camel(wanted.spec.name.as_str()), "Call");
         self.add(name, doc, Origin::Tool)
     }
 
@@ -78,14 +82,12 @@ impl<'a> Lowering<'a> {
                 self.def_names.insert(name.clone(), taken);
             }
         }
+        self.titles.reserve(&mut self.names);
     }
 
     /// Takes the name for a type of the document. Arguments of a tool may have the name, or Rust may.
     fn def_name(&mut self, name: &str) -> String {
-        let name = idents::camel(name);
-        let data = format!("{}Data", name.trim_end_matches('_'));
-        let wanted = if self.names.is_free(&name) || !self.names.is_free(&data) { &name } else { &data };
-        self.names.take(wanted)
+        self.names.take_or(&idents::camel(name), "Data")
     }
 
     /// Returns the types of a tool whose argument struct already has a name.
@@ -149,7 +151,7 @@ impl<'a> Lowering<'a> {
 
     /// Adds an item whose body is set later.
     fn reserve(&mut self, name: &str, doc: String) -> usize {
-        let taken = self.names.take(name);
+        let taken = self.names.take_or(name, "Value");
         let origin = Origin::Place { numbered: taken != name };
         self.add(taken, doc, origin)
     }
@@ -272,8 +274,11 @@ impl<'a> Lowering<'a> {
         let doc = if doc.is_empty() { place.what.clone() } else { doc };
         let short = idents::camel(&place.key);
         let is_repeated = repeats::key(shape).is_some_and(|texts| self.repeats.is_repeated(&texts));
-        let wanted = if is_repeated && self.names.is_free(&short) { &short } else { &place.name };
-        let index = self.reserve(wanted, doc);
+        let index = match self.titles.take(shape) {
+            Some(title) => self.add(title, doc, Origin::Title),
+            None if is_repeated && self.names.is_free(&short) => self.reserve(&short, doc),
+            None => self.reserve(&place.name, doc),
+        };
         let name = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
         match self.body(shape, &Place { name, ..place.clone() }) {
             Body::Alias(ty) if index + 1 == self.items.len() => {

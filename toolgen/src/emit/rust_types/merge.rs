@@ -29,11 +29,13 @@ pub(super) fn equal(items: &mut [Item], calls: &mut [CallTypes<'_>]) {
 fn find(items: &[Item], same: &mut [usize]) -> bool {
     let mut first: HashMap<&Body, usize> = HashMap::new();
     let mut found = false;
-    for wanted in [true, false] {
+    // The best name comes first.
+    for wanted in [2, 1, 0] {
         for (index, item) in items.iter().enumerate() {
             let is_named = item.origin == Origin::Document;
+            let rank = u8::from(item.origin == Origin::Title) + 2 * u8::from(is_named);
             let is_type = !matches!(item.body, Body::Alias(_) | Body::Pending);
-            if !is_type || item.origin == Origin::Tool || is_named != wanted {
+            if !is_type || item.origin == Origin::Tool || rank != wanted {
                 continue;
             }
             let of = *first.entry(&item.body).or_insert(index);

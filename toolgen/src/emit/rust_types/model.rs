@@ -56,6 +56,8 @@ pub(super) enum Origin {
     Tool,
     /// A name of the document.
     Document,
+    /// The title of a schema without a name.
+    Title,
     /// The place where the document uses it, maybe with a number.
     Place { numbered: bool },
 }

@@ -8,8 +8,10 @@ use toolgen_runtime::{Def, List, Shape};
 use super::super::idents;
 use super::model::Choice;
 use super::objects::object_of;
+use super::titles;
 
-/// Returns names of the variants, which may still be equal: by references, by what tells them apart, and by their kinds.
+/// Returns names of the variants, which may still be equal: by references, by what tells them apart, by their titles, and by
+/// their kinds.
 /// Variants of one name are named by what only they have.
 pub(super) fn names(defs: &List<Def>, shapes: &[&Shape], choice: &Choice) -> Vec<String> {
     let mut names: Vec<String> =
@@ -18,10 +20,14 @@ pub(super) fn names(defs: &List<Def>, shapes: &[&Shape], choice: &Choice) -> Vec
     for name in &names {
         *counts.entry(name.to_ascii_lowercase()).or_default() += 1;
     }
-    for (at, name) in names.iter_mut().enumerate() {
-        if counts.get(&name.to_ascii_lowercase()).is_some_and(|count| *count > 1)
-            && let Some(own) = own(defs, shapes, at)
-        {
+    for ((at, name), shape) in names.iter_mut().enumerate().zip(shapes) {
+        if counts.get(&name.to_ascii_lowercase()).is_none_or(|count| *count == 1) {
+            continue;
+        }
+        let title = titles::name(shape.title.as_str()).filter(|title| title != name);
+        if let Some(title) = title.filter(|title| !counts.contains_key(&title.to_ascii_lowercase())) {
+            *name = title;
+        } else if let Some(own) = own(defs, shapes, at) {
             *name = if is_kind(name) { own } else { format!("{name}{own}") };
         }
     }
@@ -48,6 +54,9 @@ fn plain(at: usize, shape: &Shape, choice: &Choice) -> String {
     {
         return idents::camel(value);
     }
+    if let Some(title) = titles::name(shape.title.as_str()) {
+        return title;
+    }
     let name = match &shape.kind {
         Kind::Boolean => "Boolean",
         Kind::Integer(_) => "Integer",
@@ -68,7 +77,8 @@ fn own(defs: &List<Def>, shapes: &[&Shape], at: usize) -> Option<String> {
     match &shape.kind {
         Kind::Enum(values) => {
             let texts = values.iter().map(|value| match value {
-                Literal::String(text) => Some(text.as_str()),
+                Literal::String(text) => Some(text.to_string()),
+                Literal::Number(_) | Literal::Bool(_) => Some(value.to_json().to_string()),
                 _ => None,
             });
             let texts = texts.collect::<Option<Vec<_>>>()?;
@@ -84,9 +94,23 @@ fn own(defs: &List<Def>, shapes: &[&Shape], at: usize) -> Option<String> {
             for (_, shape) in shapes.iter().enumerate().filter(|(other, _)| *other != at) {
                 others.extend(object_of(defs, shape, 0));
             }
-            own_field(&rules, &others)
+            own_text(&rules, &others).or_else(|| own_field(&rules, &others))
         }
     }
+}
+
+/// Returns the first only text of a field that is another one in all other objects.
+fn own_text(rules: &ObjectRules, others: &[ObjectRules]) -> Option<String> {
+    let mut texts = rules.fields.iter().filter_map(|field| Some((field, only_text(field)?)));
+    let (_, own) = texts.find(|(field, own)| {
+        let mut same = others.iter().flat_map(|rules| &*rules.fields);
+        !others.is_empty()
+            && !same.any(|other| other.wire_name() == field.wire_name() && only_text(other) == Some(own))
+            && others
+                .iter()
+                .all(|rules| rules.fields.iter().any(|other| other.wire_name() == field.wire_name()))
+    })?;
+    Some(idents::camel(own))
 }
 
 /// Returns the name of the first field that no other object has, a required one before the rest.

@@ -10,7 +10,6 @@ use super::context::{Context, LeftOut};
 use super::form::{document_shape, file_shape, text_shape};
 use super::media::{self, Kind as Medium};
 use super::node::Node;
-use super::schema::examples;
 use super::v2::Given;
 use crate::source::Pointer;
 
@@ -97,7 +96,7 @@ impl<'a> Context<'a> {
             own_description: object.description,
             description,
             files,
-            example: self.example(&media),
+            example: self.first_example(&media).cloned(),
         }))
     }
 
@@ -124,18 +123,6 @@ impl<'a> Context<'a> {
                 "use query parameters, or another method",
             );
         }
-    }
-
-    /// Returns the first example of a media type. It may stand elsewhere.
-    fn example(&self, media: &Node<'a>) -> Option<Value> {
-        let elsewhere = |node: &Node<'a>| {
-            let found = self.follow(node).ok().filter(|found| found.node.pointer != node.pointer)?.node;
-            Some(found.get("value").map_or(found.value, |node| node.value))
-        };
-        let named = media.members("examples").into_iter().map(|(_, node)| node);
-        let own = media.object().and_then(|object| examples(object).first().copied());
-        let found = media.get("example").into_iter().chain(named).find_map(|node| elsewhere(&node));
-        found.or(own).cloned()
     }
 
     /// Whether the schema says that there are fields besides the listed ones. The arguments of a tool are closed.

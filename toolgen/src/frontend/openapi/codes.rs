@@ -173,6 +173,16 @@ it; they send a header or a field, too, which says which one is meant.
     /#X-Amz-Target=Echo                  sends the path / alone
     /tags/%23new                         sends a `#`
 ";
+    EXTERNAL_EXAMPLE = "N0346", "An example stands where it is not read", "
+The value of an example is elsewhere (`externalValue`). It is read as the files of references are: from the folder of the
+document and below it, and from folders that are named by `--root` or `Options::root`. What is on the network is never fetched.
+An example that is not read is left out; the tool works without it.
+
+Save the example beside the document, or write it as `value`.
+
+    externalValue: ./examples/pet.json             is read
+    externalValue: https://x.test/pet.json         is not
+";
     NOT_TOOLS = "N0341", "A part of the document does not become tools", "
 Webhooks and callbacks are requests the service makes to you. There is nothing in them for a model to call.
 ";

@@ -8,6 +8,7 @@
 //! of a document has; [`Files::place`] takes it apart.
 
 mod inside;
+mod names;
 pub(super) mod scan;
 pub(super) mod uri;
 
@@ -19,6 +20,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+pub(super) use self::names::{around, stem};
 use self::scan::{Found, scan};
 use super::node::Node;
 use crate::options::Options;
@@ -177,19 +179,6 @@ impl<'d> Files<'d> {
     pub(super) fn others(&self) -> impl Iterator<Item = (&Arc<Source>, &Value)> {
         self.all.iter().skip(1).map(|file| (&file.source, &*file.root))
     }
-}
-
-/// Returns the last name of a file without its ending, by the token of a place; `None` for other tokens.
-pub(super) fn stem(token: &str) -> Option<String> {
-    let path = Path::new(token.strip_prefix(MARK)?);
-    let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
-    let stem = stem.split('.').next().unwrap_or(stem);
-    let folder = path.parent().and_then(Path::file_name).and_then(OsStr::to_str);
-    Some(match folder {
-        // The name says nothing.
-        Some(folder) if matches!(stem, "index" | "_index" | "schema") => folder.to_owned(),
-        _ => stem.to_owned(),
-    })
 }
 
 /// Reads files.

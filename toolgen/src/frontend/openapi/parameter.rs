@@ -11,7 +11,6 @@ use super::context::Context;
 use super::node::Node;
 use super::path::Template;
 use super::reference::{Broken, Resolved};
-use super::schema::examples;
 
 /// A parameter of a request.
 #[derive(Clone, Debug)]
@@ -163,7 +162,7 @@ impl<'a> Context<'a> {
             return None;
         }
         let (encoding, mut shape) = self.parameter_value(node, name, location);
-        parameter_remarks(resolved, &mut shape);
+        self.parameter_remarks(resolved, &mut shape);
         let required = location == Location::Path || node.flag("required");
         Some(Param { name: name.to_owned(), location, required, encoding, shape, whole: false })
     }
@@ -256,6 +255,26 @@ impl<'a> Context<'a> {
         Encoding::Style { style, explode, allow_reserved }
     }
 
+    /// Applies the parameter's own annotations, which take precedence over the schema's.
+    pub(super) fn parameter_remarks(&mut self, resolved: &Resolved<'a>, shape: &mut Shape) {
+        let node = &resolved.node;
+        if shape.kind == Kind::Never {
+            *shape = Shape::ANY;
+        }
+        let said = resolved.prose();
+        if !said.is_empty() {
+            shape.description = said.into_owned().into();
+        }
+        shape.deprecated |= node.flag("deprecated");
+        if shape.examples.is_empty() {
+            // Swagger 2.0 has no keyword for the example of a parameter; this is the usual one.
+            let other = || node.get("x-example").map(|node| node.value).filter(|value| !value.is_null());
+            let example = self.first_example(node).or_else(other);
+            let short = example.filter(|value| value.to_string().len() <= 256);
+            shape.examples = short.map_or(List::EMPTY, |example| vec![Literal::of(example)].into());
+        }
+    }
+
     /// Restricts the path parameters to those in the path template.
     fn match_template(&mut self, params: &mut Vec<Param>, operation: &Node<'a>, template: &mut Template) {
         template.adopt_case(
@@ -304,27 +323,6 @@ impl<'a> Context<'a> {
                 whole: false,
             });
         }
-    }
-}
-
-/// Applies the parameter's own annotations, which take precedence over the schema's.
-pub(super) fn parameter_remarks(resolved: &Resolved<'_>, shape: &mut Shape) {
-    let node = &resolved.node;
-    if shape.kind == Kind::Never {
-        *shape = Shape::ANY;
-    }
-    let said = resolved.prose();
-    if !said.is_empty() {
-        shape.description = said.into_owned().into();
-    }
-    shape.deprecated |= node.flag("deprecated");
-    if shape.examples.is_empty() {
-        let own = node.object().map(examples).unwrap_or_default();
-        // Swagger 2.0 has no keyword for the example of a parameter; this is the usual one.
-        let other = node.get("x-example").map(|node| node.value);
-        let example = own.into_iter().chain(other).find(|value| !value.is_null());
-        let short = example.filter(|value| value.to_string().len() <= 256);
-        shape.examples = short.map_or(List::EMPTY, |example| vec![Literal::of(example)].into());
     }
 }
 

@@ -8,7 +8,7 @@ use super::body::flat;
 use super::codes;
 use super::context::Context;
 use super::media::{self, Kind as Medium};
-use super::parameter::{Param, parameter_remarks};
+use super::parameter::Param;
 use super::reference::Resolved;
 
 impl<'a> Context<'a> {
@@ -35,7 +35,7 @@ impl<'a> Context<'a> {
             shape,
             whole: false,
         };
-        parameter_remarks(resolved, &mut shape);
+        self.parameter_remarks(resolved, &mut shape);
         if media::kind(media_type) != Medium::Form {
             let encoding = self.content(&mut shape, media_type, &media, name);
             return vec![Param { whole: true, ..param(name, required, encoding, shape) }];

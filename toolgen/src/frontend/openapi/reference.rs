@@ -219,7 +219,7 @@ impl<'a> Context<'a> {
 }
 
 /// Returns why a file is not read, and what to do.
-fn told(refused: Refused) -> (&'static str, &'static str) {
+pub(super) fn told(refused: Refused) -> (&'static str, &'static str) {
     match refused {
         Refused::Remote => (
             "is on the network, which is never asked for a part of a document, and is not followed",

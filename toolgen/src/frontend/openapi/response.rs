@@ -1,7 +1,7 @@
 //! Reads the responses of operations.
 
 use toolgen_runtime::Shape;
-use toolgen_runtime::schema::shape::{Kind, read::any_of};
+use toolgen_runtime::schema::shape::{Kind, Title, read::any_of};
 use toolgen_runtime::spec::plan::Xml;
 
 use super::body::list_of;
@@ -68,14 +68,17 @@ impl<'a> Context<'a> {
         let has_success = all.iter().any(|(status, _)| is_success(status));
         let is_failure = |status: &str| status.starts_with(['4', '5']) || status == "default" && has_success;
         let mut shapes: Vec<Shape> = Vec::new();
-        for (_, node) in all.iter().filter(|(status, _)| is_failure(status)) {
+        for (status, node) in all.iter().filter(|(status, _)| is_failure(status)) {
             let Some(resolved) = self.resolve(node) else { continue };
             let media = self.contents(operation, &resolved.node, &mut Vec::new());
             let is_json = |name: &str| matches!(media::kind(name), media::Kind::Json | media::Kind::JsonLike);
             let Some((_, content)) = media.iter().find(|(name, _)| is_json(name)) else { continue };
             let Some(content) = self.resolve(content) else { continue };
             let Some(schema) = content.node.get("schema") else { continue };
-            let shape = self.shape_of(&schema, "");
+            let mut shape = self.shape_of(&schema, "");
+            if shape.title.is_none() {
+                shape.title = status_title(status);
+            }
             if !shapes.contains(&shape) {
                 shapes.push(shape);
             }
@@ -144,6 +147,38 @@ impl<'a> Context<'a> {
         rules.fields = fields.into();
         Shape { kind: Kind::Object(rules), ..shape }
     }
+}
+
+/// Returns what a status is called, which tells the failures of a tool apart.
+fn status_title(status: &str) -> Title {
+    Title::new(match status {
+        "400" => "Bad Request",
+        "401" => "Unauthorized",
+        "402" => "Payment Required",
+        "403" => "Forbidden",
+        "404" => "Not Found",
+        "405" => "Method Not Allowed",
+        "406" => "Not Acceptable",
+        "408" => "Request Timeout",
+        "409" => "Conflict",
+        "410" => "Gone",
+        "412" => "Precondition Failed",
+        "413" => "Content Too Large",
+        "415" => "Unsupported Media Type",
+        "422" => "Unprocessable Content",
+        "423" => "Locked",
+        "424" => "Failed Dependency",
+        "429" => "Too Many Requests",
+        "500" => "Internal Server Error",
+        "501" => "Not Implemented",
+        "502" => "Bad Gateway",
+        "503" => "Service Unavailable",
+        "504" => "Gateway Timeout",
+        "default" => "Default",
+        text if text.eq_ignore_ascii_case("4xx") => "Client Error",
+        text if text.eq_ignore_ascii_case("5xx") => "Server Error",
+        other => return Title::new(&format!("Status {other}")),
+    })
 }
 
 fn is_success(status: &str) -> bool {

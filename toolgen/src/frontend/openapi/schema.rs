@@ -9,7 +9,6 @@ mod defs;
 mod discriminator;
 
 pub(super) use defs::Defs;
-pub(super) use toolgen_runtime::schema::shape::read::examples;
 
 use std::collections::BTreeMap;
 
@@ -22,6 +21,7 @@ use toolgen_runtime::schema::shape::read::{
 use super::codes;
 use super::context::Context;
 use super::node::Node;
+use super::reference::Broken;
 use crate::names::portable_keys;
 use crate::source::Pointer;
 
@@ -93,7 +93,7 @@ impl<'a> Source<'a> for Context<'a> {
         let name = self.def_of(reference, &pointer);
         name.map_err(|why| {
             // An operation whose request is not known is left out.
-            let so = if self.is_of_request() { "" } else { "; any value is taken" };
+            let so = if self.is_of_request() && why != Broken::Cycle { "" } else { "; any value is taken" };
             self.report_unknown(why, reference, &pointer, so);
         })
         .ok()

@@ -18,9 +18,9 @@ pub(in crate::schema::shape) use raw::{
     is_natural as is_natural_raw, well_formed as raw_keyword_is_well_formed,
 };
 
-use super::{MAX_DEPTH, ReadProblem, ReadProblemKind};
+use super::{MAX_DEPTH, ReadProblem, ReadProblemKind, TITLE};
 use crate::schema::shape::rules::{flag, text};
-use crate::schema::shape::{Kind, Literal, Shape, pointer};
+use crate::schema::shape::{Kind, Literal, Shape, Title, pointer};
 
 type Object = Map<String, Value>;
 
@@ -105,7 +105,7 @@ fn annotations(schema: &Object, name: &str) -> Shape {
     let mut description = text(schema, "description");
     let title = text(schema, "title");
     if description.trim().is_empty() && title_says_something(&title, name) {
-        description = title;
+        description = title.clone();
     }
     let examples = schema.get("examples").and_then(Value::as_array);
     Shape {
@@ -115,6 +115,7 @@ fn annotations(schema: &Object, name: &str) -> Shape {
         default: schema.get("default").map(Literal::of),
         examples: examples.into_iter().flatten().map(Literal::of).collect(),
         deprecated: flag(schema, "deprecated"),
+        title: Title::new(schema.get(TITLE).and_then(Value::as_str).unwrap_or(&title)),
     }
 }
 

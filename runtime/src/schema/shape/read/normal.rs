@@ -154,13 +154,12 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             Some(text) => self.reference(text, object),
             None => self.composed(object),
         };
-        match whole {
-            Value::Object(mut whole) if self.is_nullable(object) => {
-                allow_null(&mut whole);
-                Value::Object(whole)
-            }
-            whole => whole,
+        let Value::Object(mut whole) = whole else { return whole };
+        if self.is_nullable(object) {
+            allow_null(&mut whole);
         }
+        compose::entitle(&mut whole, object);
+        Value::Object(whole)
     }
 
     /// Whether a schema allows `null` by a keyword of its own.

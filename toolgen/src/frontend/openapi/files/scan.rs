@@ -24,7 +24,8 @@ pub(in super::super) fn scan(root: &Value, place: &Pointer) -> Found {
     while let Some(value) = open.pop() {
         match value {
             Value::Object(object) => {
-                let texts = object.get("$ref").into_iter().chain(mapping(object));
+                let texts =
+                    object.get("$ref").into_iter().chain(mapping(object)).chain(external_value(object));
                 for text in texts.filter_map(Value::as_str) {
                     let (name, _) = uri::split(text);
                     if !name.is_empty() && !found.references.contains(name) {
@@ -64,6 +65,14 @@ fn add_ids(value: &Value, place: &Pointer, ids: &mut Vec<(Pointer, String)>) {
 fn mapping(object: &serde_json::Map<String, Value>) -> impl Iterator<Item = &Value> {
     let mapping = object.get("discriminator").and_then(|one| one.get("mapping")).and_then(Value::as_object);
     mapping.into_iter().flat_map(serde_json::Map::values)
+}
+
+/// Returns the file of an example object, which is known by having no keys but those of one.
+fn external_value(object: &serde_json::Map<String, Value>) -> Option<&Value> {
+    const REMARKS: [&str; 2] = ["summary", "description"];
+    let file = object.get("externalValue")?;
+    let is_remark = |key: &String| REMARKS.contains(&key.as_str()) || key.starts_with("x-");
+    object.keys().all(|key| key == "externalValue" || is_remark(key)).then_some(file)
 }
 
 /// Replaces references by texts, where there is one for them.

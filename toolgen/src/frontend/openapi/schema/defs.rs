@@ -9,12 +9,12 @@ use toolgen_runtime::{Def, List, Shape};
 
 use super::super::codes;
 use super::super::context::Context;
-use super::super::files::stem;
+use super::super::files::{around, stem};
 use super::super::node::Node;
 use super::super::reference::{Broken, target_of};
 use super::super::v2::Heirs;
 use super::bases;
-use crate::names::{hash8, legal_shape_name, with_suffix};
+use crate::names::{hash8, legal_shape_name, shortened, with_suffix};
 use crate::shapes::{reference_texts, references};
 use crate::source::Pointer;
 use crate::tool::Tool;
@@ -54,9 +54,12 @@ impl<'a> Context<'a> {
             .components("schemas")
             .into_iter()
             .partition(|(name, _)| legal_shape_name(name) == **name && name.len() <= MAX_NAME);
-        for (name, node) in legal {
+        let (bare, own): (Vec<_>, Vec<_>) =
+            legal.into_iter().partition(|(_, node)| target_of(node.value).is_some() && is_bare(node.value));
+        for (name, node) in own {
             self.defs.claim(node.pointer, name);
         }
+        self.name_targets(bare);
         let mut rest: BTreeMap<Pointer, String> = BTreeMap::new();
         for (name, node) in other {
             rest.insert(node.pointer, name.to_owned());
@@ -92,6 +95,25 @@ impl<'a> Context<'a> {
         self.defs.heirs = self.heirs();
     }
 
+    /// Gives schemas that only components lead to, as those in other files, the names of these components. A component that
+    /// leads to another keeps its name to itself.
+    fn name_targets(&mut self, bare: Vec<(&'a str, Node<'a>)>) {
+        let mut bare: Vec<_> = bare
+            .into_iter()
+            .map(|(name, node)| {
+                let target = self.past_references(node.clone()).unwrap_or_else(|_| node.clone()).pointer;
+                let is_other = readable_name(&target) != name;
+                (is_other, name, target, node.pointer)
+            })
+            .collect();
+        // Of several names for one schema its own counts.
+        bare.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+        for (_, name, target, own) in bare {
+            let named = if self.defs.names.contains_key(&target) { own } else { target };
+            self.defs.claim(named, name);
+        }
+    }
+
     /// Reports references in a part that mean the document itself.
     fn note_meant(&mut self, file: &Node<'a>, meant: &[&str]) {
         let Some(first) = meant.first() else { return };
@@ -117,7 +139,14 @@ impl<'a> Context<'a> {
         if let Some(name) = self.defs.texts.get(&key).filter(|_| one_meaning) {
             return Ok(name.clone());
         }
-        let mut node = self.locate(text, from)?;
+        let node = self.past_references(self.locate(text, from)?)?;
+        let name = self.add_def(node);
+        self.defs.texts.insert(key, name.clone());
+        Ok(name)
+    }
+
+    /// Returns what schemas that are only references lead to.
+    pub(in super::super) fn past_references(&self, mut node: Node<'a>) -> Result<Node<'a>, Broken> {
         let mut hops = 0;
         while let (Some(next), true) = (target_of(node.value), is_bare(node.value)) {
             hops += 1;
@@ -126,9 +155,7 @@ impl<'a> Context<'a> {
             }
             node = self.locate(next, &node.pointer)?;
         }
-        let name = self.add_def(node);
-        self.defs.texts.insert(key, name.clone());
-        Ok(name)
+        Ok(node)
     }
 
     /// Returns the name of the schema at a node.
@@ -234,13 +261,22 @@ impl Defs<'_> {
         }
     }
 
+    fn is_free(&self, name: &str) -> bool {
+        !name.is_empty() && name.len() <= MAX_NAME && !self.taken.contains(name)
+    }
+
     /// Returns the name of a place: its existing one, or the wanted one, made valid and unique.
     fn claim(&mut self, pointer: Pointer, wanted: &str) -> String {
         if let Some(name) = self.names.get(&pointer) {
             return name.clone();
         }
         let mut name = legal_shape_name(wanted);
-        if name.is_empty() || name.len() > MAX_NAME || self.taken.contains(&name) {
+        if !self.is_free(&name) {
+            let shorter = if name.len() > MAX_NAME { shortened(&name, MAX_NAME) } else { None };
+            let mut others = shorter.into_iter().chain(longer_names(&pointer, &name));
+            name = others.find(|other| self.is_free(other)).unwrap_or(name);
+        }
+        if !self.is_free(&name) {
             let stem = if name.is_empty() { "schema" } else { &name };
             name = with_suffix(stem, &hash8(pointer.as_str()), MAX_NAME);
         }
@@ -248,6 +284,23 @@ impl Defs<'_> {
         self.names.insert(pointer, name.clone());
         name
     }
+}
+
+/// Returns names that say where a schema of another file stands: its file, and the folders around it, one more in each.
+fn longer_names(pointer: &Pointer, name: &str) -> Vec<String> {
+    let mut tokens = pointer.tokens();
+    let Some(mut around) = tokens.next().as_deref().and_then(around) else { return Vec::new() };
+    if tokens.next().is_none() && !around.is_empty() {
+        // The name is that of the file.
+        around.remove(0);
+    }
+    let mut longer = name.to_owned();
+    let names =
+        around.iter().map(|outer| legal_shape_name(outer)).filter(|outer| !outer.is_empty()).map(|outer| {
+            longer = format!("{outer}_{longer}");
+            longer.clone()
+        });
+    names.collect()
 }
 
 /// Whether a part of a document may be a schema: it has no keyword of a parameter, a response, a body, an operation or a

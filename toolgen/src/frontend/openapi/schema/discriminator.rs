@@ -59,7 +59,7 @@ impl<'a> Context<'a> {
     fn mapped_def(&mut self, text: &'a str, from: &Pointer) -> Option<String> {
         let named = self.components("schemas").into_iter().find(|(name, _)| *name == text);
         match named {
-            Some((_, node)) => Some(self.add_def(node)),
+            Some((_, node)) => self.past_references(node).ok().map(|node| self.add_def(node)),
             None => self.def_of(text, from).ok(),
         }
     }

@@ -9,7 +9,6 @@ use super::super::codes;
 use super::super::context::Context;
 use super::super::form::file_shape;
 use super::super::media::{self, Kind as Medium};
-use super::super::parameter::parameter_remarks;
 use super::super::reference::Resolved;
 use crate::names::portable_keys;
 
@@ -88,11 +87,11 @@ impl<'a> Context<'a> {
         } else if items.is_some_and(|items| is_file(items.text("type"))) {
             let items = file_shape("").into();
             let mut list = Shape::of(Kind::Array(ArrayRules { items, ..ArrayRules::ANY }));
-            parameter_remarks(given, &mut list);
+            self.parameter_remarks(given, &mut list);
             list
         } else {
             let mut shape = self.own_shape(node, name);
-            parameter_remarks(given, &mut shape);
+            self.parameter_remarks(given, &mut shape);
             let is_list = node.text("type") == Some("array");
             // Fields are written as in a query.
             let encoding = is_list.then(|| self.collected(node, Location::Query));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Builder, MAX_DEPTH, Object, ReadProblemKind, arrays};
-use crate::schema::shape::read::within_depth;
+use crate::schema::shape::read::{TITLE, within_depth};
 use crate::schema::shape::{Kind, Shape};
 
 /// Returns the keywords of a raw schema if they may be written unchanged and read back as the same text.
@@ -54,12 +54,24 @@ impl Builder<'_> {
             } else if keyword == "not" && (*value == json!(true) || *value == json!({})) {
                 parts.push(Shape::of(Kind::Never));
             } else {
-                raw.insert(keyword.clone(), value.clone());
+                raw.insert(keyword.clone(), without_titles(value));
             }
         }
         if !raw.is_empty() {
             parts.push(Shape::of(Kind::Raw(Value::Object(raw).to_string().into())));
         }
+    }
+}
+
+/// Returns a schema as its author wrote it: titles of the normal form are for types.
+fn without_titles(schema: &Value) -> Value {
+    match schema {
+        Value::Object(object) => {
+            let kept = object.iter().filter(|(key, value)| *key != TITLE || !value.is_string());
+            kept.map(|(key, value)| (key.clone(), without_titles(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(without_titles).collect(),
+        other => other.clone(),
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Object, Reader, allow_null};
 use crate::base::json::type_name;
-use crate::schema::shape::read::{Source, plain};
+use crate::schema::shape::read::{Source, TITLE, plain};
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Merges a schema with what `allOf` and unions of one add to it.
@@ -46,7 +46,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         for (variant, source) in variants.iter_mut().zip(union) {
             describe_by_title(variant, source);
         }
-        variants.dedup();
+        variants.dedup_by(|later, first| is_same(first, later));
         if let Some(given) = object.get("discriminator")
             && let Some(discriminator) = self.source.discriminator(given, union, &variants, &self.path)
         {
@@ -117,4 +117,21 @@ fn describe_by_title(schema: &mut Value, source: &Value) {
     {
         object.insert("description".to_owned(), Value::from(plain(title)));
     }
+}
+
+/// Keeps the title of a schema under a key of its own, where nothing takes it for a description. `null` needs none, and what
+/// is referred to has a name.
+pub(super) fn entitle(schema: &mut Object, source: &Object) {
+    let named = schema.contains_key("$ref") || schema.get("type").is_some_and(|of| of == "null");
+    if let Some(title) = source.get("title").and_then(Value::as_str).filter(|_| !named) {
+        schema.insert(TITLE.to_owned(), Value::from(title));
+    }
+}
+
+/// Whether two schemas are the same but for their titles.
+fn is_same(left: &Value, right: &Value) -> bool {
+    let (Value::Object(left), Value::Object(right)) = (left, right) else { return left == right };
+    let rules = |schema: &Object| schema.len() - usize::from(schema.contains_key(TITLE));
+    let mut own = left.iter().filter(|(key, _)| *key != TITLE);
+    rules(left) == rules(right) && own.all(|(key, value)| right.get(key) == Some(value))
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Object, REMARKS, Reader, allow_null};
 use crate::schema::shape::pointer;
-use crate::schema::shape::read::{Nesting, Source};
+use crate::schema::shape::read::{Nesting, Source, TITLE};
 use crate::schema::shape::rules::{self, Together};
 
 /// The largest named shape that is written out where it is merged, in JSON values: one that is a part of the schema
@@ -28,7 +28,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 }
                 continue;
             };
-            for key in REMARKS.into_iter().chain(["x-wire"]) {
+            for key in REMARKS.into_iter().chain(["x-wire", TITLE]) {
                 if let Some(value) = part.shift_remove(key) {
                     remarks.insert(key.to_owned(), value);
                 }
@@ -77,6 +77,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             return None;
         }
         let mut base = self.named(text)?;
+        base.shift_remove(TITLE);
         // A base may be only another name for its own base.
         for _ in 0..8 {
             let Some(next) = base.get("$ref").and_then(Value::as_str) else { break };
@@ -84,6 +85,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 return None;
             }
             base = self.named(next)?;
+            base.shift_remove(TITLE);
         }
         let limit = if self.merges == 1 { MAX_BASE } else { MAX_FIELD };
         base.values().try_fold(limit, |room, value| room_after(value, room))?;

@@ -1,0 +1,158 @@
+//! Names that titles give to types of schemas that have no name of their own, and to variants.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use toolgen_runtime::schema::shape::render::canonical;
+use toolgen_runtime::schema::shape::{Kind, find_def};
+use toolgen_runtime::{Def, List, Shape};
+
+use super::super::idents::{self, Names};
+use super::model::Wanted;
+use super::union;
+use super::usage::Usage;
+use crate::shapes::parts;
+
+/// The longest title that is a name, in bytes and in words; longer ones are sentences.
+const MAX: (usize, usize) = (40, 5);
+
+/// The names of types by what their values are.
+#[derive(Default)]
+pub(super) struct Titles {
+    names: BTreeMap<String, String>,
+}
+
+impl Titles {
+    /// Finds the titles of unnamed schemas that are names of types: titles of several words that say more than the key they
+    /// stand at, and that all schemas of one form have, and no others.
+    pub(super) fn of(tools: &[Wanted<'_>], defs: &List<Def>, usage: &BTreeMap<String, Usage>) -> Titles {
+        let mut found = Found::default();
+        for Wanted { spec, failure, .. } in tools {
+            found.tool = letters(spec.name.as_str());
+            found.visit(&spec.input, "");
+            if let Some(output) = &spec.output {
+                found.visit(output, "");
+            }
+            // The type is named after the tool, its variants after the statuses.
+            match failure.map(|failure| (failure, &failure.kind)) {
+                Some((_, Kind::Union(rules))) => {
+                    rules.variants.iter().for_each(|variant| found.visit_parts(variant, ""));
+                }
+                Some((failure, _)) => found.visit_parts(failure, ""),
+                None => {}
+            }
+        }
+        found.tool.clear();
+        for shape in usage.keys().filter_map(|name| find_def(defs, name)) {
+            found.visit_parts(shape, "");
+        }
+        found.distinct()
+    }
+
+    /// Takes the names that are free; the others are none.
+    pub(super) fn reserve(&mut self, names: &mut Names) {
+        self.names.retain(|_, name| names.is_free(name) && names.take(name) == *name);
+    }
+
+    /// Returns the name of the type of a shape, once.
+    pub(super) fn take(&mut self, shape: &Shape) -> Option<String> {
+        if self.names.is_empty() { None } else { self.names.remove(&form(shape)) }
+    }
+}
+
+/// What tells the values of a shape from others.
+fn form(shape: &Shape) -> String {
+    canonical(&Shape::of(shape.kind.clone()))
+}
+
+#[derive(Default)]
+struct Found {
+    /// The names of each form.
+    names: BTreeMap<String, BTreeSet<String>>,
+    /// The name of the tool that is looked at.
+    tool: String,
+}
+
+impl Found {
+    /// Looks at a shape at a key and at its parts.
+    fn visit(&mut self, shape: &Shape, key: &str) {
+        if let Some(name) = type_name(shape.title.as_str())
+            && self.says_more(&name, key)
+            && union::is_nominal(shape)
+        {
+            self.names.entry(form(shape)).or_default().insert(name);
+        }
+        self.visit_parts(shape, key);
+    }
+
+    fn visit_parts(&mut self, shape: &Shape, key: &str) {
+        let parts = parts(shape);
+        let fields = match &shape.kind {
+            Kind::Object(rules) => &*rules.fields,
+            _ => &[],
+        };
+        // Fields are the last parts.
+        let keys = std::iter::repeat_n(key, parts.len() - fields.len());
+        let keys = keys.chain(fields.iter().map(|field| field.wire_name()));
+        for ((_, part), key) in parts.iter().zip(keys) {
+            self.visit(part, key);
+        }
+    }
+
+    /// Whether a title is neither its key nor made of the tool's name, as some frameworks do (`Response List Pets`).
+    fn says_more(&self, name: &str, key: &str) -> bool {
+        let name = letters(name);
+        let made = name.strip_prefix("response").unwrap_or(&name);
+        name != letters(key) && (self.tool.is_empty() || made != self.tool)
+    }
+
+    fn distinct(self) -> Titles {
+        let mut forms: BTreeMap<String, usize> = BTreeMap::new();
+        for name in self.names.values().flatten() {
+            *forms.entry(name.to_ascii_lowercase()).or_default() += 1;
+        }
+        let only = |names: BTreeSet<String>| {
+            let mut names = names.into_iter();
+            let name = names.next().filter(|name| forms.get(&name.to_ascii_lowercase()) == Some(&1))?;
+            names.next().is_none().then_some(name)
+        };
+        let names = self.names.into_iter().filter_map(|(form, names)| Some((form, only(names)?)));
+        Titles { names: names.collect() }
+    }
+}
+
+/// Returns the name of a type that has this title. One word says too little without the place.
+fn type_name(title: &str) -> Option<String> {
+    name(title).filter(|_| idents::words(title).len() > 1)
+}
+
+/// Returns the name for what has this title, if that is a few words and no sentence.
+pub(super) fn name(title: &str) -> Option<String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || " _-/()&".contains(c);
+    let is_name = title.starts_with(|c: char| c.is_ascii_alphabetic())
+        && title.len() <= MAX.0
+        && title.chars().all(fits)
+        && idents::words(title).len() <= MAX.1;
+    is_name.then(|| idents::camel(title))
+}
+
+fn letters(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{name, type_name};
+
+    #[test]
+    fn a_few_words_are_a_name() {
+        let named = |title| type_name(title).unwrap_or_default();
+        assert_eq!(named("Path collection (Trash)"), "PathCollectionTrash");
+        assert_eq!(["CollectionLinks", "Issue_Source"].map(named), ["CollectionLinks", "IssueSource"]);
+        assert_eq!(
+            ["Sample", "Resource status of the policy.", "2 pets", "Prix d'été", ""].map(named),
+            [""; 5]
+        );
+        assert_eq!(name("Card").unwrap_or_default(), "Card");
+        assert_eq!(named("one two three four five six"), "");
+    }
+}

@@ -1,0 +1,147 @@
+//! The names of generated types: titles name what has no name, and no name is a number of ours where the document has words.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use toolgen::emit::{self, ModuleStyle};
+use toolgen::{Document, Options, Problems};
+
+/// The text of the module of a document with these operations' schemas of results, and these components.
+fn module(results: &[(&str, Value)], components: &Value) -> String {
+    let answer =
+        |schema: &Value| json!({"description": "", "content": {"application/json": {"schema": schema}}});
+    let paths: serde_json::Map<String, Value> = results
+        .iter()
+        .map(|(id, schema)| {
+            (format!("/{id}"), json!({"get": {"operationId": id, "responses": {"200": answer(schema)}}}))
+        })
+        .collect();
+    text(&json!({"paths": paths, "components": {"schemas": components}}))
+}
+
+fn text(document: &Value) -> String {
+    let mut whole = json!({"openapi": "3.1.0", "info": {"title": "T", "version": "1"}});
+    whole.as_object_mut().unwrap().extend(document.as_object().unwrap().clone());
+    let mut problems = Problems::new();
+    let document = Document::parse(Path::new("api.json"), &whole.to_string(), &mut problems).unwrap();
+    let options = Options { types: true, ..Options::default() };
+    let program = toolgen::compile(&document, &options, &mut problems).unwrap();
+    emit::module(&program, &ModuleStyle { types: true, ..ModuleStyle::new("api.json") })
+}
+
+/// The names of the types in a module, sorted.
+fn names(module: &str) -> Vec<&str> {
+    let kinds = ["pub struct ", "pub enum ", "pub type "];
+    let item = |line: &'_ str| kinds.iter().find_map(|kind| line.strip_prefix(kind).map(str::len));
+    let mut names: Vec<&str> = module
+        .lines()
+        .map(str::trim_start)
+        .filter_map(|line| Some(&line[line.len() - item(line)?..]))
+        .filter_map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// The variants of an enum in a module.
+fn variants<'m>(module: &'m str, of: &str) -> Vec<&'m str> {
+    let start = format!("pub enum {of} {{");
+    let body = module.split_once(&start).unwrap().1.split_once("\n    }").unwrap().0;
+    let words = body.lines().map(str::trim_start).filter(|line| line.starts_with(|c: char| c.is_uppercase()));
+    words.filter_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric()).next()).collect()
+}
+
+fn object(title: &str, field: &str) -> Value {
+    json!({"type": "object", "title": title, "properties": {field: {"type": "string"}}})
+}
+
+#[test]
+fn a_title_of_a_few_words_names_a_type() {
+    let pet = json!({"type": "object", "properties": {
+        "owner": object("Pet owner", "name"),
+        "parents": {"type": "array", "items": object("ParentSummary", "id")},
+        "home_address": object("Home Address", "street"),
+        "mood": object("Mood", "calm"),
+        "state": object("The state of the pet.", "asleep"),
+    }});
+    let text = module(&[("getPet", pet)], &json!({}));
+    let titled =
+        ["GetPet", "GetPetOutput", "GetPetOutputHomeAddress", "GetPetOutputMood", "GetPetOutputState"];
+    assert_eq!(names(&text), [&titled[..], &["ParentSummary", "PetOwner"]].concat());
+    assert!(!text.contains("x-title"), "a model is told no titles");
+}
+
+#[test]
+fn a_title_that_is_not_unique_or_that_somebody_has_names_nothing() {
+    let results = [
+        (
+            "getPet",
+            json!({"properties": {"vet": object("Short form", "name"), "shop": object("Tool result", "a")}}),
+        ),
+        (
+            "getShop",
+            json!({"properties": {"boss": object("Short form", "id"), "seller": object("Get pet", "b")}}),
+        ),
+    ];
+    let text = module(&results, &json!({}));
+    let mut expected = vec!["GetPet", "GetPetOutput", "GetPetOutputVet", "GetShop", "GetShopOutput"];
+    expected.extend(["GetShopOutputBoss", "GetShopOutputSeller", "ToolResult"]);
+    assert_eq!(names(&text), expected);
+}
+
+#[test]
+fn titles_that_repeat_the_operation_name_nothing_and_components_keep_their_names() {
+    let union = json!({"title": "Response Get Pet", "oneOf": [{"$ref": "#/components/schemas/Cat"}, {"type": "string"}]});
+    let text = module(&[("get_pet", union)], &json!({"Cat": object("House cat", "name")}));
+    assert_eq!(names(&text), ["Cat", "GetPet", "GetPetOutput"]);
+}
+
+#[test]
+fn other_schemas_do_not_rename_types() {
+    let pet =
+        ("getPet", json!({"properties": {"owner": object("Pet owner", "name"), "tag": object("", "a")}}));
+    let before = module(std::slice::from_ref(&pet), &json!({}));
+    let shop =
+        ("addShop", json!({"properties": {"owner": object("Shop owner", "name2"), "tag": object("", "b")}}));
+    let after = module(&[shop, pet], &json!({"Unused": object("Pet owner", "other")}));
+    let after = names(&after);
+    assert!(names(&before).iter().all(|name| after.contains(name)), "{before}");
+}
+
+#[test]
+fn titles_and_what_tells_them_apart_name_variants() {
+    let kinds = json!({"properties": {
+        "context": {"type": "integer", "oneOf": [{"title": "GUILD", "const": 0}, {"title": "BOT_DM", "const": 1}]},
+        "level": {"oneOf": [{"const": 1}, {"const": 2}]},
+        "target": {"oneOf": [object("Bank Account", "number"), object("Card", "number")]},
+        "search": {"oneOf": [
+            {"properties": {"name": {"const": "web"}, "type": {"const": "web_new"}, "size": {"type": "integer"}}},
+            {"properties": {"name": {"const": "web"}, "type": {"const": "web_old"}}},
+        ]},
+    }});
+    let text = module(&[("get", kinds)], &json!({}));
+    assert_eq!(variants(&text, "GetOutputContext"), ["Guild", "BotDm", "Other"]);
+    assert_eq!(variants(&text, "GetOutputTarget"), ["BankAccount", "Card", "Other"]);
+    assert_eq!(variants(&text, "GetOutputSearch"), ["WebWebNew", "WebWebOld", "Other"]);
+}
+
+#[test]
+fn failures_are_named_by_their_statuses() {
+    let answer = |field: &str| json!({"description": "", "content": {"application/json": {"schema": object("", field)}}});
+    let responses =
+        json!({"200": {"description": ""}, "404": answer("a"), "422": answer("b"), "5XX": answer("c")});
+    let text = text(&json!({"paths": {"/a": {"get": {"operationId": "getPet", "responses": responses}}}}));
+    assert_eq!(variants(&text, "GetPetError"), ["NotFound", "UnprocessableContent", "ServerError", "Other"]);
+    assert!(names(&text).contains(&"GetPetErrorNotFound"));
+}
+
+#[test]
+fn a_place_whose_name_is_taken_gets_a_word_not_a_number() {
+    let components = json!({"PetTag": object("", "a"), "Pet": {"properties": {"tag": object("", "b")}}});
+    let both =
+        json!({"oneOf": [{"$ref": "#/components/schemas/Pet"}, {"$ref": "#/components/schemas/PetTag"}]});
+    let text = module(&[("debug", both)], &components);
+    assert_eq!(names(&text), ["DebugCall", "DebugCallOutput", "Pet", "PetTag", "PetTagValue"]);
+}
