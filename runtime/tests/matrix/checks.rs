@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use toolgen_runtime::ToolError;
 use toolgen_runtime::layers::approval::ApprovalState;
 use toolgen_runtime::layers::audit::AuditStatus;
+use toolgen_runtime::layers::depends;
 use toolgen_runtime::layers::events::EventKind;
 
-use crate::evidence::{Cell, Ran, stem};
+use crate::evidence::{Answer, Cell, Ran, stem};
 use crate::rows::{FAILURES, LONGEST, is_guarded};
 
 /// What holds of every cell, whatever layers it has.
@@ -108,11 +109,37 @@ pub(crate) fn failures(cell: &Cell<'_>) {
         return;
     }
     // A breaker watches the service of a tool, not the handler of an effect.
-    if cell.kind.name == "effect" && !cell.has("repeats") {
+    if cell.kind.name == "effect" && !cell.has("repeats") && !cell.has("shared failures") {
         return;
     }
     let failed = cell.ran("/fail");
     cell.holds(failed.len() <= FAILURES as usize, "it failed often enough", &failed);
+}
+
+/// What other processes can read has none of the secrets.
+pub(crate) fn stored_without_secrets(cell: &Cell<'_>) {
+    let stored = cell.world.stored.text();
+    cell.holds(!stored.contains(&cell.world.pin), "no secret is shared", &stored);
+}
+
+/// Other processes know which calls succeeded, and no others.
+pub(crate) fn stored(cell: &Cell<'_>) {
+    stored_without_secrets(cell);
+    let called = cell.world.stored.called();
+    let succeeded = |tool: &str| {
+        let of_tool = |answer: &&Answer| answer.path != "rest" && answer.response.name == tool;
+        let mut answers = cell.answers.iter().filter(of_tool);
+        answers.any(|answer| depends::succeeded(&answer.response.outcome) || answer.resumed.is_some())
+    };
+    for answer in &cell.answers {
+        let name = answer.response.name.as_str();
+        if depends::succeeded(&answer.response.outcome) && name != "read_result" {
+            cell.holds(called.iter().any(|known| known == name), "a success is known to others", &called);
+        }
+    }
+    let outer = cell.kind.called;
+    let known = called.iter().any(|known| known == outer);
+    cell.holds(!known || succeeded(outer) || cell.kind.through.is_some(), "only a success is", &called);
 }
 
 pub(crate) fn modified(cell: &Cell<'_>) {

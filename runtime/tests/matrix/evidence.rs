@@ -12,6 +12,8 @@ use toolgen_runtime::layers::events::Event;
 use toolgen_runtime::layers::middleware::ApprovalRequest;
 use toolgen_runtime::{ToolContext, ToolError, ToolResponse, ToolResult};
 
+use crate::stores::Stored;
+
 /// How the secret argument of every call begins; the rest is the cell's own.
 pub(crate) const PIN: &str = "pin-4711-";
 
@@ -67,6 +69,8 @@ pub(crate) struct World {
     pub(crate) asked: AtomicUsize,
     /// Whether the requirement of the target holds.
     pub(crate) closed: AtomicBool,
+    /// What other processes see.
+    pub(crate) stored: Stored,
     /// Where the auditor writes, if there is one.
     pub(crate) sink: Mutex<Option<(MemorySink, Auditor)>>,
 }

@@ -21,6 +21,7 @@ mod mcp;
 mod rows;
 mod server;
 mod spans;
+mod stores;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgen_runtime::call::limits::Limits;
+use toolgen_runtime::call::session::{Sessions, SessionsLimits};
 use toolgen_runtime::layers::approval::{Approvals, MemoryApprovals};
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::breaker::BreakerSettings;
@@ -165,6 +166,28 @@ pub(crate) fn deciders() -> Vec<Row> {
             &["repeat_limit"],
             |s| s.build(|b, _| b.repeat_limit(std::num::NonZeroU32::new(FAILURES))),
             checks::failures,
+        ),
+        row(
+            "shared failures",
+            &["repeat_store"],
+            |s| {
+                s.build(|b, w| {
+                    b.repeat_limit(std::num::NonZeroU32::new(FAILURES)).repeat_store(w.stored.clone())
+                })
+            },
+            |cell| {
+                checks::failures(cell);
+                checks::stored_without_secrets(cell);
+            },
+        ),
+        row(
+            "shared session",
+            &[],
+            |s| {
+                let sessions = Sessions::shared(SessionsLimits::DEFAULT, s.world.stored.clone());
+                s.turn(|turn| turn.with_session(sessions.open("s-1")))
+            },
+            checks::stored,
         ),
         row(
             "breaker",
