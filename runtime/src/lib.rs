@@ -126,7 +126,7 @@ pub use {
 
 pub use base::frozen::{Frozen, List, Text};
 pub use base::hidden::Hidden;
-pub use base::printable::printable;
+pub use base::printable::{printable, visible};
 #[cfg(feature = "typed")]
 pub use engine::typed::TypedTool;
 pub use function::input::ToolInput;

@@ -19,3 +19,22 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     };
     if text.contains(obeyed) { Cow::Owned(text.replace(obeyed, " ")) } else { Cow::Borrowed(text) }
 }
+
+/// Returns a text in which nothing is hidden, for people who decide about it: each character that is not seen as itself,
+/// but for line breaks and tabs, is written as `\u{…}`. What an approver reads is what a call holds.
+///
+/// ```
+/// assert_eq!(toolgen_runtime::visible("rm a\u{202e}b\u{200b}\n"), "rm a\\u{202e}b\\u{200b}\n");
+/// ```
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let hidden = |char: char| Hidden::of(char).is_some() && !matches!(char, '\n' | '\t');
+    if !text.contains(hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        if hidden(char) { out.extend(char.escape_unicode()) } else { out.push(char) }
+    }
+    Cow::Owned(out)
+}

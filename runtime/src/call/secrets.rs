@@ -51,8 +51,13 @@ impl Secrets {
         self.known.iter().map(|known| known.text())
     }
 
+    /// Returns those that no text and no number of a value holds: what is seen anyway need not be hidden elsewhere.
+    pub(crate) fn unseen_in(&self, value: &Value) -> Secrets {
+        let unseen = |known: &&Arc<Needle>| !holds_text(value, known.text());
+        Secrets { known: self.known.iter().filter(unseen).cloned().collect(), too_many: self.too_many }
+    }
+
     /// Whether there are so many that no text may be shown.
-    #[cfg(any(feature = "http", feature = "mcp"))]
     pub(crate) fn are_too_many(&self) -> bool {
         self.too_many
     }
@@ -226,6 +231,19 @@ impl Secrets {
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+    }
+}
+
+/// Whether a text or a number of a value, or a key, holds a text. For values that are not nested deeply.
+fn holds_text(value: &Value, part: &str) -> bool {
+    match value {
+        Value::String(text) => text.contains(part),
+        Value::Number(number) => forms(number).any(|form| form.contains(part)),
+        Value::Array(items) => items.iter().any(|item| holds_text(item, part)),
+        Value::Object(fields) => {
+            fields.iter().any(|(key, value)| key.contains(part) || holds_text(value, part))
+        }
+        Value::Null | Value::Bool(_) => false,
     }
 }
 

@@ -115,11 +115,18 @@ impl<T: ApprovalStore + ?Sized> ApprovalStore for Arc<T> {
 /// Returns whether an error code says that a waiting call may not be resumed, which must not count against its tool.
 pub(crate) fn is_refusal(code: &str) -> bool {
     let rest = code.strip_prefix("APPROVAL_").or_else(|| code.strip_prefix("INPUT_REQUEST_"));
-    matches!(rest, Some("INVALID" | "EXPIRED" | "USED" | "UNKNOWN" | "NOT_QUEUED"))
+    matches!(rest, Some("INVALID" | "EXPIRED" | "USED" | "UNKNOWN" | "NOT_QUEUED" | "NOT_SHOWN"))
 }
 
 fn refusal(prefix: &str, code: &str, why: impl fmt::Display) -> ToolError {
     ToolError::failed_with(format!("{prefix}_{code}"), format!("The call was not executed: {why}"))
+}
+
+/// Refuses a call that needs an approval and that nobody could be shown whole.
+pub(crate) fn not_shown(why: String) -> ToolError {
+    let why =
+        format!("it needs an approval, and {why}, so nobody could see all of it. Ask for less in one call.");
+    refusal(APPROVAL, "NOT_SHOWN", why)
 }
 
 fn expired(prefix: &str) -> ToolError {
@@ -178,7 +185,12 @@ pub(crate) struct Seals {
     pub(crate) store: Arc<dyn ApprovalStore>,
     /// Where calls wait. If it is set, it is the store, too.
     queue: Option<Approvals>,
+    /// How long the key is that was set, if it is too short.
+    short_key: Option<usize>,
 }
+
+/// The fewest bytes of a key that nobody can guess.
+const SHORTEST_KEY: usize = 32;
 
 impl Default for Seals {
     fn default() -> Seals {
@@ -187,6 +199,7 @@ impl Default for Seals {
             expiry: APPROVAL_EXPIRY,
             store: Arc::new(MemoryApprovals::new()),
             queue: None,
+            short_key: None,
         }
     }
 }
@@ -194,6 +207,12 @@ impl Default for Seals {
 impl Seals {
     pub(crate) fn set_key(&mut self, secret: &[u8]) {
         self.key = Arc::new(OnceLock::from(SealKey::new(secret)));
+        self.short_key = Some(secret.len()).filter(|length| *length < SHORTEST_KEY);
+    }
+
+    /// Returns how long the key is that was set, if it is too short.
+    pub(crate) fn short_key(&self) -> Option<usize> {
+        self.short_key
     }
 
     pub(crate) fn set_store(&mut self, store: Arc<dyn ApprovalStore>) {
@@ -324,11 +343,13 @@ impl Seals {
         let Some(queue) = self.queue.as_ref().filter(|_| ctx.depth() == 0 && ctx.agent_depth() == 0) else {
             return Ok(());
         };
+        // If this does not come to an end, the row may be there all the same, or come later.
         let why = match callback::answer(Some(limit), queue.put(request)).await {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(why)) => why.to_string(),
             Err(_) => "the queue of approvals gave no answer in time".to_owned(),
         };
+        queue.give_up(request);
         let text =
             "it needs an approval, and could not be put where it waits for one. Call the tool again later.";
         Err(refusal(APPROVAL, "NOT_QUEUED", text).with_operator_detail(why))

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode};
 
 /// How long to wait for other writers of the same database.
-const BUSY: Duration = Duration::from_secs(5);
+pub(super) const BUSY: Duration = Duration::from_secs(5);
 
 /// Makes a connection wait for other writers, and lets others read while it writes.
 pub(super) fn prepared(connection: Connection) -> Result<Connection, rusqlite::Error> {

@@ -257,8 +257,12 @@ impl ProviderBuilder {
     /// [`ProviderError::UnusedRules`] with all rules that fit none of these tools; [`ProviderError::Toolset`] with
     /// everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the registry has a `read_result` tool
     /// and [`pages`](Self::pages) adds another; [`ProviderError::Discovery`] if a name of the tools of the
-    /// [discovery](Self::discovery) is none or is taken.
+    /// [discovery](Self::discovery) is none or is taken; [`ProviderError::ShortKey`] if the
+    /// [`approval_key`](Self::approval_key) has fewer than 32 bytes.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
+        if let Some(length) = self.layers.seals.short_key() {
+            return Err(ProviderError::ShortKey(length));
+        }
         self.add_reader().map_err(ProviderError::NotSealed)?;
         let discovery = self.add_discovery()?;
         self.apply_sets()?;

@@ -34,6 +34,9 @@ pub enum ProviderError {
     /// The tools of a [discovery](crate::registry::discovery) cannot have their names: `discovery: {why}; choose other
     /// names with `Discovery::names``
     Discovery(String),
+    /// The `approval_key` has fewer than 32 bytes: `the approval key has {0} bytes and needs at least 32; make one of random
+    /// bytes, such as with `openssl rand 32``
+    ShortKey(usize),
     /// A registry could not be sealed, or has a tool that the provider itself adds; displays as the registry error.
     NotSealed(RegistryError),
 }
@@ -60,6 +63,11 @@ impl fmt::Display for ProviderError {
             ProviderError::Discovery(why) => {
                 write!(f, "discovery: {why}; choose other names with `Discovery::names`")
             }
+            ProviderError::ShortKey(length) => write!(
+                f,
+                "the approval key has {length} bytes and needs at least 32; make one of random bytes, such as with \
+                 `openssl rand 32`"
+            ),
             ProviderError::NotSealed(why) => why.fmt(f),
         }
     }

@@ -157,3 +157,61 @@ async fn a_queue_that_hangs_is_not_waited_for() {
     let why = provider.call(call, &turn()).await.outcome.unwrap_err();
     assert_eq!(why.code(), "APPROVAL_NOT_QUEUED");
 }
+
+/// A queue that adds a row later, whether somebody waits for it or not.
+struct Late(Arc<MemoryApprovals>);
+
+impl ApprovalStore for Late {
+    fn take<'a>(&'a self, name: &'a str, until: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>> {
+        self.0.take(name, until)
+    }
+}
+
+impl ApprovalQueue for Late {
+    fn insert(&self, row: QueueRow) -> BoxFuture<'_, Result<(), ToolError>> {
+        let queue = Arc::clone(&self.0);
+        let added = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(150)).await;
+            queue.insert(row).await
+        });
+        Box::pin(async move { added.await.unwrap() })
+    }
+
+    fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<QueueRow>, ToolError>> {
+        self.0.read(id)
+    }
+
+    fn list<'a>(&'a self, states: &'a [ApprovalState]) -> BoxFuture<'a, Result<Vec<QueueRow>, ToolError>> {
+        self.0.list(states)
+    }
+
+    fn replace(&self, row: QueueRow, version: u64) -> BoxFuture<'_, Result<bool, ToolError>> {
+        self.0.replace(row, version)
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_comes_into_the_queue_too_late_never_runs() {
+    let world = World::default();
+    let approvals = Approvals::new(Late(Arc::default()));
+    let provider = builder(&world, &approvals).callback_timeout(Duration::from_millis(50)).build().unwrap();
+    let call = ToolCall::new("c1", "pay", json!({"to": "Ada", "pin": "0815"}));
+    let why = provider.call(call, &turn()).await.outcome.unwrap_err();
+    assert_eq!(why.code(), "APPROVAL_NOT_QUEUED");
+    // Even if somebody is quick to grant it.
+    let mut late = Vec::new();
+    while late.is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        late = approvals.list(&ApprovalState::ALL).await.unwrap();
+    }
+    let id = late[0].id.clone();
+    if approvals.grant(&id, "Eve", "").await.is_ok() {
+        let response = provider.resume_decided(&id, &turn()).await.unwrap();
+        assert!(response.is_none_or(|response| response.outcome.is_err()));
+    }
+    tokio::time::sleep(Duration::from_millis(1000)).await;
+    let left = entry(&approvals, &id).await;
+    assert_eq!(left.state, ApprovalState::Finished, "{left:?}");
+    assert!(approvals.grant(&id, "Eve", "").await.is_err());
+    assert!(world.paid.lock().unwrap().is_empty());
+}

@@ -16,6 +16,7 @@ mod processes;
 mod redis;
 #[cfg(feature = "sqlite")]
 mod rows;
+mod seen;
 mod states;
 #[cfg(any(feature = "postgres", feature = "redis"))]
 mod stores;

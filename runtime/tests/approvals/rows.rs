@@ -3,12 +3,12 @@
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use toolgen_runtime::Provider;
 use toolgen_runtime::layers::approval::{
     APPROVALS_KEPT, ApprovalError, ApprovalQueue, ApprovalState, ApprovalStore, Approvals, QueueRow,
     SqliteApprovals,
 };
 use toolgen_runtime::layers::audit::rusqlite::{Connection, params};
+use toolgen_runtime::{Provider, ToolCall};
 
 use super::{Scratch, World, ask, builder, entry, turn};
 
@@ -78,11 +78,16 @@ async fn a_worker_with_another_key_runs_nothing_and_uses_nothing_up() {
     let store = SqliteApprovals::open(scratch.database()).unwrap();
     let approvals = Approvals::new(store).with_claim_expiry(Duration::ZERO);
     let keyed = |key: &str| builder(&world, &approvals).approval_key(key).build().unwrap();
-    let id = ask(&keyed("right"), "Ada").await.queue_id().to_owned();
+    let id = ask(&keyed("the right key, of thirty-two bytes"), "Ada").await.queue_id().to_owned();
     approvals.grant(&id, "Eve", "").await.unwrap();
-    let response = keyed("wrong").resume_decided(&id, &turn()).await.unwrap().unwrap();
+    let response = keyed("a wrong key, of thirty-two bytes or more")
+        .resume_decided(&id, &turn())
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(response.outcome.unwrap_err().code(), "APPROVAL_INVALID");
-    let response = keyed("right").resume_decided(&id, &turn()).await.unwrap().unwrap();
+    let response =
+        keyed("the right key, of thirty-two bytes").resume_decided(&id, &turn()).await.unwrap().unwrap();
     assert_eq!(response.text(), "paid Ada");
 }
 
@@ -106,6 +111,8 @@ async fn a_row_that_cannot_be_read_is_shown_as_that_and_hides_no_other() {
         let listed = approvals.list(&[ApprovalState::Granted, ApprovalState::Waiting]).await.unwrap();
         assert_eq!(listed.iter().filter(|entry| entry.damage.is_none()).count(), 1);
         assert_eq!(listed.len(), 2);
+        // A worker goes on with the others.
+        assert!(approvals.decided().await.unwrap().is_empty());
         for refused in [
             provider.resume_decided(&id, &turn()).await.unwrap_err(),
             approvals.deny(&id, "Eve", "").await.unwrap_err(),
@@ -114,6 +121,50 @@ async fn a_row_that_cannot_be_read_is_shown_as_that_and_hides_no_other() {
         }
     }
     assert!(world.paid.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_column_that_cannot_be_read_is_the_damage_of_its_row() {
+    for (column, value) in [
+        ("entry", "x'ff'"),
+        ("entry", "CAST(x'ff' AS TEXT)"),
+        ("request", "x'ff'"),
+        ("version", "'two'"),
+        ("asked_at", "'yesterday'"),
+        ("expires_at", "x'ff'"),
+    ] {
+        let scratch = Scratch::new();
+        let Granted { world, approvals, provider, id, database } = Granted::new(&scratch).await;
+        let other = ask(&provider, "Bob").await;
+        approvals.grant(other.queue_id(), "Eve", "").await.unwrap();
+        let change = format!("UPDATE tool_approval_queue SET {column} = {value} WHERE id = ?");
+        database.execute(&change, [&id]).unwrap();
+        let listed = approvals.list(&ApprovalState::ALL).await.unwrap();
+        let damaged = listed.iter().find(|entry| entry.id.as_str() == id).unwrap();
+        let damage = damaged.damage.as_deref().unwrap();
+        assert!(damage.contains(&format!("the column `{column}`")), "{damage}");
+        assert_eq!(approvals.find(&id[..31]).await.unwrap().damage.as_deref(), Some(damage));
+        for entry in approvals.decided().await.unwrap() {
+            provider.resume_decided(&entry.id, &turn()).await.unwrap().unwrap();
+        }
+        assert_eq!(*world.paid.lock().unwrap(), ["Bob"], "{column}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_was_given_up_is_not_stored_later() {
+    let scratch = Scratch::new();
+    let world = World::default();
+    let approvals = Approvals::new(SqliteApprovals::open(scratch.database()).unwrap());
+    let provider = builder(&world, &approvals).callback_timeout(Duration::from_millis(100)).build().unwrap();
+    let other = Connection::open(scratch.database()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let call = ToolCall::new("call-1", "pay", json!({"to": "Ada", "pin": "0815"}));
+    let why = provider.call(call, &turn()).await.outcome.unwrap_err();
+    assert_eq!(why.code(), "APPROVAL_NOT_QUEUED");
+    other.execute_batch("COMMIT").unwrap();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(approvals.list(&ApprovalState::ALL).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -137,7 +188,38 @@ async fn secrets_are_gone_from_the_database_when_the_call_is_over() {
     assert!(holds(), "it has to run with them");
     provider.resume_decided(&id, &turn()).await.unwrap().unwrap();
     assert_eq!(entry(&approvals, &id).await.state, ApprovalState::Finished);
+    let log = scratch.folder().join("calls.db-wal");
+    assert!(!String::from_utf8_lossy(&std::fs::read(log).unwrap()).contains("0815"), "nor in its log");
     assert!(!holds());
+}
+
+#[tokio::test]
+async fn secrets_are_gone_from_when_the_call_starts() {
+    let scratch = Scratch::new();
+    let approvals = Approvals::new(SqliteApprovals::open(scratch.database()).unwrap());
+    let provider = builder(&World::default(), &approvals).build().unwrap();
+    let id = ask(&provider, "slow").await.queue_id().to_owned();
+    approvals.grant(&id, "Eve", "").await.unwrap();
+    let turn = turn();
+    let run = provider.resume_decided(&id, &turn);
+    assert!(tokio::time::timeout(Duration::from_millis(500), run).await.is_err(), "it does not come back");
+    assert_eq!(entry(&approvals, &id).await.state, ApprovalState::Started);
+    for file in ["calls.db", "calls.db-wal"] {
+        let bytes = std::fs::read(scratch.folder().join(file)).unwrap();
+        assert!(!String::from_utf8_lossy(&bytes).contains("0815"), "{file}");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nobody_else_reads_the_database() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scratch = Scratch::new();
+    let _granted = Granted::new(&scratch).await;
+    for file in ["calls.db", "calls.db-wal", "calls.db-shm"] {
+        let mode = std::fs::metadata(scratch.folder().join(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
 }
 
 #[tokio::test]
@@ -188,4 +270,18 @@ async fn rows_are_forgotten_long_after_they_expired_and_their_secrets_at_once() 
     assert!(store.read("old").await.unwrap().is_none());
     assert_eq!(store.read("recent").await.unwrap().unwrap().request, None);
     assert_eq!(store.read("new").await.unwrap().unwrap().request.as_deref(), Some("secret"));
+    // Also of those that expire later: whoever looks clears them.
+    let soon = now + Duration::from_millis(300);
+    store.insert(row("listed", soon)).await.unwrap();
+    store.insert(row("read", soon)).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    let database = Connection::open(scratch.database()).unwrap();
+    let sealed = || {
+        let count = "SELECT COUNT(*) FROM tool_approval_queue WHERE request IS NOT NULL";
+        database.query_row(count, [], |row| row.get::<_, u32>(0)).unwrap()
+    };
+    assert_eq!(sealed(), 3);
+    assert_eq!(store.read("read").await.unwrap().unwrap().request, None);
+    assert_eq!(store.list(&[ApprovalState::Waiting]).await.unwrap().len(), 4);
+    assert_eq!(sealed(), 1);
 }

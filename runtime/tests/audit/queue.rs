@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use toolgen_runtime::layers::approval::{ApprovalState, Approvals, MemoryApprovals};
 use toolgen_runtime::layers::audit::{
     AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, Auditor, CallInfo, MemorySink,
 };
+use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
 use toolgen_runtime::layers::redact::Redactor;
-use toolgen_runtime::{ToolError, ToolResult};
+use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool, toolset};
 
 use super::{call, info, record, welcome};
 
@@ -367,4 +369,34 @@ async fn a_redactor_that_panics_never_lets_anything_through() {
     let row = &sink.rows()[0];
     assert_eq!(row.intent.parameters, json!({"user": "[REDACTION_FAILED]", "pin": "[REDACTED]"}));
     assert_eq!(row.outcome.as_ref().unwrap().result["details"], json!({"echo": "[REDACTION_FAILED]"}));
+}
+
+/// Pays somebody.
+#[tool(undocumented)]
+fn pay(to: &str) -> String {
+    format!("paid {to}")
+}
+
+#[tokio::test]
+async fn what_was_granted_and_cannot_be_recorded_stays_granted() {
+    let sink = Broken::default();
+    let auditor = Auditor::builder(sink.clone()).durable(true).start().unwrap();
+    let approvals = Approvals::new(MemoryApprovals::new());
+    let provider = Provider::builder(&Registry::new(toolset![pay]).unwrap())
+        .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It costs money.".to_owned()))
+        .auditor(auditor)
+        .approval_queue(approvals.clone())
+        .build()
+        .unwrap();
+    let turn = ToolContext::new("t", "");
+    provider.call(ToolCall::new("1", "pay", json!({"to": "Bob"})), &turn).await;
+    let id = approvals.list(&[ApprovalState::Waiting]).await.unwrap()[0].id.clone();
+    approvals.grant(&id, "Eve", "").await.unwrap();
+    sink.flushes.store(true, Ordering::Relaxed);
+    let refused = provider.resume_decided(&id, &turn).await.unwrap().unwrap();
+    assert_eq!(refused.outcome.unwrap_err().code(), "AUDIT_FAILED");
+    assert_eq!(approvals.get(&id).await.unwrap().unwrap().state, ApprovalState::Granted);
+    sink.flushes.store(false, Ordering::Relaxed);
+    assert_eq!(approvals.decided().await.unwrap().len(), 1);
+    assert_eq!(provider.resume_decided(&id, &turn).await.unwrap().unwrap().text(), "paid Bob");
 }

@@ -292,10 +292,20 @@ impl ApprovalStore for Table {
     }
 }
 
+#[test]
+fn a_key_that_can_be_guessed_builds_no_provider() {
+    let ran = Journal::default();
+    for key in ["", "a key of thirty-one random byte"] {
+        let why = provider(&ran, &[asks]).approval_key(key).build().unwrap_err().to_string();
+        assert!(why.contains(&format!("has {} bytes and needs at least 32", key.len())), "{why}");
+    }
+}
+
 #[tokio::test]
 async fn with_a_key_requests_outlive_their_provider() {
     let (ran, table) = (Journal::default(), Arc::new(Table::default()));
     let with_key = |key: &'static str| {
+        let key = format!("{key}, of thirty-two bytes or more");
         provider(&ran, &[asks]).approval_key(key).approval_store(Arc::clone(&table)).build().unwrap()
     };
     let request = asked(&with_key("secret"), "write", json!({"path": "/x"}), &turn()).await;

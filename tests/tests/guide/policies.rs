@@ -190,8 +190,12 @@ mod approvals {
         approvals.grant(request.queue_id(), "Grace", "").await?;
         for entry in approvals.decided().await? {
             let turn = turn_of(&entry.called_by);
-            if let Some(response) = provider.resume_decided(&entry.id, &turn).await? {
-                println!("{} {}: {}", entry.tool, entry.state, response.text());
+            match provider.resume_decided(&entry.id, &turn).await {
+                Ok(Some(response)) => println!("{} {}: {}", entry.tool, entry.state, response.text()),
+                // Another worker has it.
+                Ok(None) => {}
+                // The others go on.
+                Err(why) => eprintln!("{} {}: {why}", entry.id, entry.tool),
             }
         }
         let ended = approvals.get(request.queue_id()).await?.ok_or("it is gone")?;

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use toolgen_runtime::layers::approval::{ApprovalError, ApprovalState, Approvals as Queue, QueuedApproval};
+use toolgen_runtime::visible;
 
 use super::Outcome;
 use super::args::{ApprovalTask, Approvals};
@@ -144,7 +145,7 @@ fn list(entries: &[QueuedApproval], output: &mut Output) -> io::Result<()> {
     let mut widths = [0; 5];
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row.iter()) {
-            *width = (*width).max(cell.chars().count());
+            *width = (*width).max(flat(cell).chars().count());
         }
     }
     for row in rows {
@@ -187,15 +188,15 @@ fn about(entry: &QueuedApproval) -> String {
     }
 }
 
-/// Text in one line.
+/// Text in one line, in which nothing is hidden.
 fn flat(text: &str) -> String {
-    text.split(['\n', '\r']).collect::<Vec<_>>().join(" ")
+    visible(text).split(['\n', '\r']).collect::<Vec<_>>().join(" ")
 }
 
 fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
     let mut fact = |name: &str, value: &str| match value {
         "" => Ok(()),
-        _ => output.line(&format!("{name:10} {}", value.replace('\n', "\n           "))),
+        _ => output.line(&format!("{name:10} {}", visible(value).replace('\n', "\n           "))),
     };
     let optional = |text: &Option<toolgen_runtime::Text>| text.as_deref().unwrap_or("").to_owned();
     fact("id", &entry.id)?;

@@ -17,6 +17,21 @@ use crate::call::waiting::{CalledBy, millis_of};
 /// How long a worker has to start a call that it claimed before another may claim it: five minutes by default.
 pub const CLAIM_EXPIRY: Duration = Duration::from_secs(5 * 60);
 
+/// After which pauses it is tried to take back a call that the queue did not take in time.
+const GIVEN_UP: &[Duration] = &[
+    Duration::ZERO,
+    Duration::from_millis(100),
+    Duration::from_millis(400),
+    Duration::from_secs(1),
+    Duration::from_secs(4),
+    Duration::from_secs(10),
+    Duration::from_secs(30),
+    Duration::from_secs(120),
+];
+
+/// How long one such try may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// How often a change is tried again because somebody else was faster.
 const TRIES: u32 = 100;
 
@@ -47,7 +62,7 @@ const TRIES: u32 = 100;
 /// # Secrets
 ///
 /// What can be read of an entry holds no secrets: arguments as approvers see them. The sealed call, whose arguments are
-/// what runs, stands beside it in the [`request`](super::QueueRow::request) of its row, until it can no longer run. The
+/// what runs, stands beside it in the [`request`](super::QueueRow::request) of its row, until it starts or expires. The
 /// seal is checked before it runs, so a queue that somebody changes makes no other call run; but who can write the queue
 /// can grant what waits in it.
 #[derive(Clone)]
@@ -105,7 +120,8 @@ impl Approvals {
     }
 
     /// Returns the calls about which somebody has decided and that no worker has, for
-    /// [`Provider::resume_decided`](crate::Provider::resume_decided).
+    /// [`Provider::resume_decided`](crate::Provider::resume_decided). Those with a
+    /// [damage](QueuedApproval::damage), which cannot run, are not among them; [`list`](Self::list) has them.
     ///
     /// # Errors
     ///
@@ -114,7 +130,7 @@ impl Approvals {
         let states = [ApprovalState::Granted, ApprovalState::Denied, ApprovalState::Claimed];
         let mut all = self.list(&states).await?;
         let now = now();
-        all.retain(|entry| entry.is_free(self.lease, now));
+        all.retain(|entry| entry.damage.is_none() && entry.is_free(self.lease, now));
         Ok(all)
     }
 
@@ -137,12 +153,14 @@ impl Approvals {
         if let Some(found) = self.get(start).await? {
             return Ok(found);
         }
-        let mut all = self.list(&ApprovalState::ALL).await?;
-        all.retain(|entry| entry.id.starts_with(start));
-        match (all.len(), all.pop().filter(|_| !start.is_empty())) {
-            (1, Some(found)) => Ok(found),
-            (count, Some(_)) => Err(ApprovalError::Ambiguous { id: start.to_owned(), count }),
-            (_, None) => Err(ApprovalError::NotFound { id: start.to_owned() }),
+        let none = || ApprovalError::NotFound { id: start.to_owned() };
+        if start.is_empty() {
+            return Err(none());
+        }
+        match self.queue.ids(start).await.map_err(ApprovalError::Queue)?.as_slice() {
+            [] => Err(none()),
+            [id] => self.get(id).await?.ok_or_else(none),
+            several => Err(ApprovalError::Ambiguous { id: start.to_owned(), count: several.len() }),
         }
     }
 
@@ -207,6 +225,35 @@ impl Approvals {
     pub(super) async fn put(&self, request: &ApprovalRequest) -> Result<(), ApprovalError> {
         let row = QueuedApproval::new(request, now()).row()?;
         self.queue.insert(row).await.map_err(ApprovalError::Queue)
+    }
+
+    /// Makes sure that a call never runs whose caller was told that it does not wait here: what has been asked of the queue
+    /// may have its effect later. Uses the call up, and finishes its row once it is there.
+    pub(super) fn give_up(&self, request: &ApprovalRequest) {
+        let (approvals, id, until) = (self.clone(), request.queue_id().to_owned(), request.expires_at);
+        let calls_off = async move {
+            let mut is_used = false;
+            for wait in GIVEN_UP {
+                tokio::time::sleep(*wait).await;
+                let done = tokio::time::timeout(PATIENCE, approvals.call_off(&id, until, &mut is_used));
+                if matches!(done.await, Ok(true)) {
+                    return;
+                }
+            }
+        };
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(calls_off);
+        }
+    }
+
+    /// Uses a call up, unless it is, and finishes its row. Returns whether there was one.
+    async fn call_off(&self, id: &str, until: SystemTime, is_used: &mut bool) -> bool {
+        *is_used = *is_used || self.queue.take(id, until).await.is_ok();
+        let ended = self.change(id, |entry, now| {
+            entry.call_off("APPROVAL_NOT_QUEUED", now);
+            Ok(())
+        });
+        ended.await.is_ok() && *is_used
     }
 
     /// Claims a call of this caller for this worker. `None`: another has it, or it has been resumed.

@@ -188,6 +188,10 @@ impl QueuedApproval {
     fn read(&mut self, text: &str, request: Option<&str>) -> Result<(), serde_json::Error> {
         let text: Value = serde_json::from_str(text)?;
         let mut members = Members::read(text, "the entry of the queue")?;
+        if members.has("damage") {
+            let damage: String = members.take("damage")?;
+            return Err(serde_json::Error::custom(damage));
+        }
         self.call_id = members.take("call_id")?;
         self.tool = members.take("tool")?;
         self.called_by = CalledBy::read(&mut members)?;
@@ -228,7 +232,9 @@ impl QueuedApproval {
     /// Returns the row to store, with the next version.
     pub(super) fn row(&self) -> Result<QueueRow, ApprovalError> {
         let written = |why: serde_json::Error| ApprovalError::Damaged(why.to_string());
-        let request = self.request.as_deref().filter(|_| self.state != ApprovalState::Finished);
+        // One that was started can no longer run.
+        let is_over = matches!(self.state, ApprovalState::Started | ApprovalState::Finished);
+        let request = self.request.as_deref().filter(|_| !is_over);
         Ok(QueueRow {
             id: self.id.clone(),
             version: self.version,
@@ -314,6 +320,13 @@ impl QueuedApproval {
         self.state = ApprovalState::Finished;
         self.outcome = Some(ApprovalOutcome { error_code: error_code.map(str::to_owned), at: now });
         self.request = None;
+    }
+
+    /// Ends what nobody waits for, whatever was decided about it.
+    pub(super) fn call_off(&mut self, code: &str, now: SystemTime) {
+        if !matches!(self.state, ApprovalState::Started | ApprovalState::Finished) {
+            self.finish(Some(code), now);
+        }
     }
 
     /// Keeps a claim that leads to nothing, so that nobody tries again at once.

@@ -6,7 +6,7 @@ use std::future::ready;
 use std::sync::Mutex;
 use std::time::SystemTime;
 
-use super::queue::{ApprovalQueue, ApprovalState, QueueRow};
+use super::queue::{ApprovalQueue, ApprovalState, QueueRow, forget_expired};
 use super::{APPROVALS_KEPT, ApprovalStore};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
@@ -55,7 +55,7 @@ impl MemoryApprovals {
             let is_kept =
                 |row: &QueueRow| row.expires_at.checked_add(APPROVALS_KEPT).is_none_or(|end| end > now);
             kept.rows.retain(|_, row| is_kept(row));
-            kept.rows.values_mut().filter(|row| row.expires_at <= now).for_each(|row| row.request = None);
+            forget_expired(kept.rows.values_mut(), now);
             kept.sweep_rows_at = kept.rows.len() * 2;
         }
         if kept.rows.contains_key(&row.id) {
@@ -66,7 +66,8 @@ impl MemoryApprovals {
     }
 
     fn list_now(&self, states: &[ApprovalState]) -> Vec<QueueRow> {
-        let kept = unpoisoned(self.0.lock());
+        let mut kept = unpoisoned(self.0.lock());
+        forget_expired(kept.rows.values_mut(), SystemTime::now());
         let mut rows: Vec<QueueRow> =
             kept.rows.values().filter(|row| states.contains(&row.state)).cloned().collect();
         rows.sort_by_key(|row| row.asked_at);
@@ -97,8 +98,10 @@ impl ApprovalQueue for MemoryApprovals {
     }
 
     fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<QueueRow>, ToolError>> {
-        let row = unpoisoned(self.0.lock()).rows.get(&Text::copy_of(id)).cloned();
-        Box::pin(ready(Ok(row)))
+        let mut kept = unpoisoned(self.0.lock());
+        let mut row = kept.rows.get_mut(&Text::copy_of(id));
+        forget_expired(row.as_deref_mut(), SystemTime::now());
+        Box::pin(ready(Ok(row.cloned())))
     }
 
     fn list<'a>(&'a self, states: &'a [ApprovalState]) -> BoxFuture<'a, Result<Vec<QueueRow>, ToolError>> {

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio_postgres::{Client, Row};
 
 use super::error::ApprovalError;
-use super::queue::{ApprovalQueue, ApprovalState, QueueRow};
+use super::queue::{ApprovalQueue, ApprovalState, QueueRow, forget_expired};
 use super::{APPROVALS_KEPT, ApprovalStore};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
@@ -46,6 +46,10 @@ const DURABLE: &str = "
     SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4";
 
 const COLUMNS: &str = "id, version, state, asked_at, expires_at, entry::text, request::text";
+
+/// Forgets the sealed calls of rows that have expired.
+const STRIPPED: &str =
+    "UPDATE tool_approval_queue SET request = NULL WHERE expires_at <= $1 AND request IS NOT NULL";
 
 /// How long a name is remembered after its request expired, since clocks differ.
 const SLACK: Duration = Duration::from_secs(24 * 60 * 60);
@@ -184,13 +188,11 @@ impl PostgresApprovals {
     async fn inserted(&self, row: &QueueRow) -> Result<(), String> {
         let now = SystemTime::now();
         let past = millis(now.checked_sub(APPROVALS_KEPT).unwrap_or(UNIX_EPOCH));
-        let stripped =
-            "UPDATE tool_approval_queue SET request = NULL WHERE expires_at < $1 AND request IS NOT NULL";
         let added =
             "INSERT INTO tool_approval_queue VALUES ($1, $2, $3, $4, $5, $6::text::json, $7::text::json)";
         self.asked(async |client| {
             client.execute("DELETE FROM tool_approval_queue WHERE expires_at < $1", &[&past]).await?;
-            client.execute(stripped, &[&millis(now)]).await?;
+            client.execute(STRIPPED, &[&millis(now)]).await?;
             let (id, state, version) = (row.id.as_str(), row.state.as_str(), signed(row.version));
             let (asked_at, expires_at) = (millis(row.asked_at), millis(row.expires_at));
             client
@@ -204,7 +206,24 @@ impl PostgresApprovals {
     async fn row(&self, id: &str) -> Result<Option<QueueRow>, String> {
         let one = format!("SELECT {COLUMNS} FROM tool_approval_queue WHERE id = $1");
         let row = self.asked(async |client| client.query_opt(&one, &[&id]).await).await?;
-        row.as_ref().map(row_of).transpose().map_err(|why| self.0.target.error(&why))
+        let mut row = row.as_ref().map(row_of).transpose().map_err(|why| self.0.target.error(&why))?;
+        self.forget_expired(row.as_mut()).await;
+        Ok(row)
+    }
+
+    async fn starting(&self, start: &str) -> Result<Vec<Text>, String> {
+        let all = "SELECT id FROM tool_approval_queue WHERE starts_with(id, $1) ORDER BY id";
+        let rows = self.asked(async |client| client.query(all, &[&start]).await).await?;
+        let ids: Result<_, _> = rows.iter().map(|row| row.try_get::<_, String>(0).map(Text::from)).collect();
+        ids.map_err(|why| self.0.target.error(&why))
+    }
+
+    /// Forgets the sealed calls of rows that have expired. A database that is only read keeps them.
+    async fn forget_expired<'r>(&self, rows: impl IntoIterator<Item = &'r mut QueueRow>) {
+        let now = SystemTime::now();
+        if forget_expired(rows, now) {
+            let _ = self.asked(async |client| client.execute(STRIPPED, &[&millis(now)]).await).await;
+        }
     }
 
     async fn rows(&self, states: &[ApprovalState]) -> Result<Vec<QueueRow>, String> {
@@ -212,7 +231,10 @@ impl PostgresApprovals {
             format!("SELECT {COLUMNS} FROM tool_approval_queue WHERE state = ANY ($1) ORDER BY asked_at, id");
         let states: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
         let rows = self.asked(async |client| client.query(&all, &[&states]).await).await?;
-        rows.iter().map(row_of).collect::<Result<_, _>>().map_err(|why| self.0.target.error(&why))
+        let rows: Result<Vec<_>, _> = rows.iter().map(row_of).collect();
+        let mut rows = rows.map_err(|why| self.0.target.error(&why))?;
+        self.forget_expired(&mut rows).await;
+        Ok(rows)
     }
 
     async fn replaced(&self, row: &QueueRow, version: u64) -> Result<bool, String> {
@@ -247,7 +269,17 @@ async fn make_tables(client: &mut Client) -> Result<(), tokio_postgres::Error> {
     alone.commit().await
 }
 
+/// Returns a row, or that it cannot be read: then only its ID must be there.
 fn row_of(row: &Row) -> Result<QueueRow, tokio_postgres::Error> {
+    let id = Text::from(row.try_get::<_, String>(0)?);
+    let state = row.try_get::<_, &str>(2).ok().and_then(ApprovalState::named);
+    let damaged = |why: tokio_postgres::Error| {
+        QueueRow::damaged(id, state.unwrap_or(ApprovalState::Finished), &why.to_string())
+    };
+    Ok(whole_row(row).unwrap_or_else(damaged))
+}
+
+fn whole_row(row: &Row) -> Result<QueueRow, tokio_postgres::Error> {
     let time = |index: usize| {
         let millis = u64::try_from(row.try_get::<_, i64>(index)?).unwrap_or_default();
         Ok::<_, tokio_postgres::Error>(
@@ -296,6 +328,10 @@ impl ApprovalQueue for PostgresApprovals {
 
     fn list<'a>(&'a self, states: &'a [ApprovalState]) -> BoxFuture<'a, Result<Vec<QueueRow>, ToolError>> {
         Box::pin(async move { self.rows(states).await.map_err(ToolError::failed) })
+    }
+
+    fn ids<'a>(&'a self, start: &'a str) -> BoxFuture<'a, Result<Vec<Text>, ToolError>> {
+        Box::pin(async move { self.starting(start).await.map_err(ToolError::failed) })
     }
 
     fn replace(&self, row: QueueRow, version: u64) -> BoxFuture<'_, Result<bool, ToolError>> {

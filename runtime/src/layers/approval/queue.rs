@@ -83,25 +83,48 @@ pub struct QueueRow {
     pub asked_at: SystemTime,
     /// When the call can no longer be resumed.
     pub expires_at: SystemTime,
-    /// What people may see, as JSON: the call without its secrets, who decided, who runs it, and what came of it.
+    /// What people may see, as JSON: the call without its secrets, who decided, who runs it, and what came of it. Of a row
+    /// that cannot be read, `{"damage": "why"}`, so that it is shown as that and the others are not lost with it.
     pub entry: String,
     /// The sealed call, as JSON, with the secrets among its arguments: keep it as safe as they are. `None` from when it
-    /// can no longer run.
+    /// starts, or can no longer run.
     pub request: Option<String>,
 }
 
 discreet_debug!(QueueRow: id, version, state, asked_at, expires_at; entry, request);
 
+impl QueueRow {
+    /// Returns a row of which a part cannot be read, with what is known of it.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "redis"))]
+    pub(crate) fn damaged(id: Text, state: ApprovalState, why: &str) -> QueueRow {
+        let entry = serde_json::json!({ "damage": why }).to_string();
+        // Whatever its time is, it is shown.
+        let never = SystemTime::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(1 << 37));
+        let expires_at = never.unwrap_or(SystemTime::UNIX_EPOCH);
+        QueueRow { id, version: 0, state, asked_at: SystemTime::UNIX_EPOCH, expires_at, entry, request: None }
+    }
+}
+
+/// Forgets the sealed calls of rows that have expired, and returns whether there were any.
+pub(super) fn forget_expired<'r>(rows: impl IntoIterator<Item = &'r mut QueueRow>, now: SystemTime) -> bool {
+    let expired = rows.into_iter().filter(|row| row.expires_at <= now && row.request.is_some());
+    expired.map(|row| row.request = None).count() > 0
+}
+
 /// Keeps the calls that wait for an approval, so that any process can show them, decide about them and run them.
 ///
 /// Set with [`ProviderBuilder::approval_queue`](crate::provider::ProviderBuilder::approval_queue), as part of
 /// [`Approvals`](super::Approvals), which does everything else: a queue is a table of [rows](QueueRow) and needs no more
-/// than these four functions, and [`take`](ApprovalStore::take), which makes sure that nothing runs twice even if
+/// than four functions, and [`take`](ApprovalStore::take), which makes sure that nothing runs twice even if
 /// somebody resumes a call without the queue. There are [`MemoryApprovals`](super::MemoryApprovals) and, with the feature
 /// `sqlite`, `SqliteApprovals`.
 ///
 /// A queue may forget a row when it has [expired](QueueRow::expires_at), and should forget its
-/// [`request`](QueueRow::request) then.
+/// [`request`](QueueRow::request) then. If a part of a row cannot be read, it should return the row with the damage in its
+/// [`entry`](QueueRow::entry), and no error, which would keep all other calls from people and workers.
+///
+/// An [`insert`](Self::insert) whose future is dropped should have no effect, if that can be had: its caller is told that
+/// the call does not wait. What is added all the same is used up and finished by the provider.
 pub trait ApprovalQueue: ApprovalStore {
     /// Adds a row.
     ///
@@ -125,6 +148,18 @@ pub trait ApprovalQueue: ApprovalStore {
     /// If the queue cannot determine this.
     fn list<'a>(&'a self, states: &'a [ApprovalState]) -> BoxFuture<'a, Result<Vec<QueueRow>, ToolError>>;
 
+    /// Returns the IDs that begin with a text. By default all rows are listed for it.
+    ///
+    /// # Errors
+    ///
+    /// If the queue cannot determine this.
+    fn ids<'a>(&'a self, start: &'a str) -> BoxFuture<'a, Result<Vec<Text>, ToolError>> {
+        Box::pin(async move {
+            let rows = self.list(&ApprovalState::ALL).await?;
+            Ok(rows.into_iter().map(|row| row.id).filter(|id| id.starts_with(start)).collect())
+        })
+    }
+
     /// Replaces the row of the same `id` if it has this version, and returns whether it had: of all replacements of one
     /// version, by whatever process, one succeeds. `UPDATE … WHERE id = $1 AND version = $2` is that in SQL.
     ///
@@ -145,6 +180,10 @@ impl<T: ApprovalQueue + ?Sized> ApprovalQueue for Arc<T> {
 
     fn list<'a>(&'a self, states: &'a [ApprovalState]) -> BoxFuture<'a, Result<Vec<QueueRow>, ToolError>> {
         (**self).list(states)
+    }
+
+    fn ids<'a>(&'a self, start: &'a str) -> BoxFuture<'a, Result<Vec<Text>, ToolError>> {
+        (**self).ids(start)
     }
 
     fn replace(&self, row: QueueRow, version: u64) -> BoxFuture<'_, Result<bool, ToolError>> {

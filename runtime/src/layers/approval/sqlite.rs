@@ -2,19 +2,21 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+use rusqlite::types::{FromSql, ValueRef};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, ffi, params};
 
-use super::queue::{ApprovalQueue, ApprovalState, QueueRow};
+use super::queue::{ApprovalQueue, ApprovalState, QueueRow, forget_expired};
 use super::{APPROVALS_KEPT, ApprovalStore};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
 use crate::call::error::ToolError;
 use crate::call::waiting::millis_of;
-use crate::layers::sqlite::{prepared, transact};
+use crate::layers::sqlite::{BUSY, prepared, transact};
 
 /// Creates the tables if they do not exist. A database of earlier versions has only the first.
 const TABLES: &str = "
@@ -47,7 +49,7 @@ const SLACK: Duration = Duration::from_secs(24 * 60 * 60);
 ///
 /// As an [`ApprovalQueue`] it keeps calls that wait in the table `tool_approval_queue`: `id`, `version`, `state`,
 /// `asked_at` and `expires_at` in milliseconds since 1970, `entry` (what people may see, as JSON) and `request` (the sealed
-/// call, with its secrets, until it can no longer run). `cargo toolgen approvals` shows them and decides about them. Rows
+/// call, with its secrets, until it starts or can no longer run; then it is gone from the file, too). `cargo toolgen approvals` shows them and decides about them. Rows
 /// are there until [`APPROVALS_KEPT`] after they expired.
 ///
 /// ```no_run
@@ -64,12 +66,14 @@ const SLACK: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct SqliteApprovals(Arc<Mutex<Connection>>);
 
 impl SqliteApprovals {
-    /// Opens the database at `path`, which is created if necessary.
+    /// Opens the database at `path`, which is created if necessary: on Unix, readable by its owner alone.
     ///
     /// # Errors
     ///
     /// If the file cannot be opened or written, or is no SQLite database.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteApprovals, rusqlite::Error> {
+        #[cfg(unix)]
+        create_private(path.as_ref());
         SqliteApprovals::new(Connection::open(path)?)
     }
 
@@ -119,7 +123,7 @@ impl SqliteApprovals {
         })
     }
 
-    fn insert_now(&self, row: &QueueRow) -> Result<(), rusqlite::Error> {
+    fn insert_now(&self, row: &QueueRow, given_up: &AtomicBool) -> Result<(), rusqlite::Error> {
         let now = SystemTime::now();
         let past = now.checked_sub(APPROVALS_KEPT).unwrap_or(UNIX_EPOCH);
         let connection = unpoisoned(self.0.lock());
@@ -142,6 +146,11 @@ impl SqliteApprovals {
                     row.request,
                 ],
             )?;
+            // While this waited for others, its caller may have been told that it did not come to pass.
+            if given_up.load(Ordering::SeqCst) {
+                let why = "the call was given up before it was stored".to_owned();
+                return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_ABORT), Some(why)));
+            }
             Ok(())
         })
     }
@@ -149,7 +158,17 @@ impl SqliteApprovals {
     fn read_now(&self, id: &str) -> Result<Option<QueueRow>, rusqlite::Error> {
         let connection = unpoisoned(self.0.lock());
         let one = format!("SELECT {COLUMNS} FROM tool_approval_queue WHERE id = ?");
-        connection.prepare_cached(&one)?.query_row([id], row_of).optional()
+        let mut row = connection.prepare_cached(&one)?.query_row([id], row_of).optional()?;
+        forget(&connection, row.as_mut());
+        Ok(row)
+    }
+
+    fn ids_now(&self, start: &str) -> Result<Vec<Text>, rusqlite::Error> {
+        let connection = unpoisoned(self.0.lock());
+        let all =
+            "SELECT id FROM tool_approval_queue WHERE id >= ?1 AND id < ?1 || char(1114111) ORDER BY id";
+        let mut all = connection.prepare_cached(all)?;
+        all.query_map([start], |row| Ok(lossy(row.get_ref(0)?)))?.collect()
     }
 
     fn list_now(&self, states: &[ApprovalState]) -> Result<Vec<QueueRow>, rusqlite::Error> {
@@ -162,6 +181,7 @@ impl SqliteApprovals {
                 rows.push(row?);
             }
         }
+        forget(&connection, &mut rows);
         rows.sort_by_key(|row| row.asked_at);
         Ok(rows)
     }
@@ -182,6 +202,9 @@ impl SqliteApprovals {
                 signed(version),
             ],
         )?;
+        if changed == 1 && row.request.is_none() {
+            empty_log(&connection);
+        }
         Ok(changed == 1)
     }
 
@@ -215,6 +238,36 @@ fn durable(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))
 }
 
+/// Creates a file that is not there, for its owner alone. The files that SQLite puts beside it are as it is.
+#[cfg(unix)]
+fn create_private(path: &Path) {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let special = |name: &str| name.is_empty() || name == ":memory:" || name.starts_with("file:");
+    if !path.to_str().is_some_and(special) {
+        // What cannot be created, SQLite cannot open either, and says so.
+        let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    }
+}
+
+/// Forgets the sealed calls of rows that have expired. A database that is only read, or is busy, keeps them for now.
+fn forget<'r>(connection: &Connection, rows: impl IntoIterator<Item = &'r mut QueueRow>) {
+    let now = SystemTime::now();
+    if forget_expired(rows, now) {
+        let expired =
+            "UPDATE tool_approval_queue SET request = NULL WHERE expires_at <= ? AND request IS NOT NULL";
+        if connection.execute(expired, [millis(now)]).is_ok() {
+            empty_log(connection);
+        }
+    }
+}
+
+/// Empties the log beside the database, which has what was overwritten; unless somebody reads from it now.
+fn empty_log(connection: &Connection) {
+    let _ = connection.busy_timeout(Duration::ZERO);
+    let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    let _ = connection.busy_timeout(BUSY);
+}
+
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -224,21 +277,54 @@ fn millis(time: SystemTime) -> i64 {
 }
 
 fn row_of(row: &Row<'_>) -> Result<QueueRow, rusqlite::Error> {
+    let (id, state) = (lossy(row.get_ref(0)?), lossy(row.get_ref(2)?));
+    // A state of a later version: nothing is done with what nobody here knows.
+    let state = ApprovalState::named(&state).unwrap_or(ApprovalState::Finished);
+    // Something else may have put anything into any column.
+    Ok(whole_row(row, &id, state).unwrap_or_else(|why| QueueRow::damaged(id, state, &why)))
+}
+
+fn whole_row(row: &Row<'_>, id: &Text, state: ApprovalState) -> Result<QueueRow, String> {
     let time = |index: usize| {
-        let millis = u64::try_from(row.get::<_, i64>(index)?).unwrap_or_default();
-        Ok::<_, rusqlite::Error>(UNIX_EPOCH.checked_add(Duration::from_millis(millis)).unwrap_or(UNIX_EPOCH))
+        let millis = u64::try_from(column::<i64>(row, index)?).unwrap_or_default();
+        Ok::<_, String>(UNIX_EPOCH.checked_add(Duration::from_millis(millis)).unwrap_or(UNIX_EPOCH))
     };
-    let state: String = row.get(2)?;
+    column::<String>(row, 0)?;
     Ok(QueueRow {
-        id: Text::from(row.get::<_, String>(0)?),
-        version: u64::try_from(row.get::<_, i64>(1)?).unwrap_or_default(),
-        // A state of a later version: nothing is done with what nobody here knows.
-        state: ApprovalState::named(&state).unwrap_or(ApprovalState::Finished),
+        id: id.clone(),
+        version: u64::try_from(column::<i64>(row, 1)?).unwrap_or_default(),
+        state,
         asked_at: time(3)?,
         expires_at: time(4)?,
-        entry: row.get(5)?,
-        request: row.get(6)?,
+        entry: column(row, 5)?,
+        request: column(row, 6)?,
     })
+}
+
+fn column<T: FromSql>(row: &Row<'_>, index: usize) -> Result<T, String> {
+    let name = COLUMNS.split(", ").nth(index).unwrap_or_default();
+    row.get(index).map_err(|why| format!("the column `{name}`: {why}"))
+}
+
+/// Returns a text however it is stored.
+fn lossy(value: ValueRef<'_>) -> Text {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            Text::from(String::from_utf8_lossy(bytes).into_owned())
+        }
+        ValueRef::Integer(number) => Text::from(number.to_string()),
+        ValueRef::Real(number) => Text::from(number.to_string()),
+        ValueRef::Null => Text::EMPTY,
+    }
+}
+
+/// Says when it is dropped that nobody waits any more.
+struct Awaited(Arc<AtomicBool>);
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }
 
 impl ApprovalStore for SqliteApprovals {
@@ -250,7 +336,19 @@ impl ApprovalStore for SqliteApprovals {
 
 impl ApprovalQueue for SqliteApprovals {
     fn insert(&self, row: QueueRow) -> BoxFuture<'_, Result<(), ToolError>> {
-        self.aside(move |store| store.insert_now(&row))
+        let given_up = Arc::new(AtomicBool::new(false));
+        let awaited = Awaited(Arc::clone(&given_up));
+        let stored = self.aside(move |store| store.insert_now(&row, &given_up));
+        Box::pin(async move {
+            let done = stored.await;
+            drop(awaited);
+            done
+        })
+    }
+
+    fn ids<'a>(&'a self, start: &'a str) -> BoxFuture<'a, Result<Vec<Text>, ToolError>> {
+        let start = start.to_owned();
+        self.aside(move |store| store.ids_now(&start))
     }
 
     fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<QueueRow>, ToolError>> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::rules::hide_all;
 use super::{REDACTED, Secrets, TOO_DEEP};
 use crate::base::frozen::List;
 use crate::base::secret_names::Keys;
@@ -181,6 +182,44 @@ impl Declared {
                 }
             }
             Err(_) => *text = REDACTED.to_owned(),
+        }
+    }
+
+    /// Hides the texts and numbers in secret parts, and nothing else: what holds them is seen as it is.
+    pub(super) fn hide_leaves(&self, value: &mut Value) {
+        self.walk_leaves(vec![0], value);
+    }
+
+    fn walk_leaves(&self, nodes: Vec<usize>, value: &mut Value) {
+        let nodes = self.with_others(nodes);
+        let all = || nodes.iter().filter_map(|index| self.nodes.get(*index));
+        let wrapped = || all().flat_map(|node| node.first.iter().chain(&node.items)).copied().collect();
+        let is_secret = |index: &usize| self.nodes.get(*index).is_some_and(|node| node.secret);
+        let scalar = !value.is_object() && !value.is_array();
+        if nodes.iter().any(is_secret) || (scalar && self.with_others(wrapped()).iter().any(is_secret)) {
+            return hide_all(value);
+        }
+        match value {
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    let key = spelling(key);
+                    self.walk_leaves(all().flat_map(|node| node.of_key(&key)).collect(), value);
+                }
+            }
+            Value::Array(items) => {
+                for (index, value) in items.iter_mut().enumerate() {
+                    let mut inner: Vec<usize> = Vec::new();
+                    for node in all() {
+                        inner.extend(node.first.get(index).into_iter().chain(&node.items));
+                    }
+                    // A decoder may accept a list of one for the object in it.
+                    if value.is_object() {
+                        inner.extend(&nodes);
+                    }
+                    self.walk_leaves(inner, value);
+                }
+            }
+            _ => {}
         }
     }
 

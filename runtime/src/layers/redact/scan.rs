@@ -81,6 +81,21 @@ pub(super) fn assignments(text: &str, keys: &Keys) -> Option<String> {
     replace(text, |text, at| assignment_at(text, at, keys))
 }
 
+/// Replaces every whole token of a known issuer with its [`hidden`] form. `None`: there is none. Nothing else is replaced,
+/// whatever a text says it is: a token has no blanks and no characters that mean something to a shell.
+pub(super) fn issued_tokens(text: &str, prefixes: &[Prefix]) -> Option<String> {
+    replace_by(text, |text, at| issued_at(text, at, prefixes), hidden)
+}
+
+/// What people see in place of a text who have to know how much is hidden.
+pub(super) fn hidden(text: &str) -> String {
+    let (count, plural) = match text.chars().count() {
+        1 => (1, ""),
+        count => (count, "s"),
+    };
+    format!("{}, {count} character{plural}]", REDACTED.trim_end_matches(']'))
+}
+
 /// What a scanner finds at a position that starts a word.
 enum Found {
     /// Nothing; resume at this position.
@@ -90,6 +105,14 @@ enum Found {
 }
 
 fn replace(text: &str, find: impl Fn(&[u8], usize) -> Found) -> Option<String> {
+    replace_by(text, find, |_| REDACTED.to_owned())
+}
+
+fn replace_by(
+    text: &str,
+    find: impl Fn(&[u8], usize) -> Found,
+    with: impl Fn(&str) -> String,
+) -> Option<String> {
     let bytes = text.as_bytes();
     let (mut at, mut kept, mut out) = (0, 0, None);
     while at < bytes.len() {
@@ -100,7 +123,7 @@ fn replace(text: &str, find: impl Fn(&[u8], usize) -> Found) -> Option<String> {
                 let (start, end) = (floor(text, start), ceil(text, end));
                 let out = out.get_or_insert_with(String::new);
                 out.push_str(text.get(kept..start).unwrap_or_default());
-                out.push_str(REDACTED);
+                out.push_str(&with(text.get(start..end).unwrap_or_default()));
                 kept = end;
                 at = end.max(at + 1);
             }
@@ -136,19 +159,11 @@ fn token_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> Found {
     if starts(text, at, "-----BEGIN ") {
         return private_key(text, at);
     }
-    if at.checked_sub(1).and_then(|before| text.get(before)).is_some_and(u8::is_ascii_alphanumeric) {
+    if in_word(text, at) {
         return Found::Skip(at + 1);
     }
-    for Prefix { text: prefix, least, of } in prefixes {
-        if starts(text, at, prefix) {
-            let end = run(text, at + prefix.len(), of);
-            if end - at - prefix.len() >= *least {
-                return Found::Hide(at, end);
-            }
-        }
-    }
-    if starts(text, at, "eyJ") {
-        return json_web_token(text, at);
+    if let Some(found) = token_of_issuer(text, at, prefixes) {
+        return found;
     }
     if starts_any_case(text, at, "bearer") {
         return scheme(text, at + 6, |token| token.len() >= 4);
@@ -157,6 +172,64 @@ fn token_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> Found {
         return scheme(text, at + 5, is_basic);
     }
     Found::Skip(at + 1)
+}
+
+/// Whether a word goes on at a position.
+fn in_word(text: &[u8], at: usize) -> bool {
+    at.checked_sub(1).and_then(|before| text.get(before)).is_some_and(u8::is_ascii_alphanumeric)
+}
+
+/// Finds a token with the prefix of an issuer, or a JSON Web Token.
+fn token_of_issuer(text: &[u8], at: usize, prefixes: &[Prefix]) -> Option<Found> {
+    for Prefix { text: prefix, least, of } in prefixes {
+        if starts(text, at, prefix) {
+            let end = run(text, at + prefix.len(), of);
+            if end - at - prefix.len() >= *least {
+                return Some(Found::Hide(at, end));
+            }
+        }
+    }
+    starts(text, at, "eyJ").then(|| json_web_token(text, at))
+}
+
+/// Finds what is a token by itself, whatever stands around it.
+fn issued_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> Found {
+    if starts(text, at, "-----BEGIN ") {
+        return whole_private_key(text, at);
+    }
+    if in_word(text, at) {
+        return Found::Skip(at + 1);
+    }
+    token_of_issuer(text, at, prefixes).unwrap_or(Found::Skip(at + 1))
+}
+
+/// Finds a PEM block of a private key that is whole, and holds a key and no command: lines of Base64, equally long but for
+/// the last, which begin as keys do.
+fn whole_private_key(text: &[u8], at: usize) -> Found {
+    let Found::Hide(_, end) = private_key(text, at) else { return Found::Skip(at + 1) };
+    let block = String::from_utf8_lossy(text.get(at..end).unwrap_or_default()).replace("\\n", "\n");
+    let mut lines = block.lines();
+    let (first, last) = (lines.next().unwrap_or_default(), lines.next_back().unwrap_or_default());
+    let label = first.strip_prefix("-----BEGIN ").and_then(|rest| rest.strip_suffix("-----"));
+    let is_closed = label.is_some_and(|label| last == format!("-----END {label}-----"));
+    let body: Vec<&str> = lines.map(|line| line.trim_end_matches('\r')).collect();
+    if is_closed && is_key(&body) { Found::Hide(at, end) } else { Found::Skip(at + 1) }
+}
+
+fn is_key(lines: &[&str]) -> bool {
+    let (Some(first), [long @ .., last]) = (lines.first(), lines) else { return false };
+    let base64 = |line: &&str| {
+        let mut bytes = line.trim_end_matches('=').bytes();
+        let is_whole = line.len().is_multiple_of(4) && line.len() <= first.len().min(76);
+        is_whole && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
+    };
+    // The name of a program is of one kind of letters, as a rule, and no line of a key is.
+    let holds = |line: &str, kind: fn(&u8) -> bool| line.as_bytes().iter().any(kind);
+    let mixed = |line: &str| holds(line, u8::is_ascii_uppercase) && holds(line, u8::is_ascii_lowercase);
+    (first.starts_with('M') || first.starts_with("b3BlbnNzaC1rZXkt"))
+        && lines.iter().all(base64)
+        && long.iter().all(|line| line.len() >= 64 && line.len() == first.len() && mixed(line))
+        && (mixed(last) || last.ends_with('='))
 }
 
 /// Finds `user:password@` between `://` and the end of the authority.

@@ -36,7 +36,8 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets the secret that seals calls that wait for approval or for input; at least 32 random bytes. The default is
+    /// Sets the secret that seals calls that wait for approval or for input; at least 32 random bytes, with fewer the
+    /// provider is not built. The default is
     /// a random key that is never disclosed and that is dropped with this provider and those built from it, so no
     /// waiting call outlives the program or moves to another. To allow that, set an
     /// [`approval_store`](Self::approval_store) as well.

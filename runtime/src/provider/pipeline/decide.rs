@@ -11,7 +11,7 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::resumption::{Resumption, Waited};
 use crate::call::tool::{AgentTool, decoded, parsed};
-use crate::layers::approval::told_below;
+use crate::layers::approval::{not_shown, told_below};
 use crate::layers::middleware::{Approval, Decision, Middleware, ToolRequest};
 use crate::layers::redact::ToolRedactor;
 use crate::registry::Registry;
@@ -52,6 +52,11 @@ impl Arguments {
     }
 }
 
+/// Returns the arguments as people see them who approve the call, if they can be shown whole.
+fn seen(redactor: Option<&ToolRedactor>, arguments: &Value) -> Result<Value, ToolError> {
+    redactor.map_or(Ok(Value::Null), |redactor| redactor.for_approval(arguments)).map_err(not_shown)
+}
+
 impl Layers {
     /// Returns the arguments, checked and as all middleware left them, and the approved call if it was just approved.
     /// The tool is the registered one, with its registry.
@@ -88,7 +93,8 @@ impl Layers {
                 Decision::Deny(why) => return Err(ToolError::denied(why)),
                 Decision::NeedApproval(reason) => {
                     let secrets = ctx.secrets().unwrap_or_default();
-                    let reason = self.redactor.text_with(&reason, &secrets).into_owned();
+                    let seen = seen(redactor, &arguments.shown)?;
+                    let reason = self.redactor.reason(&reason, &seen, &secrets).map_err(not_shown)?;
                     if !approved.contains(&reason) && !reasons.contains(&reason) {
                         reasons.push(reason);
                     }
@@ -99,7 +105,7 @@ impl Layers {
             return Ok((arguments.wire, None));
         }
         // Boxed: few calls come here, and all would reserve the space for it.
-        let shown = redactor.map_or(Value::Null, |redactor| redactor.shown(&arguments.shown, ctx));
+        let shown = seen(redactor, &arguments.shown)?;
         let approved = Box::pin(self.approve(tool, (arguments.shown, shown), reasons, call, ctx)).await?;
         let wire = Arguments::approved(spec, approved.arguments.clone())?.wire;
         Ok((wire, Some(approved)))

@@ -42,10 +42,11 @@ impl Layers {
             "" => None,
             service => Some(self.breaker.admit(service)?),
         };
+        recorded(record, ctx, self.patience.callbacks).await?;
+        // Nothing comes between this and the tool: what was approved and cannot be recorded stays approved.
         if !spends.is_empty() {
             Box::pin(self.seals.spend(spends, self.patience.callbacks)).await?;
         }
-        recorded(record, ctx, self.patience.callbacks).await?;
         let limit = time_limit(spec, self.default_timeout, ctx.timeout());
         #[cfg(feature = "otel")]
         ctx.runs();

@@ -11,6 +11,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::{Value, json};
 
+use crate::base::printable::visible;
 use crate::call::approval::ApprovalRequest;
 use crate::call::context::ToolContext;
 use crate::call::control::PendingInput;
@@ -102,6 +103,7 @@ impl Question {
             Question::Approval(request) => {
                 let reasons = request.reasons.join(" ");
                 let message = format!("{reasons}\nMay '{}' run with {}?", request.name, request.shown);
+                let message = visible(&message).into_owned();
                 let approve = json!({ "type": "boolean", "title": "Approve" });
                 (
                     message,

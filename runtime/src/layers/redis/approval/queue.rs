@@ -44,10 +44,14 @@ const READ: &str = "\
 local found = {}
 for at = 3, #ARGV do
   local row = ARGV[1] .. '{' .. ARGV[at] .. '}'
-  local fields = redis.call('HMGET', row, 'version', 'state', 'asked_at', 'expires_at', 'entry')
-  if fields[1] then
+  local fields = redis.pcall('HMGET', row, 'version', 'state', 'asked_at', 'expires_at', 'entry')
+  if fields.err then
+    table.insert(found, { ARGV[at], fields.err })
+  elseif fields[1] then
     table.insert(fields, 1, ARGV[at])
-    table.insert(fields, redis.call('GET', ARGV[2] .. '{' .. ARGV[at] .. '}'))
+    local request = redis.pcall('GET', ARGV[2] .. '{' .. ARGV[at] .. '}')
+    if type(request) == 'table' then request = request.err end
+    table.insert(fields, request)
     table.insert(found, fields)
   elseif KEYS[1] then redis.call('ZREM', KEYS[1], ARGV[at]) end
 end
@@ -88,26 +92,37 @@ impl RedisApprovals {
         }
     }
 
-    async fn rows(&self, index: Option<&str>, ids: &[&str]) -> Result<Vec<QueueRow>, StateError> {
+    /// Returns the rows of these IDs that are there; those that cannot be read, as damaged ones in this state.
+    async fn rows(
+        &self,
+        index: Option<&str>,
+        state: ApprovalState,
+        ids: &[&str],
+    ) -> Result<Vec<QueueRow>, StateError> {
         let (rows, requests) = (self.state.prefix(ROW), self.state.prefix(REQUEST));
         let mut args = vec![rows.as_bytes(), requests.as_bytes()];
         args.extend(ids.iter().map(|id| id.as_bytes()));
         let answer = self.state.script(READ, index.as_slice(), &args).await?;
         let Value::Array(found) = &answer else { return Err(self.state.unexpected(&answer)) };
-        let damaged = || self.state.error("a waiting call that this version did not write");
-        found.iter().map(|found| row_of(found).ok_or_else(damaged)).collect()
+        let unexpected = || self.state.unexpected(&answer);
+        found.iter().map(|found| row_of(found, state).ok_or_else(unexpected)).collect()
+    }
+
+    async fn ids_in_state(&self, index: &str) -> Result<Vec<String>, StateError> {
+        let mut command = redis::cmd("ZRANGE");
+        command.arg(index).arg(0).arg(-1);
+        let answer = self.state.request(&command).await?;
+        let Value::Array(ids) = &answer else { return Err(self.state.unexpected(&answer)) };
+        Ok(ids.iter().filter_map(text).map(str::to_owned).collect())
     }
 
     async fn in_state(&self, state: ApprovalState) -> Result<Vec<QueueRow>, StateError> {
         let index = self.state.key(INDEX, state.as_str());
-        let mut command = redis::cmd("ZRANGE");
-        command.arg(&index).arg(0).arg(-1);
-        let answer = self.state.request(&command).await?;
-        let Value::Array(ids) = &answer else { return Err(self.state.unexpected(&answer)) };
-        let ids: Vec<&str> = ids.iter().filter_map(text).collect();
+        let ids = self.ids_in_state(&index).await?;
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let mut all = Vec::with_capacity(ids.len());
         for ids in ids.chunks(AT_ONCE) {
-            all.extend(self.rows(Some(&index), ids).await?);
+            all.extend(self.rows(Some(&index), state, ids).await?);
         }
         // One that was changed meanwhile is in the state in which it was found.
         all.retain(|row| row.state == state);
@@ -115,9 +130,16 @@ impl RedisApprovals {
     }
 }
 
-fn row_of(found: &Value) -> Option<QueueRow> {
+/// Returns a row, or that it cannot be read, if only its ID is there.
+fn row_of(found: &Value, state: ApprovalState) -> Option<QueueRow> {
     let Value::Array(fields) = found else { return None };
-    let [id, version, state, asked_at, expires_at, entry, request] = fields.as_slice() else { return None };
+    let id = Text::copy_of(text(fields.first()?)?);
+    let damaged = || QueueRow::damaged(id, state, "this version did not write it");
+    Some(whole_row(fields).unwrap_or_else(damaged))
+}
+
+fn whole_row(fields: &[Value]) -> Option<QueueRow> {
+    let [id, version, state, asked_at, expires_at, entry, request] = fields else { return None };
     let time = |value| {
         let millis = text(value)?.parse().ok()?;
         UNIX_EPOCH.checked_add(Duration::from_millis(millis))
@@ -152,7 +174,7 @@ impl ApprovalQueue for RedisApprovals {
     }
 
     fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<QueueRow>, ToolError>> {
-        Box::pin(async move { Ok(self.rows(None, &[id]).await?.pop()) })
+        Box::pin(async move { Ok(self.rows(None, ApprovalState::Finished, &[id]).await?.pop()) })
     }
 
     fn list<'a>(&'a self, states: &'a [ApprovalState]) -> BoxFuture<'a, Result<Vec<QueueRow>, ToolError>> {
@@ -163,6 +185,17 @@ impl ApprovalQueue for RedisApprovals {
             }
             all.sort_by_key(|row| row.asked_at);
             Ok(all)
+        })
+    }
+
+    fn ids<'a>(&'a self, start: &'a str) -> BoxFuture<'a, Result<Vec<Text>, ToolError>> {
+        Box::pin(async move {
+            let mut found = Vec::new();
+            for state in ApprovalState::ALL {
+                let ids = self.ids_in_state(&self.state.key(INDEX, state.as_str())).await?;
+                found.extend(ids.into_iter().filter(|id| id.starts_with(start)).map(Text::from));
+            }
+            Ok(found)
         })
     }
 

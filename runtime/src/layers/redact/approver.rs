@@ -1,0 +1,107 @@
+//! What people see who approve a call: what runs, whole, and of its secrets how long they are.
+//!
+//! A model writes the arguments, and wants them approved. So nothing is hidden for the words around it, which the model
+//! chooses, and no list or object is hidden for its name: only texts are, that a tool declares to be secret, that stand
+//! under a telling name, or that are nothing but a token.
+
+use serde_json::Value;
+
+use super::rules::Rules;
+use super::scan;
+use super::{REDACTED, Redactor, Secrets, ToolRedactor};
+
+/// How deeply arguments may be nested that people approve.
+const DEEPEST: usize = 64;
+
+/// How many bytes of JSON people may be shown.
+const LONGEST: usize = 1024 * 1024;
+
+impl ToolRedactor {
+    /// Returns the arguments as people see them who approve a call.
+    ///
+    /// # Errors
+    ///
+    /// Why they cannot be shown whole, as part of a sentence.
+    pub(crate) fn for_approval(&self, arguments: &Value) -> Result<Value, String> {
+        if !is_within(arguments, DEEPEST) {
+            return Err(format!("its arguments are nested more than {DEEPEST} levels deep"));
+        }
+        let mut shown = arguments.clone();
+        if let Some(rules) = self.redactor.applied() {
+            if let Some(input) = &self.input {
+                input.hide_leaves(&mut shown);
+            }
+            rules.hide_texts(&mut shown);
+        }
+        match shown.to_string().len() {
+            0..=LONGEST => Ok(shown),
+            length => Err(format!("its arguments are {length} bytes long, of at most {LONGEST}")),
+        }
+    }
+}
+
+impl Redactor {
+    /// Returns a reason for an approval without secrets that the arguments, as they are shown, do not hold: of what people
+    /// see in the arguments nothing is hidden in the reason.
+    ///
+    /// # Errors
+    ///
+    /// Why that cannot be told, as part of a sentence.
+    pub(crate) fn reason(&self, reason: &str, shown: &Value, secrets: &Secrets) -> Result<String, String> {
+        let Some(rules) = self.applied() else { return Ok(reason.to_owned()) };
+        if secrets.are_too_many() {
+            return Err(
+                "its arguments hold too many secrets to keep all of them out of the reason".to_owned()
+            );
+        }
+        let without = secrets.unseen_in(shown).replace(reason);
+        let reason = without.as_deref().unwrap_or(reason);
+        Ok(scan::issued_tokens(reason, &rules.prefixes).unwrap_or_else(|| reason.to_owned()))
+    }
+}
+
+impl Rules {
+    /// Hides texts under telling keys, and tokens in all other texts.
+    fn hide_texts(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Some(clean) = scan::issued_tokens(text, &self.prefixes) {
+                    *text = clean;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_texts(item)),
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    match value {
+                        value if !self.keys.holds(key) => self.hide_texts(value),
+                        Value::Number(number) => *value = Value::from(scan::hidden(&number.to_string())),
+                        value => hide_texts_in(value),
+                    }
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+/// Hides every text in a value, and nothing else.
+fn hide_texts_in(value: &mut Value) {
+    match value {
+        // Declared as a secret, too.
+        Value::String(text) if text == REDACTED => {}
+        Value::String(text) => *text = scan::hidden(text),
+        Value::Array(items) => items.iter_mut().for_each(hide_texts_in),
+        Value::Object(fields) => fields.values_mut().for_each(hide_texts_in),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Whether a value is nested no deeper than this.
+fn is_within(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Array(_) | Value::Object(_) if depth == 0 => false,
+        Value::Array(items) => items.iter().all(|item| is_within(item, depth - 1)),
+        Value::Object(fields) => fields.values().all(|value| is_within(value, depth - 1)),
+        _ => true,
+    }
+}
