@@ -140,7 +140,7 @@ impl StringRules {
         } = self;
         let mut problems = Vec::new();
         if min_length.is_some() || max_length.is_some() {
-            problems = wrong_count(given.chars().count(), *min_length, *max_length, "characters");
+            problems = wrong_count(given.chars().count(), *min_length, *max_length, "character");
         }
         if !matches(pattern, given) {
             let given = Value::from(truncate::cut(given, MAX_GIVEN));
