@@ -230,6 +230,8 @@ pub mod input {
     pub use serde_json::Value;
 
     pub use crate::base::frozen::Frozen::Static as S;
+    #[cfg(feature = "schemars")]
+    pub use crate::function::input::bridge::{Foreign, ForeignName};
     pub use crate::function::input::derive::{
         Fields, Items, adjacent, count, defs_of, external, extra, extra_of, field_of, fields_of, internal,
         join, member, names, no_variant, null, of, placed, tuple, union, value,

@@ -52,6 +52,9 @@ pub struct ToolSpec {
     pub input: Schema,
     /// The schema of the structured result, if known.
     pub output: Option<Schema>,
+    /// Whether `output` is what a document says of a service: results may differ from it, and are results all the same.
+    /// Contracts do not record it.
+    pub output_may_differ: bool,
     /// The named shapes that `input` and `output` refer to, sorted by name. The tools of one document share the list;
     /// rendering takes from it only what a tool reaches.
     pub defs: List<Def>,
@@ -102,6 +105,7 @@ impl ToolSpec {
         examples: List::EMPTY,
         input: Schema::Tree(crate::base::frozen::Frozen::Static(&Shape::NO_ARGUMENTS)),
         output: None,
+        output_may_differ: false,
         defs: List::EMPTY,
         slim: Slim::DEFAULT,
         exact: false,

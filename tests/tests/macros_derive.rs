@@ -248,6 +248,64 @@ async fn types_of_other_crates_come_over_a_bridge() {
     assert!(call(&tool, json!({"to": {"x": 300}, "via": []}), &ctx, DEFAULT_TIMEOUT).await.is_err());
 }
 
+/// Names what to move.
+#[derive(Debug, toolgen_runtime::ToolInput)]
+#[serde(rename_all = "camelCase")]
+struct Target {
+    /// Where it is.
+    #[arg(schemars)]
+    near_to: Option<foreign::Point>,
+    #[arg(schemars)]
+    #[serde(rename = "label")]
+    name: foreign::Name,
+    #[arg(schemars, default = foreign::Point { x: 7, title: None })]
+    home: foreign::Point,
+    way: Way,
+}
+
+#[derive(Debug, toolgen_runtime::ToolInput)]
+enum Way {
+    Over(#[arg(schemars)] foreign::Name),
+    Along {
+        #[arg(schemars)]
+        points: Vec<foreign::Point>,
+    },
+}
+
+/// Moves.
+#[tool(undocumented)]
+fn move_on(#[arg(schemars)] to: Option<foreign::Point>, target: Option<Target>) -> String {
+    format!("{to:?} {target:?}")
+}
+
+#[tokio::test]
+async fn types_of_other_crates_are_optional_and_stand_in_fields() {
+    let tool = move_on::tool();
+    let schema = schema(&tool);
+    assert_eq!(schema.get("required"), None, "{schema:#}");
+    let ctx = ToolContext::new("1", "t");
+    let told = call(&tool, json!({}), &ctx, DEFAULT_TIMEOUT).await.unwrap().to_text();
+    assert_eq!(told, "None None");
+    let params = json!({
+        "to": {"x": 1},
+        "target": {"label": {"text": "t"}, "way": {"Along": {"points": [{"x": 2}]}}},
+    });
+    assert!(jsonschema::is_valid(&schema, &params), "{schema:#}");
+    let told = call(&tool, params, &ctx, DEFAULT_TIMEOUT).await.unwrap().to_text();
+    assert!(
+        told.starts_with("Some(Point { x: 1, title: None }) Some(Target { near_to: None, name: Name"),
+        "{told}"
+    );
+    assert!(told.contains("home: Point { x: 7, ") && told.contains("points: [Point { x: 2, "), "{told}");
+    let over =
+        json!({"target": {"nearTo": {"x": 3}, "label": {"text": "t"}, "way": {"Over": {"text": "o"}}}});
+    let told = call(&tool, over, &ctx, DEFAULT_TIMEOUT).await.unwrap().to_text();
+    assert!(told.contains("near_to: Some(Point { x: 3") && told.contains("Over(Name"), "{told}");
+    let wrong =
+        json!({"target": {"nearTo": {"x": 300}, "label": {"text": "t"}, "way": {"Over": {"text": "o"}}}});
+    assert!(call(&tool, wrong, &ctx, DEFAULT_TIMEOUT).await.is_err());
+}
+
 macro_rules! takers {
     ($($name:ident: $(#[$rule:meta])* $type:ty;)*) => {
         $(

@@ -8,44 +8,29 @@ use syn::spanned::Spanned;
 use crate::arg_attr::Fallback;
 use crate::docs::Description;
 use crate::errors::at;
+use crate::foreign::Foreign;
 use crate::param::{Argument, Param, Source};
 use crate::rules;
 
 /// Returns the type that is decoded.
 pub(crate) fn decoded(argument: &Argument) -> TokenStream {
-    let ty = argument.form.owned();
-    if argument.attr.schemars {
-        let name = foreign_name(argument);
-        quote!(__toolgen::Foreign<#ty, #name>)
-    } else {
-        ty
-    }
+    of_foreign(argument).map_or_else(|| argument.form.owned(), |foreign| foreign.decoded())
 }
 
-fn foreign_name(argument: &Argument) -> Ident {
-    quote::format_ident!("__Foreign_{}", argument.ident.unraw())
+fn of_foreign(argument: &Argument) -> Option<Foreign> {
+    let marker = || quote::format_ident!("__Foreign_{}", argument.ident.unraw());
+    argument.attr.schemars.then(|| Foreign::new(marker(), &argument.form.owned()))
 }
 
 /// Returns the name of an argument's type from another crate, as a type.
 pub(crate) fn foreign(argument: &Argument) -> TokenStream {
-    if !argument.attr.schemars {
-        return TokenStream::new();
-    }
-    let name = foreign_name(argument);
-    // Without the spaces between tokens, because it is a name.
-    let text: String = argument.form.owned().to_string().chars().filter(|c| !c.is_whitespace()).collect();
-    let plain = text.split(['<', '[', '(']).count() == 1;
-    let last = if plain { text.rsplit("::").next().unwrap_or_default() } else { &text };
-    let last: String = last.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-    let last = last.trim_matches('_');
-    quote! {
-        #[allow(non_camel_case_types)]
-        struct #name;
+    of_foreign(argument).map(|foreign| foreign.declared()).unwrap_or_default()
+}
 
-        impl __toolgen::ForeignName for #name {
-            const NAME: &'static __toolgen::str = ::core::concat!(::core::module_path!(), "::", #last);
-        }
-    }
+/// Returns the expression of the default, of the type that is decoded.
+fn default_expr(argument: &Argument) -> Option<TokenStream> {
+    let default = argument.attr.default_expr()?;
+    Some(of_foreign(argument).map_or_else(|| default.clone(), |foreign| foreign.wrapped(&default)))
 }
 
 /// Returns the field of an argument in the schema.
@@ -112,11 +97,12 @@ pub(crate) fn bind(param: &Param, variable: &Ident, args: &Ident, ctx: &Ident) -
             let name = &argument.name;
             let ty = decoded(argument);
             let place = at(argument.attr.path.as_ref().map_or(span, |path| path.span));
-            let taken = match argument.attr.default_expr() {
+            let taken = match default_expr(argument) {
                 Some(default) => quote_spanned!(place=> #args.take_or::<#ty>(#name, || #default)?),
                 None => quote_spanned!(place=> #args.take::<#ty>(#name)?),
             };
-            let taken = if argument.attr.schemars { quote!(#taken.0) } else { taken };
+            let foreign = of_foreign(argument);
+            let taken = foreign.map_or_else(|| taken.clone(), |foreign| foreign.unwrapped(&taken));
             let taken = match &argument.attr.path {
                 Some(path) => {
                     let within = path.within.iter();
@@ -149,7 +135,7 @@ pub(crate) fn collect(param: &Param, defs: &Ident) -> TokenStream {
     let name = &argument.name;
     let default = match &argument.attr.default {
         Some(Fallback::Value(expr)) if rules::literal(expr).is_some() => None,
-        Some(_) => argument.attr.default_expr().map(|default| {
+        Some(_) => default_expr(argument).map(|default| {
             let span = default.span();
             quote_spanned!(at(span)=> {
                 let default = || -> #ty { #default };

@@ -15,6 +15,7 @@ use crate::attr;
 use crate::dialects;
 use crate::docs::{self, Description};
 use crate::errors::{Errors, at};
+use crate::foreign::Foreign;
 use crate::runtime_path;
 use cases::Case;
 use serde_attr::{ContainerAttr, FieldAttr, Tagging, VariantAttr};
@@ -58,11 +59,41 @@ pub(crate) struct Field {
     pub(crate) member: syn::Member,
     /// Its name in JSON.
     pub(crate) name: String,
+    /// The type that is decoded.
     pub(crate) ty: TokenStream,
+    /// How its value is inside of what is decoded, if it is of another crate.
+    pub(crate) foreign: Option<Foreign>,
     pub(crate) span: proc_macro2::Span,
     pub(crate) serde: FieldAttr,
     pub(crate) arg: ArgAttr,
     pub(crate) description: Option<Description>,
+}
+
+impl Input {
+    /// Returns all fields, those of the variants of an enum one after the other.
+    fn fields(&self) -> impl Iterator<Item = &Field> {
+        let payloads: Vec<&Payload> = match &self.data {
+            Shape::Struct(payload) => vec![payload],
+            Shape::Enum(variants) => variants.iter().map(|variant| &variant.payload).collect(),
+        };
+        payloads.into_iter().flat_map(|payload| match payload {
+            Payload::Unit => &[][..],
+            Payload::Newtype(field) => std::slice::from_ref(&**field),
+            Payload::Tuple(fields) | Payload::Named(fields) => fields,
+        })
+    }
+}
+
+impl Field {
+    /// Returns the value of the field, from an expression of the type that is decoded.
+    pub(crate) fn unwrapped(&self, decoded: TokenStream) -> TokenStream {
+        self.foreign.as_ref().map_or(decoded.clone(), |foreign| foreign.unwrapped(&decoded))
+    }
+
+    /// Returns an expression of the type that is decoded, from the value of the field.
+    pub(crate) fn wrapped(&self, value: TokenStream) -> TokenStream {
+        self.foreign.as_ref().map_or(value.clone(), |foreign| foreign.wrapped(&value))
+    }
 }
 
 /// Expands the derive.
@@ -105,7 +136,7 @@ fn read(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
         }
     }
     let data = match &input.data {
-        Data::Struct(data) => Shape::Struct(payload(&data.fields, attr.rename_all, attr.default, errors)),
+        Data::Struct(data) => Shape::Struct(payload(&data.fields, "", attr.rename_all, attr.default, errors)),
         Data::Enum(data) => {
             if data.variants.is_empty() {
                 errors.at(&input.ident, "an enum without variants has no value a model could send");
@@ -138,7 +169,7 @@ fn variant(variant: &syn::Variant, container: &ContainerAttr, errors: &mut Error
             .unwrap_or_else(|| container.rename_all.map_or(ident.clone(), |case| case.of_variant(&ident))),
         aliases,
         description: docs::read(&variant.attrs).description,
-        payload: payload(&variant.fields, case, false, errors),
+        payload: payload(&variant.fields, &ident, case, false, errors),
     })
 }
 
@@ -155,7 +186,14 @@ fn check_variants(variants: &[Variant], attr: &ContainerAttr, errors: &mut Error
     }
 }
 
-fn payload(fields: &Fields, case: Option<Case>, default: bool, errors: &mut Errors) -> Payload {
+/// Reads the fields of a struct, or of the variant of this name.
+fn payload(
+    fields: &Fields,
+    variant: &str,
+    case: Option<Case>,
+    default: bool,
+    errors: &mut Errors,
+) -> Payload {
     let mut read: Vec<Field> = Vec::new();
     for (index, field) in fields.iter().enumerate() {
         let mut attrs = field.attrs.clone();
@@ -181,7 +219,12 @@ fn payload(fields: &Fields, case: Option<Case>, default: bool, errors: &mut Erro
             None => docs::read(&field.attrs).description,
         };
         let span = syn::spanned::Spanned::span(&field.ty);
-        read.push(Field { member, name, ty: field.ty.to_token_stream(), span, serde, arg, description });
+        let ty = field.ty.to_token_stream();
+        // What is skipped is not decoded.
+        let foreign = (arg.schemars && !serde.skip)
+            .then(|| Foreign::new(format_ident!("__Foreign_{variant}_{index}"), &ty));
+        let ty = foreign.as_ref().map_or(ty, Foreign::decoded);
+        read.push(Field { member, name, ty, foreign, span, serde, arg, description });
     }
     match fields {
         Fields::Named(_) => Payload::Named(read),
@@ -226,6 +269,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
         )
     });
     let decode = decode::decode(input);
+    let foreign = input.fields().filter_map(|field| field.foreign.as_ref()).map(Foreign::declared);
     let tracked = dialects::tracked();
     let span = at(ident.span());
     let fits = if input.generic { Vec::new() } else { dialects::constants(&[], errors) };
@@ -245,6 +289,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
 
             #tracked
             #(#fits)*
+            #(#foreign)*
 
             #[automatically_derived]
             impl #impl_generics __toolgen::ToolInput for #ident #type_generics #where_clause {

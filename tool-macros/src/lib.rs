@@ -27,6 +27,7 @@ mod docs;
 mod effects;
 mod errors;
 mod expand;
+mod foreign;
 mod form;
 mod json;
 mod methods;

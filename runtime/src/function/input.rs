@@ -53,6 +53,7 @@ mod copy;
 mod defs;
 #[doc(hidden)]
 pub mod derive;
+mod formats;
 #[cfg(feature = "runtime")]
 mod named_shapes;
 mod rules;

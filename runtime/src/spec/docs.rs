@@ -105,11 +105,23 @@ fn first_paragraph(text: &str) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    if text.contains(['\n', '\r']) {
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    } else {
-        text.to_owned()
+    if !text.contains(['\n', '\r']) {
+        return text.to_owned();
     }
+    let mut line = String::new();
+    for paragraph in text.replace("\r\n", "\n").split("\n\n") {
+        for (index, word) in paragraph.split_whitespace().enumerate() {
+            // A summary before a description rarely ends with a full stop.
+            if index == 0 && line.ends_with(char::is_alphanumeric) {
+                line.push('.');
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    line
 }
 
 fn parameters(out: &mut String, rules: &ObjectRules, defs: &List<Def>) {
@@ -227,6 +239,12 @@ mod tests {
     #[test]
     fn no_tools_are_told_so() {
         assert_eq!(summary([]), "No tools available");
+    }
+
+    #[test]
+    fn paragraphs_on_one_line_are_sentences() {
+        assert_eq!(one_line("List pets\n\nAll of\nthem."), "List pets. All of them.");
+        assert_eq!(one_line("Lists:\r\n\r\n- pets!\n\n"), "Lists: - pets!");
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub struct StructuredOutput {
     pub schema: Schema,
     /// The shapes the schema refers to, sorted by name.
     pub defs: List<Def>,
+    /// Whether results may differ from the schema, see [`ToolSpec::output_may_differ`].
+    pub may_differ: bool,
 }
 
 impl StructuredOutput {
@@ -32,6 +34,10 @@ impl ToolSpec {
     pub fn structured_output(&self) -> Option<StructuredOutput> {
         let schema = self.output.as_ref()?;
         let is_object = matches!(resolved(schema, &self.defs)?.kind, Kind::Object(_));
-        is_object.then(|| StructuredOutput { schema: schema.clone(), defs: self.defs.clone() })
+        is_object.then(|| StructuredOutput {
+            schema: schema.clone(),
+            defs: self.defs.clone(),
+            may_differ: self.output_may_differ,
+        })
     }
 }

@@ -94,9 +94,12 @@ pub(crate) fn refusal(response: &ToolResponse) -> Option<String> {
 /// Renders the result of `tools/call`: `content`, `structuredContent` if the tool declares an object as its output, and
 /// `isError`.
 ///
-/// The protocol requires that a tool with a declared output returns a matching result, and its clients refuse any other
-/// answer except an error. So if the structured result is missing, too large for the limit of results, or does not
-/// match, the answer is an error that says so, followed by the content.
+/// The protocol requires that a tool with a published `outputSchema` returns a matching result, and its clients refuse
+/// any other answer except an error. So if the structured result is missing, too large for the limit of results, or does
+/// not match, the answer is an error that says so, followed by the content.
+///
+/// A tool whose results [may differ](crate::ToolSpec::output_may_differ) from what it declares publishes no schema: a
+/// service that answers otherwise than its document says has answered. Its objects are `structuredContent` as they came.
 ///
 /// Responses of a [`Provider`](crate::Provider) carry what the tool declares; for others, set
 /// [`specs`](AnswerOptions::specs).
@@ -114,6 +117,7 @@ pub fn result(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     {
         match structured_content(result, &declared) {
             Ok(value) => structured = Some(value),
+            Err(_) if declared.may_differ => {}
             Err(why) => {
                 is_error = true;
                 let told = format!(
@@ -143,9 +147,12 @@ fn declared<'a>(
     response.declared.as_deref().map(Cow::Borrowed).or_else(|| by_name().map(Cow::Owned))
 }
 
-/// Returns the structured result, if it matches the declaration.
+/// Returns the structured result, if it matches the declaration, or is an object where it may differ from that.
 fn structured_content(result: &ToolResult, declared: &StructuredOutput) -> Result<Value, String> {
     let value = result.structured()?.into_owned();
+    if declared.may_differ && value.is_object() {
+        return Ok(value);
+    }
     match declared.problems(&value).first() {
         None => Ok(value),
         Some(problem) => Err(format!("it is not as declared: {}: {}", problem.pointer, problem.message)),
@@ -158,7 +165,7 @@ fn tool(spec: &ToolSpec, schema: Value, _: &Dialect) -> Value {
         tool["title"] = Value::from(spec.label.as_str());
     }
     tool["inputSchema"] = schema;
-    if let Some(output) = spec.structured_output() {
+    if let Some(output) = spec.structured_output().filter(|output| !output.may_differ) {
         // Plain JSON Schema refuses nothing; without a schema, results are just not structured.
         let rendered = render_output(&output.schema, &output.defs, &JSON_SCHEMA);
         if let Ok(Value::Object(mut schema)) = rendered.map(|rendered| rendered.schema) {

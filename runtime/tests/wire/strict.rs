@@ -38,7 +38,14 @@ fn declared() -> ToolSpec {
 
 /// What the official clients do with an answer, and the answer.
 async fn answered(give: fn() -> ToolResult, limit: Option<u64>) -> Value {
-    let registry = Registry::builder().add(Give(declared(), give)).seal().unwrap();
+    let (schema, answer) = listed_and_answered(declared(), give, limit).await;
+    judge(&schema, &answer);
+    answer
+}
+
+/// The schema that is listed for the results of a tool, and an answer.
+async fn listed_and_answered(spec: ToolSpec, give: fn() -> ToolResult, limit: Option<u64>) -> (Value, Value) {
+    let registry = Registry::builder().add(Give(spec, give)).seal().unwrap();
     let mut provider = Provider::builder(&registry);
     if let Some(limit) = limit {
         provider = provider.pages(Pages::new(ResultLimit::bytes(limit)));
@@ -48,10 +55,8 @@ async fn answered(give: fn() -> ToolResult, limit: Option<u64>) -> Value {
     let response = provider.call(call, &ToolContext::new("turn", "")).await;
     let tools = WireFormat::Mcp.tools(provider.specs()).unwrap();
     let tools = tools["tools"].as_array().unwrap().clone();
-    let schema = &tools.iter().find(|tool| tool["name"] == "give").unwrap()["outputSchema"];
-    let answer = WireFormat::Mcp.answers(&[response]).remove(0)["result"].take();
-    judge(schema, &answer);
-    answer
+    let schema = tools.iter().find(|tool| tool["name"] == "give").unwrap()["outputSchema"].clone();
+    (schema, WireFormat::Mcp.answers(&[response]).remove(0)["result"].take())
 }
 
 fn judge(schema: &Value, answer: &Value) {
@@ -97,6 +102,29 @@ async fn a_result_that_is_not_as_declared_is_an_error() {
     assert_eq!(answer["isError"], true);
     assert!(answer["content"][0]["text"].as_str().unwrap().contains("/rows/0"), "{answer}");
     assert_eq!(answered(|| ToolResult::text("rows"), None).await["isError"], true);
+}
+
+/// The call was made: what reads as a failure is made again.
+#[tokio::test]
+async fn a_service_that_differs_from_its_document_has_answered() {
+    let of_service = || ToolSpec { output_may_differ: true, ..declared() };
+    for (give, structured) in [
+        (|| ToolResult::json(json!({"rows": [1]})), json!({"rows": [1]})),
+        (|| ToolResult::json(json!({"rows": null, "more": "7"})), json!({"rows": null, "more": "7"})),
+        (|| ToolResult::json(json!({})), json!({})),
+        // Revision 2025-11-25 has no other structured content than objects.
+        (|| ToolResult::json(json!([1, 2])), Value::Null),
+        (|| ToolResult::json(json!({"rows": vec![1; 5000]})), Value::Null),
+    ] as [(fn() -> ToolResult, Value); 5]
+    {
+        let (schema, answer) = listed_and_answered(of_service(), give, Some(1000)).await;
+        assert_eq!(
+            (&schema, &answer["isError"], &answer["structuredContent"]),
+            (&Value::Null, &Value::Null, &structured)
+        );
+        let told = answer["content"][0]["text"].as_str().unwrap();
+        assert!(!told.contains("structured result"), "{told}");
+    }
 }
 
 #[test]

@@ -25,14 +25,16 @@ fn payload_of(path: &TokenStream, payload: &Payload, defaults: bool) -> TokenStr
         Payload::Newtype(field) => {
             let (ty, member) = (&field.ty, &field.member);
             let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-            quote!(#path { #member: (#of.make)(value)? })
+            let made = field.unwrapped(quote!((#of.make)(value)?));
+            quote!(#path { #member: #made })
         }
         Payload::Tuple(fields) => {
             let count = fields.len();
             let takes = fields.iter().map(|field| {
                 let (ty, member) = (&field.ty, &field.member);
                 let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-                quote!(#member: items.next(#of)?)
+                let taken = field.unwrapped(quote!(items.next(#of)?));
+                quote!(#member: #taken)
             });
             quote!({ let mut items = __toolgen::Items::new(value, #count)?; #path { #(#takes),* } })
         }
@@ -63,10 +65,11 @@ fn named(path: &TokenStream, fields: &[Field], defaults: bool) -> TokenStream {
     })
 }
 
-/// Returns the expression of a field's default, if it has one; `of_container` is that of the type's own default.
+/// Returns the expression of a field's default, if it has one, of the type that is decoded; `of_container` is that of the
+/// type's own default.
 pub(super) fn default_of(field: &Field, of_container: &TokenStream) -> Option<TokenStream> {
     let span = at(field.span);
-    match (&field.arg.default, &field.serde.default) {
+    let default = match (&field.arg.default, &field.serde.default) {
         (Some(_), _) => field.arg.default_expr(),
         (None, Some(serde_attr::Default::Path(path))) => Some(quote!(#path())),
         (None, Some(serde_attr::Default::OfType)) => {
@@ -74,7 +77,8 @@ pub(super) fn default_of(field: &Field, of_container: &TokenStream) -> Option<To
         }
         (None, None) if field.serde.container_default => Some(of_container.clone()),
         (None, None) => None,
-    }
+    };
+    default.map(|default| field.wrapped(default))
 }
 
 fn taken(field: &Field) -> TokenStream {
@@ -86,13 +90,13 @@ fn taken(field: &Field) -> TokenStream {
         return quote!({ let skipped: #ty = #default; skipped });
     }
     if field.serde.flatten {
-        return quote!(fields.flat::<#ty>()?);
+        return field.unwrapped(quote!(fields.flat::<#ty>()?));
     }
     let of = quote_spanned!(span=> __toolgen::of::<#ty>());
-    match default {
+    field.unwrapped(match default {
         Some(default) => quote!(fields.take_or(#of, #name, || #default)?),
         None => quote!(fields.take(#of, #name)?),
-    }
+    })
 }
 
 fn variants_of(variants: &[Variant], tagging: &Tagging) -> TokenStream {

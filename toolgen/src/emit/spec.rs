@@ -24,6 +24,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
         examples,
         input,
         output,
+        output_may_differ,
         defs,
         slim,
         exact,
@@ -52,6 +53,7 @@ pub(super) fn spec(spec: &ToolSpec, pool: &mut Pool) -> Expr {
     fields.put("examples", examples, &base.examples, |list| list_of(list, example));
     fields.put("input", input, &base.input, schema);
     fields.set_or_leave("output", output.as_ref().map(|output| some(schema(output))));
+    fields.set_or_leave("output_may_differ", output_may_differ.then(|| Expr::atom("true")));
     fields.set_or_leave("defs", (!defs.is_empty()).then(|| pool.defs(defs, def)));
     fields.put("slim", slim, &base.slim, size::slim);
     fields.set_or_leave("exact", exact.then(|| Expr::atom("true")));

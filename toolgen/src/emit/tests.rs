@@ -236,6 +236,7 @@ fn full_spec(name: &'static str) -> ToolSpec {
         examples: one(Example { summary: text("One"), arguments: text("{\"id\":1}") }),
         input: Shape::of(Kind::Object(ObjectRules::ANY)).into(),
         output: Some(Shape::of(Kind::Ref(text("Pet"))).into()),
+        output_may_differ: true,
         defs: defs(),
         exact: true,
         slim: "compact, optional=a, depth=3, values=9, description=sentence".parse().unwrap(),

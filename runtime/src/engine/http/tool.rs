@@ -15,6 +15,7 @@ use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::engine::Engine;
 use crate::engine::limit::within;
+use crate::schema::shape::decode::result_problems;
 use crate::spec::ToolSpec;
 use crate::spec::plan::Tool;
 
@@ -62,7 +63,23 @@ impl AgentTool for HttpTool {
         Box::pin(async move {
             let limit = self.engine.time_limit(self.spec(), ctx.timeout());
             let run = self.engine.run(&self.tool, params, limit, ctx);
-            within(limit, ctx, run).await?
+            let mut result = within(limit, ctx, run).await??;
+            note_deviation(&self.tool.spec, &mut result);
+            Ok(result)
         })
+    }
+}
+
+/// Notes in the details where an answer is not as the document of the service says: a model needs no more than the answer,
+/// those who watch want to know.
+fn note_deviation(spec: &ToolSpec, result: &mut ToolResult) {
+    let Some(output) = spec.output.as_ref().filter(|_| spec.output_may_differ && !result.is_error()) else {
+        return;
+    };
+    let Ok(value) = result.structured() else { return };
+    let problems = result_problems(&value, output.shape(), &spec.defs);
+    if let Some(problem) = problems.first() {
+        let told = format!("{}: {}", problem.pointer, problem.message);
+        result.details["deviates"] = told.into();
     }
 }

@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::named_shapes::renamed;
@@ -17,6 +18,34 @@ use crate::schema::shape::read::read;
 
 /// A type of another crate; `N` gives its name in schemas.
 pub struct Foreign<T, N>(pub T, PhantomData<N>);
+
+impl<T, N> Foreign<T, N> {
+    /// Wraps a value.
+    pub fn of(value: T) -> Foreign<T, N> {
+        Foreign(value, PhantomData)
+    }
+
+    /// Wraps the value of an option.
+    pub fn of_optional(value: Option<T>) -> Option<Foreign<T, N>> {
+        value.map(Foreign::of)
+    }
+
+    /// Returns the value.
+    pub fn value(self) -> T {
+        self.0
+    }
+
+    /// Returns the value in an option.
+    pub fn optional(this: Option<Self>) -> Option<T> {
+        this.map(Foreign::value)
+    }
+}
+
+impl<T: Serialize, N> Serialize for Foreign<T, N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
 
 impl<T: fmt::Debug, N> fmt::Debug for Foreign<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -118,12 +118,14 @@ impl Stated {
 }
 
 /// Returns what is wrong with a number of things.
-fn wrong_count(count: usize, least: Option<u64>, most: Option<u64>, things: &str) -> Vec<String> {
+fn wrong_count(count: usize, least: Option<u64>, most: Option<u64>, thing: &str) -> Vec<String> {
     let count = u64::try_from(count).unwrap_or(u64::MAX);
-    let few = least.filter(|limit| count < *limit);
-    let few = few.map(|limit| format!("must have at least {limit} {things}, got {count}"));
-    let many = most.filter(|limit| count > *limit);
-    let many = many.map(|limit| format!("must have at most {limit} {things}, got {count}"));
+    let told = |bound: &str, limit: u64| {
+        let plural = if limit == 1 { "" } else { "s" };
+        format!("must have {bound} {limit} {thing}{plural}, got {count}")
+    };
+    let few = least.filter(|limit| count < *limit).map(|limit| told("at least", limit));
+    let many = most.filter(|limit| count > *limit).map(|limit| told("at most", limit));
     few.into_iter().chain(many).collect()
 }
 

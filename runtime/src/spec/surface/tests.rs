@@ -59,6 +59,7 @@ fn full() -> ToolSpec {
             }))
             .into(),
         ),
+        output_may_differ: false,
         defs: defs(&json!({
             "Order": {"type": "object", "properties": {"id": {"type": "integer"}, "place": {"$ref": "#/$defs/Place"}}, "required": ["id"]},
             "Place": {"type": "object", "properties": {"street": {"type": "string"}, "within": {"$ref": "#/$defs/Place"}}},

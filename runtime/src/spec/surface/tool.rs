@@ -53,6 +53,8 @@ pub(super) fn written(spec: &ToolSpec) -> Map<String, Value> {
         examples,
         input,
         output,
+        // How strictly results are held to `output` is no part of the contract.
+        output_may_differ: _,
         defs: _,
         effects,
         category,
@@ -182,6 +184,7 @@ impl Reader {
             examples: self.objects(tool, at, "examples", Reader::example),
             input: input.unwrap_or(ToolSpec::EMPTY.input),
             output,
+            output_may_differ: false,
             defs: List::EMPTY,
             effects: self.effects(tool.get("effects").unwrap_or(&Value::Null), &format!("{at}/effects")),
             category: category.unwrap_or(ToolSpec::EMPTY.category),

@@ -68,6 +68,7 @@ impl<'a> Context<'a> {
         if !draft.broken && !takes_all {
             self.check_used(draft, &scope);
         }
+        draft.spec.output_may_differ = draft.spec.output.is_some() && matches!(call, Some(Call::Http(_)));
         draft.call = call;
     }
 

@@ -104,6 +104,7 @@ impl<'a> Context<'a> {
             returns: Text::from(returned.description),
             examples: example.iter().map(example_call).collect(),
             input: input.into(),
+            output_may_differ: returned.shape.is_some(),
             output: returned.shape.map(Into::into),
             scopes: vec![Text::Static(if effects.read_only { "read" } else { "write" })].into(),
             effects,

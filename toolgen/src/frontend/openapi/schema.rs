@@ -34,7 +34,14 @@ impl<'a> Context<'a> {
 
     /// Returns the shape of the schema at a node; `name` is that of the field it describes, or empty.
     pub(super) fn shape_of(&mut self, node: &Node<'a>, name: &str) -> Shape {
-        let schema = self.schema_of(node);
+        let mut schema = self.schema_of(node);
+        // The normal form has no titles; that of a field may say what nothing else says.
+        if let (false, Some(title), Value::Object(schema)) =
+            (name.is_empty(), node.value.get("title"), &mut schema)
+            && !schema.contains_key("$ref")
+        {
+            schema.insert("title".to_owned(), title.clone());
+        }
         self.read_shape(&schema, name, &node.pointer)
     }
 

@@ -44,9 +44,14 @@ pub(super) fn expected(shape: &Shape) -> String {
         Kind::Object(_) => "an object".into(),
         Kind::Union(rules) => either(rules),
         Kind::All(parts) => parts.first().map_or_else(|| "a value".into(), expected),
-        Kind::Ref(name) => format!("a {name}"),
+        Kind::Ref(name) => format!("{} {name}", article(name)),
     };
     if shape.nullable { format!("{what} or null") } else { what }
+}
+
+/// Returns the article of a name, by its first letter.
+fn article(name: &str) -> &'static str {
+    if name.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" }
 }
 
 fn either(rules: &UnionRules) -> String {

@@ -130,7 +130,8 @@ fn reference(reference: &Value) -> Option<Shape> {
     }))
 }
 
-fn title_says_something(title: &str, name: &str) -> bool {
+/// Whether a title says more than the name that it is of.
+pub(super) fn title_says_something(title: &str, name: &str) -> bool {
     let letters = |text: &str| -> String {
         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };

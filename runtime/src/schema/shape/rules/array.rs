@@ -63,7 +63,7 @@ impl ArrayRules {
     /// Returns what is wrong with the number of values. That no value may occur twice is held against the values.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
         let ArrayRules { items: _, min_items, max_items, unique: _ } = self;
-        wrong_count(count, *min_items, *max_items, "items")
+        wrong_count(count, *min_items, *max_items, "item")
     }
 
     /// Whether the number of values is right, and no rule is left but the shape of each value.
@@ -114,7 +114,7 @@ impl TupleRules {
     /// Returns what is wrong with the number of values.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
         let TupleRules { items: _, rest: _, min_items, max_items } = self;
-        wrong_count(count, *min_items, *max_items, "items")
+        wrong_count(count, *min_items, *max_items, "item")
     }
 
     /// Copies the rules in a constant.

@@ -72,7 +72,7 @@ impl ObjectRules {
 
     /// Returns what is wrong with the number of fields.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
-        wrong_count(count, self.min_properties, self.max_properties, "keys")
+        wrong_count(count, self.min_properties, self.max_properties, "key")
     }
 
     /// Returns the shape of the value under a key that is no field, if it has one.

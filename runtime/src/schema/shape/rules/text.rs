@@ -140,7 +140,7 @@ impl StringRules {
         } = self;
         let mut problems = Vec::new();
         if min_length.is_some() || max_length.is_some() {
-            problems = wrong_count(given.chars().count(), *min_length, *max_length, "characters");
+            problems = wrong_count(given.chars().count(), *min_length, *max_length, "character");
         }
         if pattern::is_too_long(pattern, given) {
             let most = pattern::longest_tried(pattern);

@@ -108,8 +108,9 @@ fn drop_type_of_values(variants: &[Value], out: &mut Object) {
     }
 }
 
-/// In a union the title distinguishes variants; elsewhere it repeats the key.
-fn describe_by_title(schema: &mut Value, source: &Value) {
+/// Takes the title for a description where there is none. In a union it distinguishes variants, and of a field it may say
+/// more than the key; elsewhere it repeats a name.
+pub(super) fn describe_by_title(schema: &mut Value, source: &Value) {
     let title = source.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
     if let (Some(title), Value::Object(object)) = (title, schema)
         && source.get("$ref").is_none()

@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::compose::describe_by_title;
 use super::{Object, Reader};
 use crate::schema::shape::read::Source;
+use crate::schema::shape::read::build::title_says_something;
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Reads `properties` and `required`.
@@ -22,11 +24,15 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             if says_so && !required.contains(&key.as_str()) {
                 required.push(key);
             }
-            let schema = match field {
+            let mut schema = match field {
                 Value::Null => json!({}),
                 field => self.at("properties", |reader| reader.at(key, |reader| reader.schema(field))),
             };
             let name = name_of(key);
+            let title = field.get("title").and_then(Value::as_str).unwrap_or_default();
+            if self.rules.is_openapi() && title_says_something(title, &name) {
+                describe_by_title(&mut schema, field);
+            }
             read.insert(name.clone(), if name == *key { schema } else { with_wire(schema, key) });
         }
         for key in required.iter().copied().filter(unlisted).filter(|key| name_of(key) != *key) {

@@ -1,0 +1,153 @@
+//! Types that are texts of a format: addresses, times, spans of time, UUIDs and URLs.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{ArgumentProblem, ToolInput, problem, rules};
+use crate::base::frozen::Text;
+use crate::schema::shape::{Kind, Shape, StringRules};
+
+const fn of_format(format: &'static str) -> Shape {
+    rules::with_kind(Kind::String(StringRules { format: Text::Static(format), ..StringRules::ANY }))
+}
+
+macro_rules! formats {
+    ($($(#[$cfg:meta])? $type:ty, $format:literal, $what:literal;)*) => {$(
+        $(#[$cfg])?
+        impl ToolInput for $type {
+            const SHAPE: Shape = of_format($format);
+
+            fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+                let read = value.as_str().and_then(|text| text.parse().ok());
+                read.ok_or_else(|| problem($what, &value))
+            }
+        }
+    )*};
+}
+
+formats! {
+    // There is no format for both versions.
+    IpAddr, "", "an IP address such as 192.0.2.1 or 2001:db8::1";
+    Ipv4Addr, "ipv4", "an IPv4 address such as 192.0.2.1";
+    Ipv6Addr, "ipv6", "an IPv6 address such as 2001:db8::1";
+    #[cfg(feature = "chrono")]
+    chrono::DateTime<chrono::Utc>, "date-time", "a time such as 2026-01-31T12:00:00Z";
+    #[cfg(feature = "chrono")]
+    chrono::DateTime<chrono::FixedOffset>, "date-time", "a time such as 2026-01-31T12:00:00+01:00";
+    #[cfg(feature = "chrono")]
+    chrono::NaiveDate, "date", "a date such as 2026-01-31";
+    #[cfg(feature = "jiff")]
+    jiff::Timestamp, "date-time", "a time such as 2026-01-31T12:00:00Z";
+    #[cfg(feature = "jiff")]
+    jiff::civil::Date, "date", "a date such as 2026-01-31";
+    #[cfg(feature = "url")]
+    url::Url, "uri", "a URL";
+    #[cfg(feature = "uuid")]
+    uuid::Uuid, "uuid", "a UUID";
+}
+
+/// As ISO 8601 has it, because that names its units: `PT1M30S`. Years and months have no fixed length and are refused.
+impl ToolInput for Duration {
+    const SHAPE: Shape = of_format("duration");
+    // Serde writes seconds and nanoseconds.
+    const SYMMETRIC: bool = false;
+
+    fn decode(value: Value) -> Result<Self, ArgumentProblem> {
+        let read = value.as_str().and_then(span);
+        read.ok_or_else(|| {
+            problem("a span of weeks, days, hours, minutes and seconds such as PT1M30S", &value)
+        })
+    }
+}
+
+/// The units of a span, largest first, with their seconds and whether they stand behind the `T`.
+const UNITS: [(char, u64, bool); 5] =
+    [('W', 604_800, false), ('D', 86_400, false), ('H', 3600, true), ('M', 60, true), ('S', 1, true)];
+
+/// Reads a span of time. A number may have a fraction.
+fn span(text: &str) -> Option<Duration> {
+    let text = text.strip_prefix('P')?;
+    let (days, times) = match text.split_once('T') {
+        Some((_, "")) => return None,
+        Some((days, times)) => (days, times),
+        None => (text, ""),
+    };
+    let mut sum = Duration::ZERO;
+    let mut units = UNITS.iter();
+    let mut given = 0;
+    for (mut rest, is_time) in [(days, false), (times, true)] {
+        while !rest.is_empty() {
+            let end = rest.find(|c: char| c.is_ascii_alphabetic())?;
+            let (number, unit) = rest.split_at(end);
+            let (_, seconds, _) =
+                units.find(|(letter, _, behind)| unit.starts_with(*letter) && *behind == is_time)?;
+            sum = sum.checked_add(amount(number, *seconds)?)?;
+            rest = unit.get(1..)?;
+            given += 1;
+        }
+    }
+    (given > 0).then_some(sum)
+}
+
+/// Returns a number of units as a span of time.
+fn amount(number: &str, seconds: u64) -> Option<Duration> {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, fraction) = number.split_once(['.', ',']).unwrap_or((number, "0"));
+    if !digits(whole) || !digits(fraction) {
+        return None;
+    }
+    let whole = Duration::from_secs(whole.parse::<u64>().ok()?.checked_mul(seconds)?);
+    let nanos = format!("{:0<9}", fraction.get(..9).unwrap_or(fraction)).parse::<u64>().ok()?;
+    whole.checked_add(Duration::from_nanos(nanos.checked_mul(seconds)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn spans_of_time_are_read() {
+        for (text, millis) in [
+            ("PT0S", Some(0)),
+            ("PT1M30S", Some(90_000)),
+            ("PT0.25S", Some(250)),
+            ("P1DT1H", Some(90_000_000)),
+            ("P2W", Some(1_209_600_000)),
+            ("PT1,5M", Some(90_000)),
+            ("P", None),
+            ("PT", None),
+            ("P1DT", None),
+            ("PT1S1M", None),
+            ("P1M", None),
+            ("P1Y", None),
+            ("-PT1S", None),
+            ("PT1", None),
+            ("90", None),
+            ("P99999999999999999999D", None),
+        ] {
+            let read = Duration::decode(json!(text)).ok();
+            assert_eq!(read, millis.map(Duration::from_millis), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_of_a_format_are_read_or_refused_with_an_example() {
+        assert_eq!(Ipv4Addr::decode(json!("127.0.0.1")), Ok(Ipv4Addr::LOCALHOST));
+        assert_eq!(IpAddr::decode(json!("::1")), Ok(IpAddr::V6(Ipv6Addr::LOCALHOST)));
+        let why = Ipv4Addr::decode(json!("::1")).unwrap_err();
+        assert!(why.message.contains("an IPv4 address such as 192.0.2.1"), "{}", why.message);
+        assert!(Duration::decode(json!(5)).is_err());
+    }
+
+    #[cfg(all(feature = "chrono", feature = "uuid", feature = "url"))]
+    #[test]
+    fn types_of_other_crates_are_read() {
+        let utc = chrono::DateTime::<chrono::Utc>::decode(json!("2026-01-31T12:00:00+01:00")).unwrap();
+        assert_eq!(utc.to_rfc3339(), "2026-01-31T11:00:00+00:00");
+        assert_eq!(uuid::Uuid::decode(json!("00000000-0000-0000-0000-000000000000")), Ok(uuid::Uuid::nil()));
+        assert_eq!(url::Url::decode(json!("https://a.example/x")).unwrap().path(), "/x");
+    }
+}

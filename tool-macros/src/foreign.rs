@@ -1,0 +1,80 @@
+//! Types of other crates, which `schemars` describes and `serde` reads: `#[arg(schemars)]`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{GenericArgument, PathArguments, Type};
+
+/// A type of another crate, of an argument or a field.
+pub(crate) struct Foreign {
+    /// The type that carries its name.
+    marker: Ident,
+    /// The type, without its `Option`.
+    ty: TokenStream,
+    /// Whether it stands in an `Option`, which is read as every other: it may be left out.
+    optional: bool,
+}
+
+impl Foreign {
+    /// Reads the type of an argument or a field. The marker is a name for a type, unique where the code stands.
+    pub(crate) fn new(marker: Ident, ty: &TokenStream) -> Foreign {
+        match inside_option(ty) {
+            Some(ty) => Foreign { marker, ty, optional: true },
+            None => Foreign { marker, ty: ty.clone(), optional: false },
+        }
+    }
+
+    /// Returns the type that is decoded.
+    pub(crate) fn decoded(&self) -> TokenStream {
+        let Foreign { marker, ty, optional } = self;
+        let foreign = quote!(__toolgen::Foreign<#ty, #marker>);
+        if *optional { quote!(__toolgen::Option<#foreign>) } else { foreign }
+    }
+
+    /// Returns the value itself, from an expression of the decoded type.
+    pub(crate) fn unwrapped(&self, decoded: &TokenStream) -> TokenStream {
+        if self.optional {
+            quote!(__toolgen::Foreign::optional(#decoded))
+        } else {
+            quote!(__toolgen::Foreign::value(#decoded))
+        }
+    }
+
+    /// Returns an expression of the decoded type, from the value itself.
+    pub(crate) fn wrapped(&self, value: &TokenStream) -> TokenStream {
+        if self.optional {
+            quote!(__toolgen::Foreign::of_optional(#value))
+        } else {
+            quote!(__toolgen::Foreign::of(#value))
+        }
+    }
+
+    /// Returns the declaration of the type that carries the name.
+    pub(crate) fn declared(&self) -> TokenStream {
+        let marker = &self.marker;
+        // Without the spaces between tokens, because it is a name.
+        let text: String = self.ty.to_string().chars().filter(|c| !c.is_whitespace()).collect();
+        let plain = text.split(['<', '[', '(']).count() == 1;
+        let last = if plain { text.rsplit("::").next().unwrap_or_default() } else { &text };
+        let last: String = last.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+        let last = last.trim_matches('_');
+        quote! {
+            #[allow(non_camel_case_types)]
+            struct #marker;
+
+            impl __toolgen::ForeignName for #marker {
+                const NAME: &'static __toolgen::str = ::core::concat!(::core::module_path!(), "::", #last);
+            }
+        }
+    }
+}
+
+/// Returns the type inside an `Option`.
+fn inside_option(ty: &TokenStream) -> Option<TokenStream> {
+    let Ok(Type::Path(path)) = syn::parse2::<Type>(ty.clone()) else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(inner)) if arguments.args.len() == 1 => Some(inner.to_token_stream()),
+        _ => None,
+    }
+}
