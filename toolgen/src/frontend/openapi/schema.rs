@@ -7,6 +7,7 @@
 mod bases;
 mod defs;
 mod discriminator;
+mod heirs;
 
 pub(super) use defs::Defs;
 pub(super) use toolgen_runtime::schema::shape::read::examples;
