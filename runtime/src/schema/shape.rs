@@ -149,7 +149,7 @@ pub enum Kind {
 /// One of several shapes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnionRules {
-    /// How many variants may fit.
+    /// How many variants are meant.
     pub mode: UnionMode,
     /// The shapes.
     pub variants: List<Shape>,
@@ -157,12 +157,13 @@ pub struct UnionRules {
     pub discriminator: Option<Discriminator>,
 }
 
-/// How many variants of a union may fit a value.
+/// How many variants of a union are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnionMode {
     /// At least one (`anyOf`).
     Any,
-    /// Exactly one (`oneOf`).
+    /// Exactly one (`oneOf`). A value that fits several is taken all the same: documents say `oneOf` of alternatives that
+    /// overlap, such as a date and a time, or an integer and a number.
     One,
 }
 

@@ -1,12 +1,13 @@
 //! Shapes that have no value in common.
 
-use super::{Def, Field, Kind, Literal, Shape, resolved};
-use crate::base::frozen::List;
+use super::{Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, resolved};
+use crate::base::frozen::{List, Text};
 
 /// Shapes nested deeper than this are not compared: they may be cyclic.
 const MAX_DEPTH: usize = 6;
 
-/// Whether no two of these shapes have a value in common, as far as types, listed values and required fields show it.
+/// Whether no two of these shapes have a value in common, as far as types, listed values, required fields and
+/// objects that take no other key show it.
 pub(super) fn all(shapes: &[Shape], defs: &List<Def>) -> bool {
     let pairs =
         shapes.iter().enumerate().flat_map(|(index, a)| shapes[index + 1..].iter().map(move |b| (a, b)));
@@ -32,15 +33,38 @@ fn apart(a: &Shape, b: &Shape, defs: &List<Def>, depth: usize) -> bool {
             !ours.iter().any(|value| theirs.iter().any(|other| value.same(other)))
         }
         (Kind::Object(ours), Kind::Object(theirs)) => {
-            let other =
-                |field: &Field| theirs.fields.iter().find(|other| other.required && other.name == field.name);
-            let required = ours.fields.iter().filter(|field| field.required);
-            required
-                .into_iter()
-                .any(|field| other(field).is_some_and(|other| below(&field.shape, &other.shape)))
+            let is_apart =
+                |field: &Field, other: &Field| field.name == other.name && below(&field.shape, &other.shape);
+            required(ours).any(|field| required(theirs).any(|other| is_apart(field, other)))
+                || refuses(ours, theirs)
+                || refuses(theirs, ours)
         }
         _ => types(&a.kind) & types(&b.kind) == 0,
     }
+}
+
+/// Returns the fields that each value has, be it an argument or a result.
+fn required(rules: &ObjectRules) -> impl Iterator<Item = &Field> {
+    rules.fields.iter().filter(|field| field.required && field.access == Access::Both)
+}
+
+/// Whether an object takes no key that another requires.
+fn refuses(closed: &ObjectRules, other: &ObjectRules) -> bool {
+    let names = |field: &Field| -> Vec<Text> {
+        [&field.name, &field.wire].into_iter().chain(&field.aliases).cloned().collect()
+    };
+    let takes = |names: &[Text]| {
+        let known = |field: &Field| {
+            names.iter().any(|name| {
+                !name.is_empty()
+                    && (field.name == *name || field.wire == *name || field.aliases.contains(name))
+            })
+        };
+        closed.fields.iter().any(known)
+    };
+    closed.extra == Extra::Closed
+        && closed.patterns.is_empty()
+        && required(other).any(|field| !takes(&names(field)))
 }
 
 /// Returns a shape behind references, and whether it takes `null`.
@@ -103,6 +127,12 @@ mod tests {
         assert!(!are_apart(&[json!({"type": "integer"}), json!({"type": "number"})]));
         assert!(!are_apart(&[tagged("a"), tagged("a")]));
         assert!(!are_apart(&[tagged("a"), untagged]), "the tag may be left out");
+        let closed = |key: &str| json!({"type": "object", "required": [key], "properties": {key: {}}, "additionalProperties": false});
+        let open = json!({"type": "object", "required": ["c"], "properties": {"a": {}}});
+        assert!(are_apart(&[closed("a"), closed("b"), open.clone()]));
+        assert!(!are_apart(&[open.clone(), tagged("a")]));
+        let made = json!({"type": "object", "required": ["kind"], "properties": {"kind": {"const": "b", "readOnly": true}}});
+        assert!(!are_apart(&[tagged("a"), made]), "a model does not give it");
         let or_null = |of: &str| json!({"type": [of, "null"]});
         assert!(!are_apart(&[or_null("string"), or_null("integer")]), "null fits both");
         assert!(!are_apart(&[json!({}), json!({"type": "string"})]));

@@ -10,6 +10,8 @@
 //! - `multipleOf` with decimals such as `0.1` allows for the error of floating point numbers.
 //! - Fields are also accepted under their wire names and aliases; read-only fields are unknown.
 //! - With a discriminator, only the variant it names is tried.
+//!
+//! A value may fit several variants of `oneOf`: it is rendered as `anyOf` unless no value can.
 
 pub(crate) mod borrowed;
 mod check;

@@ -50,6 +50,11 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Whether the schema here requires a property.
+    pub(super) fn requires(&self, property: &str) -> bool {
+        self.items("required").iter().any(|name| name.value.as_str() == Some(property))
+    }
+
     /// Returns the members of the object of this key.
     pub(super) fn members(&self, key: &str) -> Vec<(&'a str, Node<'a>)> {
         self.get(key).map(|node| node.entries()).unwrap_or_default()

@@ -7,6 +7,7 @@
 mod bases;
 mod defs;
 mod discriminator;
+mod heirs;
 
 pub(super) use defs::Defs;
 
@@ -56,6 +57,17 @@ impl<'a> Context<'a> {
         shape
     }
 
+    /// Whether a `$dynamicRef` stands at a place and may mean one of several schemas.
+    fn is_dynamic(&self, reference: &str, place: &Pointer) -> bool {
+        let own = self.files.at(place);
+        if own.is_none_or(|node| node.text("$ref").is_some() || node.text("$dynamicRef") != Some(reference)) {
+            return false;
+        }
+        let anchor = reference.split_once('#').map_or("", |(_, anchor)| anchor);
+        let files = (0..self.files.len()).map(|index| self.files.root(index).value);
+        !anchor.is_empty() && files.map(|file| count_dynamic(file, anchor)).sum::<usize>() > 1
+    }
+
     /// Returns the nearest place that exists: the normal form has members that the document does not have.
     fn nearest_place(&self, base: &Pointer, rest: &str) -> Pointer {
         let mut node = self.files.at(base).unwrap_or_else(|| Node::new(&Value::Null, base.clone()));
@@ -66,6 +78,24 @@ impl<'a> Context<'a> {
         }
         node.pointer
     }
+}
+
+/// Counts the schemas in a file that have a `$dynamicAnchor` of this name.
+fn count_dynamic(file: &Value, anchor: &str) -> usize {
+    let mut count = 0;
+    let mut open = vec![file];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(object) => {
+                let own = object.get("$dynamicAnchor").and_then(Value::as_str);
+                count += usize::from(own == Some(anchor));
+                open.extend(object.values());
+            }
+            Value::Array(items) => open.extend(items),
+            _ => {}
+        }
+    }
+    count
 }
 
 const CORRECT: &str = "correct the schema; the rest of it is used as it is";
@@ -97,6 +127,14 @@ impl<'a> Source<'a> for Context<'a> {
 
     fn name_of(&mut self, reference: &'a str, pointer: &str) -> Option<String> {
         let pointer = Pointer::parse(pointer).unwrap_or_default();
+        if self.is_dynamic(reference, &pointer) {
+            let message = format!(
+                "what `{reference}` means depends on the schema that leads here, as several have this `$dynamicAnchor`; \
+                 any value is taken"
+            );
+            self.report(codes::SCHEMA, &pointer, message, "refer to the schema that is meant by `$ref`");
+            return None;
+        }
         let name = self.def_of(reference, &pointer);
         name.map_err(|why| {
             // An operation whose request is not known is left out.

@@ -3,10 +3,7 @@
 //! A document of version 2.0 that has keywords of version 3 is read, too, where only one thing can be meant, with a note.
 
 mod form;
-mod heirs;
 mod server;
-
-pub(super) use self::heirs::Heirs;
 
 use toolgen_runtime::schema::shape::read::Rules;
 use toolgen_runtime::spec::plan::{Encoding, Location, Style};

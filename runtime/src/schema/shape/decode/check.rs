@@ -41,7 +41,8 @@ pub(super) struct Checker<'a> {
     pub(super) hidden: Access,
     /// Whether a model sends `null` for what it leaves out.
     pub(super) null_is_absent: bool,
-    /// Whether a value may fit several variants of `oneOf`, because the model did not see the rule.
+    /// Whether a value without the property that tells variants of `oneOf` apart may fit several of them, because the model
+    /// did not see the rule.
     pub(super) loose_one_of: bool,
     pub(super) path: String,
     pub(super) problems: Vec<ArgumentProblem>,

@@ -60,9 +60,7 @@ impl<'a> Checker<'a> {
             }
             Kind::All(all) => all.iter().for_each(|part| self.parts(value, part, depth + 1, parts)),
             Kind::Union(union) => {
-                let chosen = self.chosen(value, union);
-                let fits = |variant: &&Shape| self.problems_of(value, variant).is_empty();
-                if let Some(variant) = chosen.or_else(|| union.variants.iter().find(fits)) {
+                if let Some(variant) = self.meant_variant(value, union) {
                     self.parts(value, variant, depth + 1, parts);
                 }
             }

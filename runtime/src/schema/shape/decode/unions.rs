@@ -5,10 +5,13 @@ use serde_json::Value;
 use super::check::{Checker, equals};
 use super::objects::find_field;
 use super::{ArgumentProblem, ArgumentProblemKind, say};
-use crate::schema::shape::{Discriminator, Kind, Literal, Shape, UnionMode, UnionRules, find_def};
+use crate::schema::shape::{Discriminator, Extra, Kind, Literal, Shape, UnionMode, UnionRules, find_def};
 
 /// References nested deeper than this are not followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
+
+/// The shapes that a value is compared with to choose a variant, of each: unions of unions may multiply the work.
+const MAX_COMPARED: usize = 5_000;
 
 /// The choice that a discriminator makes for a value.
 enum Choice<'s> {
@@ -39,11 +42,7 @@ impl Checker<'_> {
         {
             return self.wrong_choice(value, by, union);
         }
-        if ambiguous {
-            self.value(format!(
-                "fits {fitting} of the alternatives, must fit exactly one; leave out what makes it ambiguous"
-            ));
-        }
+        // What fits several is right: alternatives overlap in most documents that say `oneOf`, and no service minds.
         if fitting > 0 {
             return;
         }
@@ -106,6 +105,50 @@ impl Checker<'_> {
         match self.choose(value, union.discriminator.as_ref()?, union) {
             Choice::Variant(variant) => Some(variant),
             Choice::Missing | Choice::Wrong | Choice::Open => None,
+        }
+    }
+
+    /// Returns the variant that a valid value is read as: the one that is named, or of those that fit the first that knows
+    /// most of the keys in it, as generated types choose.
+    pub(super) fn meant_variant<'s>(&mut self, value: &Value, union: &'s UnionRules) -> Option<&'s Shape> {
+        if let Some(named) = self.chosen(value, union) {
+            return Some(named);
+        }
+        let fitting = union.variants.iter().filter(|variant| self.problems_of(value, variant).is_empty());
+        let fitting: Vec<&Shape> = fitting.collect();
+        match fitting.as_slice() {
+            [] | [_] => fitting.first().copied(),
+            several => several.iter().copied().min_by_key(|variant| {
+                let mut left = MAX_COMPARED;
+                self.strange(value, variant, 0, &mut left)
+            }),
+        }
+    }
+
+    /// Counts the keys in a value that a shape has no field for, to a depth, and as far as the comparisons that are left
+    /// reach.
+    fn strange(&self, value: &Value, shape: &Shape, depth: usize, left: &mut usize) -> usize {
+        let Some(less) = left.checked_sub(1).filter(|_| depth <= MAX_DEPTH) else { return 0 };
+        *left = less;
+        let mut below = |value: &Value, shape: &Shape| self.strange(value, shape, depth + 1, left);
+        match (&shape.kind, value) {
+            (Kind::Ref(name), _) => find_def(self.defs, name).map_or(0, |target| below(value, target)),
+            (Kind::Union(rules), _) => {
+                rules.variants.iter().map(|variant| below(value, variant)).min().unwrap_or(0)
+            }
+            // A key that one of them has is none of the others' business.
+            (Kind::All(parts), _) => parts.iter().map(|part| below(value, part)).min().unwrap_or(0),
+            (Kind::Array(rules), Value::Array(items)) => {
+                items.iter().map(|item| below(item, &rules.items)).sum()
+            }
+            (Kind::Object(rules), Value::Object(fields)) => {
+                let of = |(key, value): (&String, &Value)| match find_field(rules, key, self.hidden) {
+                    Some(field) => below(value, &field.shape),
+                    None => usize::from(rules.patterns.is_empty() && !matches!(rules.extra, Extra::Of(_))),
+                };
+                fields.iter().map(of).sum()
+            }
+            _ => 0,
         }
     }
 

@@ -23,16 +23,9 @@ impl Renderer<'_> {
             return;
         }
         let keyword = match rules.mode {
-            UnionMode::One if self.dialect.takes("oneOf") => "oneOf",
-            UnionMode::One => {
-                // Where no value fits two of them, or a property tells which one it is, `anyOf` says the same.
-                if rules.discriminator.is_none() && !apart::all(&rules.variants, self.defs) {
-                    self.lose("oneOf", true, "the dialect has only `anyOf`");
-                    node.notes.push(String::from("exactly one of the forms fits"));
-                }
-                "anyOf"
-            }
-            UnionMode::Any => "anyOf",
+            UnionMode::One if self.dialect.takes("oneOf") && self.is_exclusive(rules) => "oneOf",
+            // A value that fits two of them is taken, which `oneOf` would deny; where none does, `anyOf` says the same.
+            UnionMode::One | UnionMode::Any => "anyOf",
         };
         let impossible =
             |shape: &Shape| shape.kind == Kind::Never && !shape.nullable && !self.dialect.takes("not");
@@ -61,14 +54,22 @@ impl Renderer<'_> {
         node.map.insert(keyword.into(), flat.into());
     }
 
+    /// Whether no value fits two of the variants, or a property tells which one it is.
+    fn is_exclusive(&self, rules: &UnionRules) -> bool {
+        let is_told = |by: &Discriminator| {
+            rules.variants.iter().all(|variant| referred(variant).is_some() || says(variant, &by.property))
+        };
+        rules.discriminator.as_ref().is_some_and(is_told) || apart::all(&rules.variants, self.defs)
+    }
+
     /// Adds to each reference the values of the property that mean it, as decoding requires: otherwise the schema
-    /// would allow more. Applies only if every variant is named, and rules may be next to a reference.
+    /// would allow more. Applies only where rules may be next to a reference.
     fn tag(&self, discriminator: &Discriminator, variants: &List<Shape>, rendered: &mut [Value]) {
         if self.dialect.ref_alone || !self.dialect.takes("const") || rendered.len() != variants.len() {
             return;
         }
-        let Some(names) = variants.iter().map(referred).collect::<Option<Vec<_>>>() else { return };
-        for (name, value) in names.into_iter().zip(rendered) {
+        let names = variants.iter().map(referred);
+        for (name, value) in names.zip(rendered).filter_map(|(name, value)| Some((name?, value))) {
             let Some(target) = find_def(self.defs, name) else { continue };
             let Some(map) = value.as_object_mut().filter(|map| map.contains_key("$ref")) else { continue };
             if says(target, &discriminator.property) {

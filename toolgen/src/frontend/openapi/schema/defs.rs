@@ -12,8 +12,8 @@ use super::super::context::Context;
 use super::super::files::{around, stem};
 use super::super::node::Node;
 use super::super::reference::{Broken, target_of};
-use super::super::v2::Heirs;
 use super::bases;
+use super::heirs::Heirs;
 use crate::names::{hash8, legal_shape_name, shortened, with_suffix};
 use crate::shapes::{reference_texts, references};
 use crate::source::Pointer;
@@ -36,7 +36,7 @@ pub(in super::super) struct Defs<'a> {
     texts: BTreeMap<(usize, &'a str), String>,
     /// The names whose schemas are being read, outermost first.
     open: Vec<String>,
-    /// The schemas that extend bases with a discriminator (Swagger 2.0).
+    /// The schemas that extend bases with a discriminator.
     pub(in super::super) heirs: BTreeMap<Pointer, Heirs<'a>>,
 }
 

@@ -15,7 +15,8 @@ const MAX_SEARCH: usize = 6;
 impl<'a> Context<'a> {
     /// Returns the discriminator of a union: the value of the property for each variant that is a reference. OpenAPI
     /// allows names and references in the mapping; a variant that is not mapped has the values its own property
-    /// allows, or its name.
+    /// allows, or its name. `None` if the values do not tell the variants apart: a default variant (OpenAPI 3.2) takes any
+    /// other value, and none.
     pub(super) fn discriminator_of(
         &mut self,
         given: &'a Value,
@@ -29,6 +30,11 @@ impl<'a> Context<'a> {
             .map(|variant| variant.get("$ref").and_then(Value::as_str))
             .map(|text| text.and_then(|text| text.strip_prefix("#/$defs/")))
             .collect();
+        let by_default = given.get("defaultMapping").and_then(Value::as_str);
+        let by_default = by_default.and_then(|text| self.mapped_def(text, from));
+        if by_default.is_some_and(|name| names.contains(&Some(name.as_str()))) {
+            return None;
+        }
         let mut mapping: BTreeMap<String, String> = BTreeMap::new();
         for (value, target) in given.get("mapping").and_then(Value::as_object).into_iter().flatten() {
             let target = target.as_str().and_then(|text| self.mapped_def(text, from));

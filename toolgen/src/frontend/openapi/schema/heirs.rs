@@ -1,0 +1,137 @@
+//! Reads discriminators of schemas that have no `oneOf` or `anyOf`: the base names a property, and the schemas that extend
+//! it are its variants, as the specifications of Swagger 2.0 and OpenAPI 3 show it.
+//!
+//! A reference to the base stands for any of them. Where a schema extends the base, the base alone is meant.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::super::context::Context;
+use super::super::node::Node;
+use super::super::reference::target_of;
+use crate::names::portable_key;
+use crate::source::Pointer;
+
+/// The most schemas that a base stands for. A base of more is that of a whole system, and a tool that lists them all is
+/// of no use to a model.
+const MAX_HEIRS: usize = 24;
+
+/// The schemas that extend a base.
+#[derive(Debug)]
+pub(in super::super) struct Heirs<'a> {
+    /// The property whose value tells which one it is.
+    property: &'a str,
+    /// The value that means the base itself, if it is one of them.
+    base: Option<&'a str>,
+    /// Each with the value that means it; several values may mean one.
+    found: Vec<(&'a str, Node<'a>)>,
+}
+
+/// Schemas by the place of the one that they extend.
+type Extensions<'a> = BTreeMap<Pointer, Vec<(&'a str, Node<'a>)>>;
+
+impl<'a> Context<'a> {
+    /// Finds the schemas that extend bases with a discriminator, directly or not, by the place of the base.
+    pub(in super::super) fn heirs(&self) -> BTreeMap<Pointer, Heirs<'a>> {
+        let mut all = BTreeMap::new();
+        let schemas = self.components("schemas");
+        let mut extensions: Extensions<'a> = BTreeMap::new();
+        for (name, node) in &schemas {
+            for part in node.items("allOf") {
+                let target = target_of(part.value).and_then(|text| self.locate(text, &part.pointer).ok());
+                if let Some(base) = target {
+                    extensions.entry(base.pointer).or_default().push((name, node.clone()));
+                }
+            }
+        }
+        for (base, node) in &schemas {
+            if let Some(heirs) = self.heirs_of(base, node, &extensions) {
+                all.insert(node.pointer.clone(), heirs);
+            }
+        }
+        all
+    }
+
+    /// Returns the schemas that a base stands for, if it is one.
+    fn heirs_of(&self, name: &'a str, base: &Node<'a>, extensions: &Extensions<'a>) -> Option<Heirs<'a>> {
+        // A union lists its variants itself.
+        if ["oneOf", "anyOf"].iter().any(|keyword| base.get(keyword).is_some()) {
+            return None;
+        }
+        let newer = base.get("discriminator").filter(|node| node.object().is_some());
+        let property = base.text("discriminator").or_else(|| newer.as_ref()?.text("propertyName"))?;
+        let mut found: Vec<(&'a str, Node<'a>)> = Vec::new();
+        let mut seen = BTreeSet::from([base.pointer.clone()]);
+        let mut open = vec![base.pointer.clone()];
+        while let Some(pointer) = open.pop() {
+            for (name, heir) in extensions.get(&pointer).into_iter().flatten() {
+                if seen.insert(heir.pointer.clone()) {
+                    open.push(heir.pointer.clone());
+                    found.push((name, heir.clone()));
+                }
+            }
+        }
+        let mapped: Vec<(&'a str, Node<'a>)> = newer.iter().flat_map(|node| self.mapped(node)).collect();
+        let is_found = |node: &Node<'a>| found.iter().any(|(_, heir)| heir.pointer == node.pointer);
+        let listed: Vec<_> = mapped.iter().filter(|(_, node)| is_found(node)).cloned().collect();
+        let own = mapped.iter().find(|(_, node)| node.pointer == base.pointer).map(|(value, _)| *value);
+        let (own, mut found) = match listed.is_empty() {
+            true => (own.or(Some(name)), found),
+            // The document lists those that there are.
+            false => (own.or_else(|| (!base.requires(property)).then_some(name)), listed),
+        };
+        found.sort_by_key(|(value, _)| *value);
+        let few = !found.is_empty() && found.len() <= MAX_HEIRS;
+        few.then_some(Heirs { property, base: own, found })
+    }
+
+    /// Returns the values that a discriminator maps, and the schemas that they mean: by their names, or by references.
+    fn mapped(&self, discriminator: &Node<'a>) -> Vec<(&'a str, Node<'a>)> {
+        let schemas = self.components("schemas");
+        let target = |(value, node): (&'a str, Node<'a>)| {
+            let text = node.value.as_str()?;
+            let named = schemas.iter().find(|(name, _)| *name == text).map(|(_, node)| node.clone());
+            Some((value, named.or_else(|| self.locate(text, &node.pointer).ok())?))
+        };
+        discriminator.members("mapping").into_iter().filter_map(target).collect()
+    }
+
+    /// Returns what a reference to a schema stands for: the union of those that extend it, if it is such a base.
+    pub(in super::super) fn with_heirs(&mut self, pointer: &Pointer, schema: Value) -> Value {
+        let Some(heirs) = self.defs.heirs.remove(pointer) else { return schema };
+        let key = portable_key(heirs.property);
+        let mut variants = Vec::new();
+        let mut mapping = serde_json::Map::new();
+        let required = schema.get("required").and_then(Value::as_array);
+        let required = required.is_some_and(|names| names.iter().any(|name| *name == *key));
+        let mut base = schema.clone();
+        let description = base.as_object_mut().and_then(|base| base.shift_remove("description"));
+        // The base is not one of them if its property does not allow the value.
+        let own = schema.get("properties").and_then(|fields| fields.get(&*key));
+        let listed = own.and_then(|own| own.get("enum")).and_then(Value::as_array);
+        let allowed = |name: &&str| listed.is_none_or(|values| values.iter().any(|value| value == name));
+        if let Some(name) = heirs.base.filter(allowed)
+            && let Some(field) = base.pointer_mut("/properties").and_then(|fields| fields.get_mut(&*key))
+        {
+            *field = json!({"const": name});
+            variants.push(base);
+        }
+        for (value, node) in &heirs.found {
+            let reference = json!(format!("#/$defs/{}", self.add_def(node.clone())));
+            if !mapping.values().any(|known| *known == reference) {
+                variants.push(json!({"$ref": reference}));
+            }
+            mapping.insert((*value).to_owned(), reference);
+        }
+        self.defs.heirs.insert(pointer.clone(), heirs);
+        // Without the property, which may be left out, a value may be any of them.
+        let keyword = if required { "oneOf" } else { "anyOf" };
+        let mut union =
+            json!({keyword: variants, "discriminator": {"propertyName": key, "mapping": mapping}});
+        if let (Some(union), Some(description)) = (union.as_object_mut(), description) {
+            union.insert("description".to_owned(), description);
+        }
+        union
+    }
+}
