@@ -1,12 +1,20 @@
 //! Finds known texts in other texts, however they are encoded there: as they are, percent-encoded as a whole or in
-//! part, in a form, with backslash escapes, or wrapped into lines.
+//! part, in a form, with backslash escapes or the entities of HTML and XML, in UTF-16, in Base64 or hexadecimal, or
+//! wrapped into lines.
 //!
-//! Both sides are decoded, any number of times over, and compared as bytes (Knuth, Morris and Pratt). The time is
-//! linear in the text for each needle, whatever either contains.
+//! Both sides are decoded, any number of times over, and compared as bytes (Knuth, Morris and Pratt). What is Base64 or
+//! hexadecimal cannot be told from other text, so it is the needle that is encoded. The time is linear in the text for
+//! each needle, whatever either contains; where no needle begins, a byte costs the same however many there are.
+
+mod decoded;
+mod encoded;
+mod pattern;
 
 use std::ops::Range;
 
 use super::truncate::floor;
+use decoded::Decoded;
+use pattern::{Pattern, Unit, scan};
 
 /// Decoded needles that are shorter occur by chance.
 const SHORTEST: usize = 4;
@@ -20,7 +28,8 @@ pub(crate) struct Needle {
     text: String,
     /// What precedes a needle may look like the start of an escape, so it is also searched for as it is.
     plain: Pattern,
-    decoded: Pattern,
+    /// What is searched for in the decoded text.
+    decoded: Vec<Pattern>,
 }
 
 impl Needle {
@@ -28,9 +37,17 @@ impl Needle {
     pub(crate) fn new(text: impl Into<String>, enough: usize) -> Needle {
         let text = text.into();
         let plain = Pattern::new(text.bytes().collect(), enough);
-        let decoded: Vec<u8> = Decoded::new(&text).map(|unit| unit.byte).collect();
-        let decoded = if decoded.len() < SHORTEST { Vec::new() } else { decoded };
-        Needle { decoded: Pattern::new(decoded, enough), text, plain }
+        let whole: Vec<u8> = Decoded::new(&text).map(|unit| unit.byte).collect();
+        // If each character is escaped, nothing in the text that comes of it is one more escape.
+        let literal: Vec<u8> = text.bytes().filter_map(decoded::folded).collect();
+        let mut all = vec![whole];
+        if all[0] != literal {
+            all.push(literal);
+        }
+        all.retain(|bytes| bytes.len() >= SHORTEST);
+        let mut decoded: Vec<Pattern> = all.into_iter().map(|bytes| Pattern::new(bytes, enough)).collect();
+        decoded.extend(encoded::patterns(&text, enough));
+        Needle { text, plain, decoded }
     }
 
     /// Returns the text as it is.
@@ -67,9 +84,14 @@ pub(crate) fn find<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>
 pub(crate) fn unfinished<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>) -> usize {
     let needles: Vec<&Needle> = needles.into_iter().collect();
     let (found, mut begin) = search(text, needles.iter().copied());
-    let tail = floor(text, text.len().saturating_sub(ESCAPE));
-    if let Some(escape) = text[tail..].rfind(['%', '\\']).filter(|_| !needles.is_empty()) {
-        let whole = text[..tail + escape].trim_end_matches(['%', '\\']);
+    let tail = &text[floor(text, text.len().saturating_sub(ESCAPE))..];
+    let entity = tail.rfind('&').filter(|at| {
+        let rest = tail[at + 1..].trim_start_matches('#');
+        rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    });
+    let escape = tail.rfind(['%', '\\']).into_iter().chain(entity).min();
+    if let Some(escape) = escape.filter(|_| !needles.is_empty()) {
+        let whole = text[..text.len() - tail.len() + escape].trim_end_matches(['%', '\\']);
         begin = begin.min(search(whole, needles).1).min(whole.len());
     }
     // What was found is not shown in part.
@@ -78,8 +100,11 @@ pub(crate) fn unfinished<'n>(text: &str, needles: impl IntoIterator<Item = &'n N
 
 /// Returns where the needles are, and where one may begin that the end of the text cuts off.
 fn search<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>) -> (Vec<Range<usize>>, usize) {
-    let (plain, decoded): (Vec<_>, Vec<_>) =
-        needles.into_iter().map(|needle| (&needle.plain, &needle.decoded)).unzip();
+    let (mut plain, mut decoded) = (Vec::new(), Vec::new());
+    for needle in needles {
+        plain.push(&needle.plain);
+        decoded.extend(&needle.decoded);
+    }
     let mut found = Vec::new();
     let as_is = text.bytes().enumerate().map(|(at, byte)| Unit { byte, part: at..at + 1 });
     let begin = scan(as_is, plain, &mut found);
@@ -96,211 +121,6 @@ fn search<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>) -> (Vec
         same
     });
     (found, begin.map_or(text.len(), |begin| floor(text, begin)))
-}
-
-/// A byte, and the part of the text that it was decoded from.
-struct Unit {
-    byte: u8,
-    part: Range<usize>,
-}
-
-/// Looks for all patterns in one pass. Returns where one begins that the end cuts off.
-fn scan(
-    units: impl Iterator<Item = Unit>,
-    mut patterns: Vec<&Pattern>,
-    found: &mut Vec<Range<usize>>,
-) -> Option<usize> {
-    patterns.retain(|pattern| !pattern.bytes.is_empty());
-    let longest = patterns.iter().map(|pattern| pattern.bytes.len()).max()?;
-    let mut first = [false; 256];
-    patterns.iter().for_each(|pattern| first[usize::from(pattern.bytes[0])] = true);
-    // Where the latest bytes come from, as many as a match may have.
-    let mut starts = vec![0; longest];
-    let mut states = vec![0; patterns.len()];
-    let mut most = 0;
-    let mut count = 0;
-    for Unit { byte, part } in units {
-        if most == 0 && !first[usize::from(byte)] {
-            continue;
-        }
-        starts[count % longest] = part.start;
-        count += 1;
-        most = 0;
-        for (pattern, state) in patterns.iter().zip(&mut states) {
-            *state = pattern.step(*state, byte);
-            if *state >= pattern.enough {
-                let start = starts[(count - *state) % longest];
-                match found.last_mut().filter(|last| last.contains(&start) || last.start == part.start) {
-                    Some(last) => last.end = last.end.max(part.end),
-                    None => found.push(start..part.end),
-                }
-            }
-            if *state == pattern.bytes.len() {
-                *state = pattern.fallback[*state - 1];
-            }
-            most = most.max(*state);
-        }
-    }
-    (most > 0).then(|| starts[(count - most) % longest])
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Pattern {
-    bytes: Vec<u8>,
-    /// For each length of a match, less one, the longest shorter match that it ends with.
-    fallback: Vec<usize>,
-    /// How many bytes count as a match.
-    enough: usize,
-}
-
-impl Pattern {
-    fn new(bytes: Vec<u8>, enough: usize) -> Pattern {
-        let chars = bytes.iter().enumerate().filter(|(_, byte)| **byte & 0xc0 != 0x80);
-        let enough = chars.map(|(at, _)| at).nth(enough).unwrap_or(bytes.len());
-        let mut pattern = Pattern { fallback: Vec::with_capacity(bytes.len()), bytes, enough };
-        let mut state = 0;
-        for at in 0..pattern.bytes.len() {
-            if at > 0 {
-                state = pattern.step(state, pattern.bytes[at]);
-            }
-            pattern.fallback.push(state);
-        }
-        pattern
-    }
-
-    /// Returns how long the match is with the next byte.
-    fn step(&self, mut state: usize, byte: u8) -> usize {
-        loop {
-            if self.bytes[state] == byte {
-                return state + 1;
-            }
-            if state == 0 {
-                return 0;
-            }
-            state = self.fallback[state - 1];
-        }
-    }
-}
-
-/// The bytes of a text without its encodings. Line breaks, backslashes and percent signs that encode nothing are left
-/// out, and a plus is a blank.
-struct Decoded<'t> {
-    text: &'t [u8],
-    at: usize,
-    /// An escaped character that is partly given.
-    rest: std::vec::IntoIter<u8>,
-    part: Range<usize>,
-}
-
-impl<'t> Decoded<'t> {
-    fn new(text: &'t str) -> Decoded<'t> {
-        Decoded { text: text.as_bytes(), at: 0, rest: Vec::new().into_iter(), part: 0..0 }
-    }
-
-    /// Returns the next byte behind a position, without percent-encoding, and where it ends.
-    fn percent(&self, at: usize) -> Option<(Option<u8>, usize)> {
-        let byte = *self.text.get(at)?;
-        if byte != b'%' {
-            return Some((Some(byte), at + 1));
-        }
-        let mut end = at + 1;
-        while self.text.get(end..end + 2) == Some(b"25") {
-            end += 2;
-        }
-        let digits = self.text.get(end..end + 2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => Some((Some(byte), end + 2)),
-            None => Some((None, end)),
-        }
-    }
-
-    /// Reads what follows a backslash, if the two mean something else than the second alone.
-    fn escaped(&mut self) {
-        self.backslashes();
-        let Some((Some(letter), end)) = self.percent(self.at) else { return };
-        let escaped = match letter {
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'u' => match self.unicode(end) {
-                Some((escaped, end)) => {
-                    self.at = end;
-                    self.rest = escaped.to_string().into_bytes().into_iter();
-                    return;
-                }
-                None => return,
-            },
-            _ => return,
-        };
-        self.at = end;
-        self.rest = vec![escaped as u8].into_iter();
-    }
-
-    fn backslashes(&mut self) -> bool {
-        let before = self.at;
-        while let Some((Some(b'\\'), end)) = self.percent(self.at) {
-            self.at = end;
-        }
-        self.at > before
-    }
-
-    /// Returns the character of `\uXXXX`, and where it ends.
-    fn unicode(&mut self, at: usize) -> Option<(char, usize)> {
-        let (high, end) = self.unit(at)?;
-        if let Some(escaped) = char::from_u32(high) {
-            return Some((escaped, end));
-        }
-        let before = std::mem::replace(&mut self.at, end);
-        let low = match (self.backslashes(), self.percent(self.at)) {
-            (true, Some((Some(b'u'), digits))) => self.unit(digits),
-            _ => None,
-        };
-        self.at = before;
-        let (low, end) = low.filter(|(low, _)| (0xdc00..0xe000).contains(low))?;
-        let code = 0x1_0000 + ((high & 0x3ff) << 10) + (low & 0x3ff);
-        Some((char::from_u32(code)?, end))
-    }
-
-    /// Returns the number that four hexadecimal digits are, and where they end.
-    fn unit(&self, mut at: usize) -> Option<(u32, usize)> {
-        let mut code = 0;
-        for _ in 0..4 {
-            let (byte, end) = self.percent(at)?;
-            code = code * 16 + char::from(byte?).to_digit(16)?;
-            at = end;
-        }
-        Some((code, at))
-    }
-}
-
-impl Iterator for Decoded<'_> {
-    type Item = Unit;
-
-    fn next(&mut self) -> Option<Unit> {
-        loop {
-            let byte = match self.rest.next() {
-                Some(byte) => Some(byte),
-                None => {
-                    let start = self.at;
-                    let (byte, end) = self.percent(start)?;
-                    self.at = end;
-                    if byte == Some(b'\\') {
-                        self.escaped();
-                    }
-                    self.part = start..self.at;
-                    if byte == Some(b'\\') { self.rest.next() } else { byte }
-                }
-            };
-            match byte {
-                None | Some(b'\r' | b'\n') => {}
-                Some(b'+') => return Some(Unit { byte: b' ', part: self.part.clone() }),
-                Some(byte) => return Some(Unit { byte, part: self.part.clone() }),
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -328,6 +148,17 @@ mod tests {
             ("nabcdef", r"a \nabcdef b"),
             ("1%41+2", "a 1%2541%2B2 b"),
             ("ends\\", r#"a ends\\" b"#),
+            ("us:p&ss<w0rd>\"'1", "a us:p&amp;ss&lt;w0rd&gt;&quot;&#39;1 b"),
+            ("us:p&ss<w0rd>\"'1", "a us:p&amp;amp;ss&amp;lt;w0rd&#x3E;&QUOT;&apos;1 b"),
+            ("us:p&ss", "a &#117;&#115;&#00058;&#112&#38;&#x73;&#x0073; b"),
+            ("us:p&ss", "a us:p%26amp%3Bss b"),
+            ("us:p&ss", r"a us\x3ap\x26ss b"),
+            ("us:p&amp;ss", "a us:p&amp;amp;ss b"),
+            ("us:p&ss", "a u\0s\0:\0p\0&\0s\0s\0 b"),
+            ("us:p&ss", "a 75733a70267373 b"),
+            ("us:p&ss:more", "a 75733A702673733A6D6F7265 b"),
+            ("a\\nb%41c", r"a \u0061\u005c\u006e\u0062\u0025\u0034\u0031\u0063 b"),
+            ("a\\nb%41c", "a &#97;&#92;&#110;&#98;&#37;&#52;&#49;&#99; b"),
         ];
         for (needle, text) in cases {
             let found = replace(text, [&Needle::new(needle, 16)], "#");
@@ -339,6 +170,24 @@ mod tests {
             assert!(found.len() <= 8, "{text}: {found}");
         }
         assert_eq!(replace("abc def", [&Needle::new("abcdef", 16)], "#"), None);
+    }
+
+    #[test]
+    fn a_needle_is_found_in_base64_wherever_it_stands() {
+        let needle = Needle::new("plain-s3cr3t?key>0123456789", 16);
+        // Of `plain-s3cr3t?key>0123456789` behind nothing, one and two letters, of UTF-16, and of its start.
+        for text in [
+            "cGxhaW4tczNjcjN0P2tleT4wMTIzNDU2Nzg5",
+            "eHBsYWluLXMzY3IzdD9rZXk+MDEyMzQ1Njc4OQ==",
+            "eHlwbGFpbi1zM2NyM3Q_a2V5PjAxMjM0NTY3ODk",
+            "cABsAGEAaQBuAC0AcwAzAGMAcgAzAHQAPwBrAGUAeQA+ADAAMQAyADMANAA1ADYANwA4ADkA",
+            "cGxhaW4tczNjcjN0P2tleT4w\r\nMTIzNDU2Nzg5",
+            "cGxhaW4tczNjcjN0P2tleQ==",
+        ] {
+            let shown = replace(text, [&needle], "#").unwrap_or_else(|| panic!("{text}"));
+            assert!(shown.len() < 8, "{shown}");
+        }
+        assert_eq!(replace("cGxhaW4gdGV4dCBpcyBub3QgYSBzZWNyZXQ", [&needle], "#"), None);
     }
 
     #[test]
@@ -363,6 +212,8 @@ mod tests {
             ("say caf\u{e9} x", "say caf\u{e9} x"),
             ("say caf\u{e9} x, c", "say caf\u{e9} x, "),
             ("say tea", "say tea"),
+            ("say caf&#23", "say "),
+            ("say a&b c", "say a&b "),
         ] {
             assert_eq!(&text[..unfinished(text, &needles)], shown, "{text}");
         }
@@ -372,10 +223,19 @@ mod tests {
     fn searching_takes_linear_time() {
         let needles: Vec<Needle> =
             (0..20).map(|n| Needle::new(format!("{}b{n}", "a".repeat(40)), 16)).collect();
-        for unit in ["a", "aaab", "%", "%25", "\\", "\\u", "\\ud83d", "\n", "%5c", "\\u%25"] {
+        for unit in [
+            "a", "aaab", "%", "%25", "\\", "\\u", "\\ud83d", "\n", "%5c", "\\u%25", "&", "&amp;", "&#x",
+            "&%25", "\\x",
+        ] {
             let text = unit.repeat(200_000 / unit.len());
             let (_, spent) = cpu_time(|| replace(&text, &needles, "#"));
             assert!(spent.as_secs() < 3, "{unit}: {spent:?}");
         }
+        // What services say: a megabyte, with as many secrets as one call has.
+        let needles: Vec<Needle> =
+            (0..64).map(|n| Needle::new(format!("{n}s3cr3t-0123456789-abcdefgh-{n}"), 16)).collect();
+        let text = r#"{"id": 4711, "name": "A dog & a cat", "url": "https://h/p?a=b%20c"},"#.repeat(15_000);
+        let (_, spent) = cpu_time(|| replace(&text, &needles, "#"));
+        assert!(spent.as_secs() < 3, "{spent:?}");
     }
 }

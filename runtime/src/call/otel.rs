@@ -129,18 +129,25 @@ impl ToolContext {
     }
 }
 
-/// Returns the members by which another process continues a context, as name and value.
+/// The members of W3C Trace Context. Others, such as `baggage`, tell of more than the trace.
+const TRACE: [&str; 2] = ["traceparent", "tracestate"];
+
+/// Returns the members by which another process continues a context, as name and value: those of W3C Trace Context, and
+/// those that the program adds to them. What a header cannot hold is left out: a call does not fail for its trace.
 #[cfg_attr(not(any(feature = "http", feature = "mcp")), allow(dead_code, reason = "those engines send it"))]
-pub(crate) fn passed_on(context: &Context) -> Vec<(String, String)> {
-    struct Pairs(Vec<(String, String)>);
-    impl Injector for Pairs {
+pub(crate) fn passed_on(context: &Context, also: &[String]) -> Vec<(String, String)> {
+    struct Pairs<'a>(Vec<(String, String)>, &'a [String]);
+    impl Injector for Pairs<'_> {
         fn set(&mut self, key: &str, value: String) {
-            if !value.is_empty() && value.len() <= MOST {
+            let mut wanted = TRACE.into_iter().chain(self.1.iter().map(String::as_str));
+            let fits =
+                (1..=MOST).contains(&value.len()) && value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+            if fits && wanted.any(|name| name.eq_ignore_ascii_case(key)) {
                 self.0.push((key.to_owned(), value));
             }
         }
     }
-    let mut pairs = Pairs(Vec::new());
+    let mut pairs = Pairs(Vec::new(), also);
     global::get_text_map_propagator(|propagator| propagator.inject_context(context, &mut pairs));
     pairs.0
 }

@@ -8,6 +8,8 @@ use serde_json::{Number, Value};
 
 use crate::base::frozen::Text;
 use crate::base::needle::{self, Needle};
+#[cfg(any(feature = "executor", feature = "process", feature = "mcp"))]
+use crate::base::secret_names::{Keys, url_passwords};
 use crate::base::truncate::floor;
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
@@ -78,6 +80,20 @@ impl Secrets {
             Value::Object(fields) => fields.values().for_each(|value| self.collect(value, depth - 1)),
             Value::Null | Value::Bool(_) => {}
         }
+    }
+
+    /// Returns the secrets in environment variables: the values of those that have names of secrets, and the passwords of
+    /// those that are URLs.
+    #[cfg(any(feature = "executor", feature = "process", feature = "mcp"))]
+    pub(crate) fn of_variables(variables: impl IntoIterator<Item = (String, String)>) -> Secrets {
+        let (mut secrets, usual) = (Secrets::default(), Keys::usual());
+        for (name, value) in variables {
+            url_passwords(&value).into_iter().for_each(|password| secrets.add(password));
+            if usual.holds(&name) {
+                secrets.add(&value);
+            }
+        }
+        secrets
     }
 
     fn add(&mut self, text: &str) {
@@ -171,6 +187,15 @@ impl Secrets {
     /// Hides these secrets in what people see of a result.
     pub(crate) fn hide_in(&self, result: &mut ToolResult) {
         for content in &mut result.content {
+            let bytes = match content {
+                Content::Image { data, .. } | Content::Audio { data, .. } => Some(&*data),
+                Content::Resource { data: ResourceData::Base64(data), .. } => Some(&*data),
+                _ => None,
+            };
+            // With a mask in it, it would be no Base64.
+            if bytes.is_some_and(|bytes| self.replace(bytes).is_some()) {
+                *content = Content::Text(REDACTED.to_owned());
+            }
             match content {
                 Content::Text(text) => self.hide_in_text(text),
                 Content::Image { mime_type, .. } | Content::Audio { mime_type, .. } => {
@@ -326,6 +351,25 @@ mod tests {
             assert!(
                 result.structured().map_or_else(|why| why.into_owned(), |value| value.to_string()) != pin
             );
+        }
+    }
+
+    #[test]
+    fn bytes_that_hold_a_secret_are_left_out() {
+        let secrets = secrets(&json!("4711-s3cr3t"));
+        // `a 4711-s3cr3t b`, and another text.
+        for (data, shown) in [("YSA0NzExLXMzY3IzdCBi", REDACTED), ("YW5vdGhlciB0ZXh0", "YW5vdGhlciB0ZXh0")] {
+            let (mime_type, data) = ("x/y".to_owned(), data.to_owned());
+            let mut result = ToolResult::empty()
+                .with_content(Content::Image { data: data.clone(), mime_type: mime_type.clone() })
+                .with_content(Content::Resource {
+                    uri: String::new(),
+                    mime_type,
+                    data: ResourceData::Base64(data),
+                });
+            secrets.hide_in(&mut result);
+            let written = serde_json::to_string(&result).unwrap();
+            assert_eq!(written.matches(shown).count(), 2, "{written}");
         }
     }
 

@@ -35,7 +35,6 @@ use super::arguments::{complete, missing};
 use super::executor::{ExecError, ExecOptions, Executor, ResourceLimits, preflight};
 use crate::base::frozen::Frozen;
 use crate::base::future::BoxFuture;
-use crate::base::secret_names::Keys;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::limits::Limits;
@@ -135,17 +134,15 @@ impl CommandTool {
         outcome
     }
 
-    /// Returns the values of the inherited variables that have names of secrets.
+    /// Returns the secrets in the inherited variables.
     fn credentials(&self) -> Secrets {
-        let mut credentials = Secrets::default();
-        let mut names = self.plan.inherit.iter().peekable();
-        if names.peek().is_some() {
-            let usual = Keys::usual();
-            let values =
-                names.filter(|name| usual.holds(name)).filter_map(|name| std::env::var(name.as_str()).ok());
-            values.for_each(|value| credentials.collect(&value.into(), 1));
+        let names = self.plan.inherit.iter();
+        if names.len() == 0 {
+            return Secrets::default();
         }
-        credentials
+        Secrets::of_variables(
+            names.filter_map(|name| Some((name.to_string(), std::env::var(name.as_str()).ok()?))),
+        )
     }
 
     async fn start(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {

@@ -190,10 +190,11 @@ impl Cassette {
         found: &Value,
         among: impl Fn(&Entry) -> Option<Value>,
     ) -> Result<usize, String> {
+        let shown = hidden(found.clone(), &state.hidden.hiding(&self.0.redactor));
         let open = state.entries.iter().enumerate().filter(|(index, _)| !state.played.contains(index));
         let rated = open.filter_map(|(index, entry)| {
             let recorded = among(entry)?;
-            Some((differences(&recorded, found).len(), index, recorded))
+            Some((differences(&recorded, found, &shown).len(), index, recorded))
         });
         // Of equals the first, so that the same request gets one answer after the other.
         let nearest = rated.min_by_key(|(differs, index, _)| (*differs, *index));
@@ -201,13 +202,12 @@ impl Cassette {
             state.played.insert(index);
             return Ok(index);
         }
-        let shown = state.hidden.hiding(&self.0.redactor).value(found.clone());
         let mut told = "the traffic differs from the cassette: a request is not on it, or no more".to_owned();
         if let Some((_, index, recorded)) = &nearest {
             told.push_str(&format!("\n- expected {}: {}", index + 1, brief(recorded)));
         }
         told.push_str(&format!("\n+ found    {}", brief(&shown)));
-        let places = nearest.map(|(.., recorded)| differences(&recorded, &shown)).unwrap_or_default();
+        let places = nearest.map(|(.., recorded)| differences(&recorded, &shown, &shown)).unwrap_or_default();
         places.iter().take(TOLD).for_each(|place| told.push_str(&format!("\n  {place}")));
         state.difference.get_or_insert_with(|| told.clone());
         Err(told)
@@ -220,7 +220,7 @@ fn hidden(value: Value, hiding: &Hiding<'_>) -> Value {
     let tokens = ["/params/progressToken", "/params/_meta/progressToken"];
     let kept = tokens.map(|place| value.pointer(place).filter(|token| token.is_u64()).cloned());
     let mut value = value;
-    // In Base64, nothing would tell bytes that hold a credential from others.
+    // In Base64, nothing would tell bytes that hold a secret from others.
     #[cfg(feature = "http")]
     if let Some(body) = value.get_mut("body").filter(|body| http::holds(body, hiding)) {
         *body = serde_json::json!({ "text": crate::layers::redact::REDACTED });

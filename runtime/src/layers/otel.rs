@@ -21,7 +21,10 @@
 //! | `gen_ai.client.inference.usage.input_tokens`, `….output_tokens` | counter | `{token}` | the same without `error.type`, and `gen_ai.token.modality` (`unknown`) |
 //! | `mcp.server.operation.duration` | histogram | `s` | `mcp.method.name`, `gen_ai.operation.name`, `gen_ai.tool.name`, `network.transport`, `error.type` |
 //!
-//! `error.type` is the code of the [`ToolError`](crate::ToolError), the one a model reads, such as `TIMEOUT`; of a loop
+//! `error.type` is the code of the [`ToolError`](crate::ToolError), the one a model reads, such as `TIMEOUT`. A code that
+//! is data, as of a result or of a program's output, is shown if it is one of this crate or the tool declares it, as a
+//! value of `code` in the schema of its result; others are `EXECUTION_ERROR`, since each would be a series of metrics of
+//! its own. Of what a model makes up, such as the ID of a call, the first 256 bytes are shown. `error.type` is of a loop
 //! `NO_TOOL_CALL`, `MAX_ITERATIONS`, `CANCELLED` or `MODEL_ERROR`; of a request to a server `tool_error`, or the code of the
 //! protocol's error. The agent of a call is named by [`ToolContext::agent_id`](crate::ToolContext::agent_id): an agent
 //! whose ID is another one each time makes as many series of metrics. A tool that a provider does not have is `_OTHER` in
@@ -48,6 +51,7 @@
 //! [GenAI semantic conventions]: https://github.com/open-telemetry/semantic-conventions-genai
 
 mod call;
+mod code;
 mod signals;
 
 use std::fmt;
@@ -56,6 +60,8 @@ use std::sync::Arc;
 use opentelemetry::global::ObjectSafeTracerProvider;
 use opentelemetry::metrics::MeterProvider;
 
+#[cfg(feature = "mcp-server")]
+pub(crate) use call::short;
 pub(crate) use call::{CallSpan, Called};
 pub(crate) use signals::{Signals, linked, named};
 

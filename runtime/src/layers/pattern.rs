@@ -1,4 +1,5 @@
-//! Comparison of what was recorded with what is found, where masked values stand for anything.
+//! Comparison of what was recorded with what is found, where a masked value stands for anything, and a mask within a
+//! text for a secret.
 
 use std::fmt;
 
@@ -58,19 +59,32 @@ pub(crate) fn brief(value: &Value) -> String {
     }
 }
 
-/// Returns where a value differs from what was recorded. What was masked there fits anything.
-pub(crate) fn differences(expected: &Value, found: &Value) -> Vec<ValueDifference> {
+/// Returns where a value differs from what was recorded. What was masked there fits anything, and a text with masks fits
+/// what a redactor makes the same text of: `masked` is the value that is found, without its secrets.
+pub(crate) fn differences(expected: &Value, found: &Value, masked: &Value) -> Vec<ValueDifference> {
     let mut all = Vec::new();
-    compare(expected, found, &mut String::new(), &mut all);
+    compare(expected, (found, Some(masked)), &mut String::new(), &mut all);
+    // Where a name is masked, or bytes are left out, only the whole is the same.
+    if !all.is_empty() && found != masked {
+        let mut shown = Vec::new();
+        compare(expected, (masked, None), &mut String::new(), &mut shown);
+        if shown.is_empty() {
+            return shown;
+        }
+    }
     all
 }
 
-fn compare(expected: &Value, found: &Value, at: &mut String, all: &mut Vec<ValueDifference>) {
+/// What is found, and the same without its secrets, where there is such a value.
+type Found<'v> = (&'v Value, Option<&'v Value>);
+
+fn compare(expected: &Value, (found, masked): Found<'_>, at: &mut String, all: &mut Vec<ValueDifference>) {
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => {
+            let masked = |key: &str| masked.and_then(|masked| masked.get(key));
             for (key, value) in expected {
                 within(at, key, |at| match found.get(key) {
-                    Some(other) => compare(value, other, at, all),
+                    Some(other) => compare(value, (other, masked(key)), at, all),
                     None => all.push(difference(at, Some(value), None)),
                 });
             }
@@ -79,14 +93,15 @@ fn compare(expected: &Value, found: &Value, at: &mut String, all: &mut Vec<Value
             }
         }
         (Value::Array(expected), Value::Array(found)) => {
+            let masked = |index: usize| masked.and_then(|masked| masked.get(index));
             for index in 0..expected.len().max(found.len()) {
                 within(at, &index.to_string(), |at| match (expected.get(index), found.get(index)) {
-                    (Some(value), Some(other)) => compare(value, other, at, all),
+                    (Some(value), Some(other)) => compare(value, (other, masked(index)), at, all),
                     (value, other) => all.push(difference(at, value, other)),
                 });
             }
         }
-        _ if fits(expected, found) => {}
+        _ if fits(expected, found) || masked.is_some_and(|masked| fits(expected, masked)) => {}
         _ => all.push(difference(at, Some(expected), Some(found))),
     }
 }
@@ -116,18 +131,48 @@ fn fits(expected: &Value, found: &Value) -> bool {
     }
 }
 
-/// Whether a text is what was recorded, where each mask in it stands for any text.
-pub(crate) fn text_fits(expected: &str, found: &str) -> bool {
-    let Some((first, middle)) = expected.split_once(REDACTED) else { return expected == found };
-    let Some(mut rest) = found.strip_prefix(first) else { return false };
-    let (middle, last) = middle.rsplit_once(REDACTED).unwrap_or(("", middle));
-    for part in middle.split(REDACTED) {
-        match rest.split_once(part) {
-            Some((_, after)) => rest = after,
-            None => return false,
-        }
+/// Whether a text is what was recorded, where each mask in it stands for a mask or for characters of one secret: not for
+/// a blank, a separator or a quote, behind which something else begins.
+fn text_fits(expected: &str, found: &str) -> bool {
+    let mut parts = expected.split(REDACTED);
+    let mut before = parts.next().unwrap_or_default();
+    if !found.starts_with(before) {
+        return false;
     }
-    rest.ends_with(last)
+    let text = found.as_bytes();
+    // Where the parts so far may end.
+    let mut ends = vec![before.len()];
+    for part in parts {
+        // A part of a path, or what precedes a host.
+        let narrow = before.ends_with('/') || part.starts_with(['/', '@', '?']);
+        let mut next = Vec::new();
+        let mut tried = 0;
+        for start in ends {
+            let rest = text.get(start..).unwrap_or_default();
+            if rest.starts_with(REDACTED.as_bytes()) {
+                next.push(start + REDACTED.len());
+            }
+            if start >= tried {
+                let run = rest.iter().position(|byte| !of_secret(*byte, narrow)).unwrap_or(rest.len());
+                tried = start + run;
+                next.extend(start + 1..=tried);
+            }
+        }
+        next.retain(|at| text.get(*at..).is_some_and(|rest| rest.starts_with(part.as_bytes())));
+        next.sort_unstable();
+        next.dedup();
+        ends = next.into_iter().map(|at| at + part.len()).collect();
+        before = part;
+    }
+    ends.contains(&text.len())
+}
+
+/// Whether a mask within a text may stand for this character.
+fn of_secret(byte: u8, narrow: bool) -> bool {
+    !byte.is_ascii_whitespace()
+        && !byte.is_ascii_control()
+        && !b"\"'`&;|<>(){}[],$\\".contains(&byte)
+        && !(narrow && b"/?#@".contains(&byte))
 }
 
 #[cfg(test)]
@@ -137,13 +182,13 @@ mod tests {
 
     #[allow(clippy::needless_pass_by_value, reason = "the values stand where they are compared")]
     fn told(expected: Value, found: Value) -> Vec<String> {
-        differences(&expected, &found).iter().map(ToString::to_string).collect()
+        differences(&expected, &found, &found).iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn masks_fit_anything_in_their_place_and_nothing_else() {
         let masked = json!({"user": "me", "password": "[REDACTED]", "header": "Bearer [REDACTED]; v=1"});
-        let fits = json!({"user": "me", "password": {"a": 1}, "header": "Bearer x y; v=1"});
+        let fits = json!({"user": "me", "password": {"a": 1}, "header": "Bearer x.y; v=1"});
         assert_eq!(told(masked.clone(), fits), [""; 0]);
         let other = json!({"user": "you", "password": 1, "header": "Basic x; v=1"});
         assert_eq!(
@@ -157,6 +202,39 @@ mod tests {
         assert_eq!(told(json!("a"), json!("[REDACTED]")).len(), 1);
         assert!(text_fits("[REDACTED]a[REDACTED]", "xay") && !text_fits("[REDACTED]a[REDACTED]b", "xac"));
         assert!(!text_fits("ab[REDACTED]ba", "aba"), "one text cannot be both ends");
+        assert!(text_fits("[REDACTED]a[REDACTED]ab", "xaayab") && text_fits("", "") && !text_fits("a", "ab"));
+    }
+
+    #[test]
+    fn a_mask_within_a_text_is_one_secret_and_no_more() {
+        for (recorded, found, same) in [
+            ("deploy --password [REDACTED]", "deploy --password swordfish", true),
+            ("deploy --password [REDACTED]", "deploy --password \"sword && fish\"", false),
+            ("deploy --password [REDACTED]", "deploy --password x && rm -rf /srv --force", false),
+            ("deploy --password [REDACTED]", "deploy --password x;rm", false),
+            ("deploy --password [REDACTED]", "deploy --password [REDACTED] && rm", false),
+            ("deploy --password [REDACTED]", "deploy --password ", false),
+            ("http://h/p?limit=1&token=[REDACTED]", "http://h/p?limit=1&token=z%2Fy", true),
+            ("http://h/p?limit=1&token=[REDACTED]", "http://h/p?limit=1&token=z&delete=all", false),
+            ("http://[REDACTED]@h/d", "http://u:pw@h/d", true),
+            ("http://[REDACTED]@h/d", "http://evil.example/x@h/d", false),
+            ("http://h/[REDACTED]/d", "http://h/a/b/d", false),
+        ] {
+            assert_eq!(told(json!({ "t": recorded }), json!({ "t": found })).is_empty(), same, "{found}");
+        }
+        // What the rules hide is one secret, whatever stands in it.
+        let redactor = crate::layers::redact::Redactor::new();
+        for (recorded, found, same) in [
+            ("Cookie: [REDACTED]", "Cookie: a=1; b=2", true),
+            ("say token='[REDACTED]' now", "say token='a & b' now", true),
+            ("say token='[REDACTED]' now", "say token='a & b' then", false),
+            ("deploy --password [REDACTED]", "deploy --password x && rm", false),
+        ] {
+            let masked = redactor.value(json!(found));
+            assert_eq!(differences(&json!(recorded), &json!(found), &masked).is_empty(), same, "{found}");
+        }
+        let (recorded, found) = (json!({"[REDACTED]": 1}), json!({"s3cr3t": 1}));
+        assert!(differences(&recorded, &found, &recorded).is_empty());
     }
 
     #[test]

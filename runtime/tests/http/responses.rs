@@ -3,13 +3,16 @@
 use std::io::Write as _;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use toolgen_runtime::List;
+use toolgen_runtime::engine::http::{Secret, StaticCredentials};
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
-use toolgen_runtime::spec::plan::{Xml, XmlContent, XmlField, XmlNode};
+use toolgen_runtime::spec::plan::{Placement, Xml, XmlContent, XmlField, XmlNode};
 use toolgen_runtime::{Content, Registry, ResourceData, Shape, ToolResult};
 
-use crate::server::{Step, TestServer, call, ctx, engine, open, plan, reply, tool};
+use crate::server::{Step, TestServer, call, ctx, engine, open, plan, reply, secured, tool};
 
 async fn answered(steps: Vec<Step>) -> (ToolResult, TestServer) {
     let server = TestServer::start(move |_| steps.clone()).await;
@@ -251,6 +254,40 @@ async fn answers_in_other_forms_are_read_as_declared() {
             (Ok(value), Ok(found)) => assert_eq!(*value, found),
             (Err(why), Err(found)) => assert!(why.starts_with(found), "{why}"),
             (value, found) => panic!("{value:?} {found:?}"),
+        }
+    }
+}
+
+/// Services repeat what they are sent, as their pages and logs write it.
+#[tokio::test]
+async fn no_credential_is_shown_in_any_encoding() {
+    const SECRET: &str = "us:p&ss<w0rd>\"'s3cr3t";
+    let entities = "us:p&amp;ss&lt;w0rd&gt;&quot;&#39;s3cr3t";
+    let numbered = SECRET.chars().fold(String::new(), |out, c| format!("{out}&#{};", c as u32));
+    let escaped = SECRET.chars().fold(String::new(), |out, c| format!("{out}\\x{:02x}", c as u32));
+    let hex = SECRET.bytes().fold(String::new(), |out, byte| format!("{out}{byte:02x}"));
+    let wide: Vec<u8> = SECRET.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let base64 = STANDARD.encode(format!("key={SECRET}"));
+    let bodies: [(&str, &[u8]); 8] = [
+        ("text/html", entities.as_bytes()),
+        ("text/html", numbered.as_bytes()),
+        ("text/plain", escaped.as_bytes()),
+        ("text/plain", hex.as_bytes()),
+        ("text/plain", base64.as_bytes()),
+        ("application/xml", entities.as_bytes()),
+        ("application/octet-stream", &wide),
+        ("application/octet-stream", SECRET.as_bytes()),
+    ];
+    for (content_type, body) in bodies {
+        let (headers, sent) = (format!("Content-Type: {content_type}\r\n"), body.to_vec());
+        let server = TestServer::start(move |_| reply(401, &headers, &sent)).await;
+        let credentials = StaticCredentials::new().with_origin("s", server.url.as_str(), Secret::new(SECRET));
+        let plan = secured(plan("GET", &server.url, "/"), Placement::Header("x-api-key".into()));
+        let result = call(engine().credentials(credentials), plan, json!({})).await.unwrap();
+        let shown = serde_json::to_string(&result).unwrap();
+        assert!(shown.contains("****") || shown.contains("left out"), "{shown}");
+        for part in ["s3cr3t", &numbered[..20], &escaped[4..20], &hex[..16], &base64[8..20], "cwAzAGMAcg"] {
+            assert!(!shown.contains(part), "{part} in {shown}");
         }
     }
 }

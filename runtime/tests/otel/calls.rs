@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 use toolgen_runtime::layers::otel::Otel;
 use toolgen_runtime::{
-    DispatchOptions, Provider, Registry, Session, ToolCall, ToolContext, ToolError, tool, toolset,
+    DispatchOptions, Provider, Registry, Session, ToolCall, ToolContext, ToolError, ToolResult, tool, toolset,
 };
 
 use crate::receiver::{Telemetry, attribute, attributes, events, failed};
@@ -40,6 +40,12 @@ async fn relay(ctx: &ToolContext) -> Result<String, ToolError> {
     Ok("done".to_owned())
 }
 
+/// Fails as its argument says.
+#[tool(undocumented, read_only)]
+fn says(code: &str) -> Result<ToolResult, ToolError> {
+    Ok(ToolResult::text("no").with_details(json!({"success": false, "code": code})))
+}
+
 /// Takes its time.
 #[tool(undocumented, read_only)]
 async fn hang() {
@@ -47,7 +53,7 @@ async fn hang() {
 }
 
 pub(crate) fn provider(otel: Otel) -> Provider {
-    Provider::builder(&Registry::new(toolset![login, relay, hang]).unwrap()).otel(otel).build().unwrap()
+    Provider::builder(&Registry::new(toolset![login, relay, says, hang]).unwrap()).otel(otel).build().unwrap()
 }
 
 fn call(name: &'static str, arguments: Value) -> ToolCall {
@@ -79,6 +85,23 @@ async fn a_call_is_a_span_by_the_conventions() {
     assert!(!failed(&span) && span.parent_span_id.is_empty() && span.events.is_empty(), "{span:?}");
     assert!(span.end_time_unix_nano >= span.start_time_unix_nano);
     assert_eq!(telemetry.scopes(), [("toolgen-runtime".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_model_makes_up_makes_neither_series_nor_long_attributes() {
+    let telemetry = Telemetry::start();
+    let provider = provider(telemetry.otel());
+    for code in ["patient-1", "patient-2", "NOT_FOUND"] {
+        provider.call(call("says", json!({"code": code})), &turn()).await;
+    }
+    let long = "x".repeat(100_000);
+    provider.call(ToolCall::new(long.as_str(), long.as_str(), json!({})), &turn()).await;
+    let spans = telemetry.spans();
+    let kinds: Vec<_> = spans.iter().map(|span| attribute(span, "error.type").unwrap()).collect();
+    assert_eq!(kinds, ["EXECUTION_ERROR", "EXECUTION_ERROR", "NOT_FOUND", "TOOL_NOT_FOUND"]);
+    for name in ["gen_ai.tool.call.id", "gen_ai.tool.name"] {
+        assert_eq!(attribute(&spans[3], name).unwrap().len(), 256, "{name}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,14 +1,16 @@
 //! The context of a trace in what tools send: requests over HTTP, and calls of an MCP server in another process.
 
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, Once};
 use std::time::Duration;
 
 use opentelemetry::Context;
+use opentelemetry::propagation::{TextMapCompositePropagator, TextMapPropagator};
 use opentelemetry::trace::{FutureExt, TraceContextExt, Tracer, TracerProvider};
 use opentelemetry_proto::tonic::metrics::v1::Metric;
-use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::propagation::{BaggagePropagator, TraceContextPropagator};
 use serde_json::json;
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::engine::mcp::{McpClient, McpOptions};
@@ -28,7 +30,11 @@ use crate::receiver::{Telemetry, attribute, attributes, events, exporting, faile
 /// Sets what a program sets once.
 fn propagate() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new()));
+    ONCE.call_once(|| {
+        let usual: Vec<Box<dyn TextMapPropagator + Send + Sync>> =
+            vec![Box::new(TraceContextPropagator::new()), Box::new(BaggagePropagator::new())];
+        opentelemetry::global::set_text_map_propagator(TextMapCompositePropagator::new(usual));
+    });
 }
 
 /// The headers of a request.
@@ -123,6 +129,32 @@ async fn a_service_learns_nothing_if_the_program_says_so() {
     let engine = HttpEngine::builder().base_url(&service.url).pass_trace_on(false).build().unwrap();
     call_get(&telemetry, engine, get(Vec::new()), json!({})).await;
     assert_eq!(service.headers("traceparent"), [None]);
+}
+
+/// What came from elsewhere and no header can hold costs no call, and only the trace itself goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_learns_of_the_trace_and_of_nothing_else() {
+    propagate();
+    let (telemetry, service) = (Telemetry::start(), Service::start(&["200 OK"]));
+    let builder = || HttpEngine::builder().base_url(&service.url);
+    for (state, also) in [("a=b", false), ("a=b\r\nX-Evil: 1", false), ("a=b\0", false), ("a=b", true)] {
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let carried = [("traceparent", parent), ("tracestate", state), ("baggage", "k=v")];
+        let carried: HashMap<String, String> =
+            carried.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let context = opentelemetry::global::get_text_map_propagator(|known| known.extract(&carried));
+        let engine = if also { builder().pass_on_also("baggage") } else { builder() };
+        let registry = Registry::new([engine.build().unwrap().tool(get(Vec::new()))]).unwrap();
+        let provider = Provider::builder(&registry).otel(telemetry.otel()).build().unwrap();
+        let turn = ToolContext::new("turn", "").with_otel_context(context);
+        let answer = provider.call(ToolCall::new("c", "get", json!({})), &turn).await;
+        assert!(answer.outcome.is_ok(), "{answer:?}");
+    }
+    assert!(service.headers("traceparent").iter().all(Option::is_some));
+    let states = service.headers("tracestate");
+    assert_eq!((states[0].as_deref(), states[3].as_deref()), (Some("a=b"), Some("a=b")));
+    assert_eq!(service.headers("baggage"), [None, None, None, Some("k=v".to_owned())]);
+    assert_eq!(service.headers("x-evil"), [None, None, None, None]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -45,6 +45,11 @@ impl Place {
                     without_password(text)
                 )),
             },
+            // A mistyped scheme would make a path of it, which is shown as it is.
+            Some(_) if text.contains('@') => Err(format!(
+                "{}: nothing is kept at such an address; write postgres://… or redis://…#NAMESPACE, or a path",
+                without_password(text)
+            )),
             // A path may have anything in it.
             _ => Ok(Place::File(PathBuf::from(text))),
         }
@@ -155,6 +160,7 @@ mod tests {
         for (given, said) in [
             ("redis://:s3cret@cache:6379/2", "redis://cache:6379/2: it lacks the namespace"),
             ("redis://:s3cret@cache#", "it lacks the namespace"),
+            ("postgress://me:s3cret@db/audit", "postgress://db/audit: nothing is kept at such an address"),
             ("env:TOOLGEN_NOBODY_SETS_THIS", "the variable TOOLGEN_NOBODY_SETS_THIS is not set"),
         ] {
             let why = Place::of(Path::new(given)).unwrap_err();

@@ -264,6 +264,11 @@ fn content(
         return ToolResult::text(format!("{head}\n\n[{mime_type}, more than {size} bytes: left out]"));
     }
     let extent = if truncated { format!("the first {size} bytes") } else { format!("{size} bytes") };
+    if request.credentials.stand_in(&bytes) {
+        return ToolResult::text(format!(
+            "{head}\n\n[{mime_type}, {extent}: left out, for a credential stands in it]"
+        ));
+    }
     let result = ToolResult::text(format!("{head}\n\n[{mime_type}, {extent}]"));
     let data = STANDARD.encode(bytes);
     result.with_content(match kind {

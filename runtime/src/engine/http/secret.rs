@@ -64,6 +64,11 @@ impl Applied {
         needle::replace(text, self.searched(), HIDDEN).unwrap_or_else(|| text.to_owned())
     }
 
+    /// Whether a credential stands in some bytes, however it is encoded there.
+    pub(super) fn stand_in(&self, bytes: &[u8]) -> bool {
+        !needle::find(&String::from_utf8_lossy(bytes), self.searched()).is_empty()
+    }
+
     /// Returns the text of a body with credentials shown as `****`, also one that was cut off at the end.
     pub(super) fn shown(&self, bytes: &[u8], content_type: &str, truncated: bool) -> String {
         let mut text = charset::decode(bytes, content_type, truncated);

@@ -153,7 +153,7 @@ impl<'a> Sending<'a> {
                 request.header(name).is_none()
                     && own.iter().all(|(known, _)| !known.eq_ignore_ascii_case(name))
             };
-            let passed = crate::call::otel::passed_on(&self.ctx.otel_context());
+            let passed = crate::call::otel::passed_on(&self.ctx.otel_context(), &settings.also_passed);
             let passed: Vec<_> = passed.into_iter().filter(|(name, _)| is_free(name)).collect();
             if !passed.is_empty() {
                 return Cow::Owned(own.iter().cloned().chain(passed).collect());

@@ -55,6 +55,8 @@ pub struct HttpEngineBuilder {
     /// Whether requests pass the trace on.
     #[cfg(feature = "otel")]
     pub(super) passes_on: bool,
+    #[cfg(feature = "otel")]
+    pub(super) also_passed: Vec<String>,
 }
 
 /// The operator's headers. They may hold anything, so `Debug` shows only their names.
@@ -120,6 +122,8 @@ impl HttpEngineBuilder {
             tape: None,
             #[cfg(feature = "otel")]
             passes_on: true,
+            #[cfg(feature = "otel")]
+            also_passed: Vec::new(),
             private_hosts: Vec::new(),
             remedy: super::guard::by_the_program,
             accepted: Vec::new(),
@@ -319,14 +323,24 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Sets whether requests say of which trace they are, in the headers of the propagator that the program sets for
-    /// OpenTelemetry (`traceparent`, `tracestate`); the default is yes. Where a request has such a header as an argument or
+    /// Sets whether requests say of which trace they are, in the headers `traceparent` and `tracestate`, by the propagator
+    /// that the program sets for OpenTelemetry; the default is yes. Its other headers are sent only if
+    /// [`pass_on_also`](Self::pass_on_also) names them. Where a request has such a header as an argument or
     /// a credential, or by [`header`](Self::header), that one is sent. Another origin, to which a redirect or the link of a
     /// page leads, never gets them.
     #[cfg(feature = "otel")]
     #[must_use]
     pub fn pass_trace_on(mut self, passed_on: bool) -> Self {
         self.passes_on = passed_on;
+        self
+    }
+
+    /// Sends this header of the propagator, too, where requests say of which trace they are: such as `baggage`, which tells
+    /// every service what the program notes there, or `b3`.
+    #[cfg(feature = "otel")]
+    #[must_use]
+    pub fn pass_on_also(mut self, header: impl Into<String>) -> Self {
+        self.also_passed.push(header.into());
         self
     }
 

@@ -56,6 +56,8 @@ pub struct McpOptions {
     /// Whether calls pass the trace on.
     #[cfg(feature = "otel")]
     pub(super) passes_on: bool,
+    #[cfg(feature = "otel")]
+    pub(super) also_passed: Vec<String>,
     #[cfg(feature = "http")]
     pub(super) http: super::http::HttpOptions,
 }
@@ -76,6 +78,8 @@ impl Default for McpOptions {
             tape: None,
             #[cfg(feature = "otel")]
             passes_on: true,
+            #[cfg(feature = "otel")]
+            also_passed: Vec::new(),
             #[cfg(feature = "http")]
             http: super::http::HttpOptions::default(),
         }
@@ -140,12 +144,22 @@ impl McpOptions {
         self
     }
 
-    /// Sets whether calls say in `_meta` of which trace they are, by the propagator that the program sets for OpenTelemetry
-    /// (`traceparent`, `tracestate`); the default is yes.
+    /// Sets whether calls say in `_meta` of which trace they are, as `traceparent` and `tracestate`, by the propagator that
+    /// the program sets for OpenTelemetry; the default is yes. Its other members are sent only if
+    /// [`pass_on_also`](Self::pass_on_also) names them.
     #[cfg(feature = "otel")]
     #[must_use]
     pub fn pass_trace_on(mut self, passed_on: bool) -> McpOptions {
         self.passes_on = passed_on;
+        self
+    }
+
+    /// Sends this member of the propagator, too, where calls say of which trace they are: such as `baggage`, which tells
+    /// every server what the program notes there.
+    #[cfg(feature = "otel")]
+    #[must_use]
+    pub fn pass_on_also(mut self, member: impl Into<String>) -> McpOptions {
+        self.also_passed.push(member.into());
         self
     }
 

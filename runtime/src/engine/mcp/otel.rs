@@ -10,8 +10,8 @@ use crate::spec::plan::{McpServer, McpTransport};
 
 /// Adds to a request of which trace it is, in `_meta` as SEP-414 says. The context is that of the task: a call is made
 /// where its span is current.
-pub(super) fn pass_trace_on(request: &mut Request) {
-    let members = passed_on(&Context::current());
+pub(super) fn pass_trace_on(request: &mut Request, also: &[String]) {
+    let members = passed_on(&Context::current(), also);
     if members.is_empty() {
         return;
     }

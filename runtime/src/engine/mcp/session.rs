@@ -266,7 +266,7 @@ impl Session {
             self.agreement.sign(&mut request);
             #[cfg(feature = "otel")]
             if self.options.passes_on {
-                super::otel::pass_trace_on(&mut request);
+                super::otel::pass_trace_on(&mut request, &self.options.also_passed);
             }
             let mut result = match self.link.request(request).await {
                 Err(Failure::Refused { code: HEADER_MISMATCH, .. }) if !corrected => {

@@ -22,7 +22,6 @@ use super::inbox::Inbox;
 use super::lines::{Line, Lines, answered};
 use super::transport::{Broken, Message, Transport};
 use crate::base::future::BoxFuture;
-use crate::base::secret_names::Keys;
 use crate::base::sync::unpoisoned;
 use crate::call::secrets::Secrets;
 use crate::engine::executor::local::INHERITED;
@@ -92,17 +91,14 @@ impl Stdio {
     }
 }
 
-/// Returns the values of a server's variables that have names of secrets.
+/// Returns the secrets in a server's variables.
 pub(super) fn credentials(transport: &McpTransport) -> Secrets {
-    let mut credentials = Secrets::default();
-    if let McpTransport::Stdio { env, inherit, .. } = transport {
-        let usual = Keys::usual();
-        let own = env.iter().filter(|(name, _)| usual.holds(name)).map(|(_, value)| value.to_string());
-        let passed = inherited(inherit.iter().map(|name| name.as_str()).filter(|name| usual.holds(name)));
-        let passed = passed.into_iter().filter_map(|(_, value)| value.into_string().ok());
-        own.chain(passed).for_each(|value| credentials.collect(&value.into(), 1));
-    }
-    credentials
+    let McpTransport::Stdio { env, inherit, .. } = transport else { return Secrets::default() };
+    let own = env.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+    let passed = inherited(inherit.iter().map(|name| name.as_str())).into_iter();
+    let passed =
+        passed.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    Secrets::of_variables(own.chain(passed))
 }
 
 fn spawn(task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {

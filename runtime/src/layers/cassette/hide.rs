@@ -10,8 +10,6 @@ use crate::layers::redact::{REDACTED, Redactor};
 
 /// Shorter credentials occur by chance; the engine that sends them hides them where they stand.
 const SHORTEST: usize = 4;
-/// Shorter parts of Base64 occur by chance.
-const SHORTEST_ENCODED: usize = 8;
 
 /// What is known to be secret.
 #[derive(Default)]
@@ -29,11 +27,9 @@ pub(super) struct Hiding<'a> {
 }
 
 impl Hidden {
-    /// Adds a credential, which is looked for as it is and in Base64.
+    /// Adds a credential, which is looked for however it is encoded.
     pub(super) fn add(&mut self, text: &str) {
         if text.len() >= SHORTEST && !self.texts.contains(text) {
-            self.texts.extend(in_base64(text));
-            self.texts.extend(by_number(text));
             self.texts.insert(text.to_owned());
         }
     }
@@ -95,43 +91,6 @@ impl Hiding<'_> {
     pub(super) fn finds(&self, text: &str) -> bool {
         needle::replace(text, &self.needles, REDACTED).is_some()
     }
-}
-
-/// Returns what of a text stands in the Base64 of every text that contains it: one for each place modulo three, without
-/// the digits that depend on what is around it, in both alphabets.
-fn in_base64(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for before in 0..3 {
-        let bytes = [vec![0; before], text.as_bytes().to_vec()].concat();
-        // A digit is of six bits: those of whole digits that lie within the text.
-        let (from, to) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
-        let digits: String = base64(&bytes).chars().take(to).skip(from).collect();
-        if digits.len() >= SHORTEST_ENCODED {
-            found.push(digits.replace('+', "-").replace('/', "_"));
-            found.push(digits);
-        }
-    }
-    found
-}
-
-/// Returns bytes in Base64 without padding. The crate for it is there only with the HTTP engine.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
-    for group in bytes.chunks(3) {
-        let bits = group.iter().fold(0_usize, |bits, byte| bits << 8 | usize::from(*byte))
-            << (8 * (3 - group.len()));
-        let digits = (0..=group.len()).map(|digit| bits >> (18 - 6 * digit) & 63);
-        out.extend(digits.filter_map(|digit| DIGITS.get(digit)).map(|digit| char::from(*digit)));
-    }
-    out
-}
-
-/// Returns a text with an escape for each of its letters. If one of them is a backslash, decoding finds no end.
-fn by_number(text: &str) -> [String; 2] {
-    let lower: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
-    let upper: String = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
-    [lower, upper]
 }
 
 #[cfg(all(test, feature = "http"))]

@@ -46,10 +46,13 @@ pub(super) fn read_answer(written: &Value) -> Result<TapedAnswer, String> {
     Ok(TapedAnswer { status, headers, body })
 }
 
-/// Whether a written body is bytes that hold a credential.
+/// Whether a written body is bytes that hold a secret: a known credential, or what the rules of the redactor hide.
 pub(super) fn holds(body: &Value, hiding: &Hiding<'_>) -> bool {
-    let bytes = body.get("base64").and_then(|_| bytes(body).ok());
-    bytes.is_some_and(|bytes| hiding.finds(&String::from_utf8_lossy(&bytes)))
+    let Some(bytes) = body.get("base64").and_then(|_| bytes(body).ok()) else { return false };
+    let hides = |text: &str| hiding.value(text.into()) != *text;
+    let text = String::from_utf8_lossy(&bytes);
+    // The rules do not know UTF-16.
+    hides(&text) || text.contains('\0') && hides(&text.replace('\0', ""))
 }
 
 fn headers(headers: &[(String, String)]) -> Value {

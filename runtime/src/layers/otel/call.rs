@@ -5,10 +5,11 @@ use std::time::{Instant, SystemTime};
 
 use opentelemetry::trace::{SpanBuilder, SpanKind, Status, TraceContextExt};
 use opentelemetry::{Context, KeyValue};
-use serde_json::Value;
 
+use super::code::{Codes, OTHER_CODE};
 use super::{Otel, Signals, linked, named};
 use crate::base::frozen::Text;
+use crate::base::truncate::floor;
 use crate::call::ToolCall;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -19,6 +20,14 @@ use crate::layers::redact::{Secrets, ToolRedactor};
 
 /// A tool that a provider does not have, in metrics: the names that models make up are not limited.
 const OTHER: &str = "_OTHER";
+
+/// The most bytes of what a model makes up, in a span.
+const LONGEST: usize = 256;
+
+/// Returns what a model makes up, no longer than a span has it.
+pub(crate) fn short(text: &str) -> String {
+    text[..floor(text, LONGEST)].to_owned()
+}
 
 /// A call as its span shows it.
 pub(crate) struct Called<'a> {
@@ -39,6 +48,8 @@ pub(crate) struct CallSpan {
     since: Instant,
     /// The attributes of the metric.
     measured: Vec<KeyValue>,
+    /// The codes of errors that the tool declares.
+    codes: Codes,
     /// Shows the result, if content is shown.
     redactor: Option<ToolRedactor>,
     ended: bool,
@@ -69,18 +80,19 @@ impl CallSpan {
                 .with_start_time(called.started)
                 .with_attributes([
                     KeyValue::new("gen_ai.operation.name", "execute_tool"),
-                    KeyValue::new("gen_ai.tool.name", call.name.as_str().to_owned()),
+                    KeyValue::new("gen_ai.tool.name", short(&call.name)),
                 ])
                 .with_links(waited.into_iter().collect())
         });
+        let codes = Codes::of(tool.and_then(|tool| tool.spec().output.as_ref()));
         let Some(context) = begun else {
-            return CallSpan { own: None, signals, since, measured, redactor: None, ended: false };
+            return CallSpan { own: None, signals, since, measured, codes, redactor: None, ended: false };
         };
         let span = context.span();
         let mut redactor = None;
         if span.is_recording() {
             span.set_attribute(KeyValue::new("gen_ai.tool.type", "function"));
-            span.set_attribute(KeyValue::new("gen_ai.tool.call.id", call.id.as_str().to_owned()));
+            span.set_attribute(KeyValue::new("gen_ai.tool.call.id", short(&call.id)));
             if let Some(tool) = tool {
                 span.set_attribute(KeyValue::new("gen_ai.tool.description", tool.description().to_owned()));
             }
@@ -94,7 +106,7 @@ impl CallSpan {
         }
         let own = Spanned::own(context);
         ctx.set_spanned(Arc::clone(&own));
-        CallSpan { own: Some(own), signals, since, measured, redactor, ended: false }
+        CallSpan { own: Some(own), signals, since, measured, codes, redactor, ended: false }
     }
 
     /// The context with the span, if there is one.
@@ -104,12 +116,7 @@ impl CallSpan {
 
     /// Ends the span with the outcome of the call.
     pub(crate) fn end(mut self, outcome: &Result<ToolResult, ToolError>, secrets: &Secrets) {
-        let code = match outcome {
-            Ok(result) if !result.is_error() => None,
-            Ok(result) => Some(result.details.get("code").and_then(Value::as_str).unwrap_or_default()),
-            Err(why) => Some(why.code()),
-        };
-        let code = code.map(|code| secrets.code(code).unwrap_or("EXECUTION_ERROR"));
+        let code = self.codes.told(outcome).map(|code| secrets.code(code).unwrap_or(OTHER_CODE));
         let waits = match outcome {
             Err(ToolError::ApprovalRequired(_)) => Some("approval"),
             Err(ToolError::InputRequired(_)) => Some("input"),

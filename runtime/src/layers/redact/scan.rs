@@ -154,7 +154,7 @@ fn starts_any_case(text: &[u8], at: usize, with: &str) -> bool {
 
 fn token_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> Found {
     if starts(text, at, "://") {
-        return userinfo(text, at + 3);
+        return in_url(text, at);
     }
     if starts(text, at, "-----BEGIN ") {
         return private_key(text, at);
@@ -232,11 +232,47 @@ fn is_key(lines: &[&str]) -> bool {
         && (mixed(last) || last.ends_with('='))
 }
 
-/// Finds `user:password@` between `://` and the end of the authority.
-fn userinfo(text: &[u8], from: usize) -> Found {
-    let stop = |byte: u8| {
-        byte.is_ascii_whitespace() || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>' | b'\\')
+/// Addresses whose path is a credential.
+const WEBHOOKS: [&str; 4] =
+    ["hooks.slack.com/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "api.telegram.org/bot"];
+/// Schemes of databases and queues, in whose URLs passwords often stand as they are, with slashes.
+const STORES: [&str; 12] = [
+    "postgres",
+    "postgresql",
+    "mysql",
+    "mariadb",
+    "mongodb",
+    "mongodb+srv",
+    "redis",
+    "rediss",
+    "amqp",
+    "amqps",
+    "sqlserver",
+    "clickhouse",
+];
+
+/// Finds what is secret in a URL, whose `://` stands here.
+fn in_url(text: &[u8], at: usize) -> Found {
+    let from = at + 3;
+    let ends = |byte: u8| {
+        byte.is_ascii_whitespace() || matches!(byte, b'?' | b'#' | b'"' | b'\'' | b'<' | b'>' | b'\\')
     };
+    if let Some(hook) = WEBHOOKS.iter().find(|hook| starts_any_case(text, from, hook)) {
+        let path = from + hook.len();
+        let end = run(text, path, |byte| !ends(byte) && !matches!(byte, b')' | b']' | b',' | b';'));
+        return if end > path { Found::Hide(path, end) } else { Found::Skip(end) };
+    }
+    let is_store = STORES.iter().any(|scheme| {
+        let start = at.checked_sub(scheme.len());
+        let before = start.and_then(|start| start.checked_sub(1)).and_then(|before| text.get(before));
+        start.is_some_and(|start| starts_any_case(text, start, scheme))
+            && !before.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'+')
+    });
+    userinfo(text, from, |byte| ends(byte) || byte == b'/' && !is_store)
+}
+
+/// Finds `user:password@` between `://` and the end of the authority.
+fn userinfo(text: &[u8], from: usize, stop: impl Fn(u8) -> bool) -> Found {
     let end = run(text, from, |byte| !stop(byte));
     let authority = text.get(from..end).unwrap_or_default();
     match authority.iter().rposition(|byte| *byte == b'@') {
@@ -298,17 +334,46 @@ fn in_name(byte: u8) -> bool {
     word(byte) || byte == b'.'
 }
 
+/// Finds the password of `curl -u user:password`.
+fn of_curl(text: &[u8], name: &str, name_end: usize) -> Option<(usize, usize)> {
+    // The most that is read before the name and behind it, which keeps the time linear.
+    const NEAR: usize = 256;
+    if !matches!(name, "-u" | "--user" | "-U" | "--proxy-user") {
+        return None;
+    }
+    let line = text.get(name_end.saturating_sub(NEAR)..name_end)?.rsplit(|byte| *byte == b'\n').next()?;
+    line.windows(5).find(|word| word.eq_ignore_ascii_case(b"curl "))?;
+    let sign = name_end + usize::from(matches!(text.get(name_end), Some(b' ' | b'=')));
+    let quote = text.get(sign).copied().filter(|byte| matches!(byte, b'"' | b'\''));
+    let start = sign + usize::from(quote.is_some());
+    let near = text.get(start..text.len().min(start + NEAR))?;
+    let ends = |byte: &u8| *byte == b'\n' || quote.map_or(byte.is_ascii_whitespace(), |quote| *byte == quote);
+    let end = start + near.iter().position(ends).unwrap_or(near.len());
+    let colon = text.get(start..end)?.iter().position(|byte| *byte == b':')?;
+    (sign > name_end && start + colon + 1 < end).then_some((start + colon + 1, end))
+}
+
 fn assignment_at(text: &[u8], at: usize, keys: &Keys) -> Found {
+    // `%3Ftoken%3D`: the digits of an escape are no part of a name.
+    if escape(text, at).is_some() {
+        return Found::Skip(at + 3);
+    }
     let name_end = run(text, at, in_name);
     let name = text.get(at..name_end).and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default();
     if name.is_empty() {
         return Found::Skip(at + 1);
     }
+    if let Some((start, end)) = of_curl(text, name, name_end) {
+        return Found::Hide(start, end);
+    }
     let Some(start) = value_start(text, name, name_end) else { return Found::Skip(name_end) };
     if !keys.holds(name) {
         return Found::Skip(name_end);
     }
-    let (start, end) = value_bounds(text, start, name);
+    let (start, end) = match escape(text, name_end) {
+        Some(_) => (start, encoded_end(text, start)),
+        None => value_bounds(text, start, name),
+    };
     let bare = text.get(start..end).unwrap_or_default();
     if bare.is_empty() || matches!(bare, b"null" | b"true" | b"false") {
         return Found::Skip(end);
@@ -316,8 +381,26 @@ fn assignment_at(text: &[u8], at: usize, keys: &Keys) -> Found {
     Found::Hide(start, end)
 }
 
+/// Returns the character that is percent-encoded at a position.
+fn escape(text: &[u8], at: usize) -> Option<u8> {
+    let digits = text.get(at..at + 3)?.strip_prefix(b"%")?;
+    let digit = |index: usize| digits.get(index).and_then(|digit| char::from(*digit).to_digit(16));
+    u8::try_from(digit(0)? * 16 + digit(1)?).ok()
+}
+
+/// Returns where a value ends that is percent-encoded, as what ends it is.
+fn encoded_end(text: &[u8], start: usize) -> usize {
+    let ends = |byte: u8| byte.is_ascii_whitespace() || b"&;,\"'<>)]}#".contains(&byte);
+    let at =
+        |at: &usize| text.get(*at).is_some_and(|byte| ends(*byte)) || escape(text, *at).is_some_and(ends);
+    (start..text.len()).find(at).unwrap_or(text.len())
+}
+
 /// Returns where the value of a name starts, if it has one.
 fn value_start(text: &[u8], name: &str, name_end: usize) -> Option<usize> {
+    if matches!(escape(text, name_end), Some(b'=' | b':')) {
+        return Some(name_end + 3);
+    }
     let blank = |byte: u8| matches!(byte, b' ' | b'\t');
     // A closing quote, after a backslash if this is text within text.
     let quoted = run(text, name_end, |byte| matches!(byte, b'\\' | b'"' | b'\'')).min(name_end + 4);

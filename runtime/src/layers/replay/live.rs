@@ -136,10 +136,11 @@ impl Live {
 
     /// Returns where the arguments differ from recorded ones, without secrets.
     pub(super) fn differences(&self, expected: &Value) -> Vec<ValueDifference> {
-        if differences(expected, &self.arguments).is_empty() {
+        let shown = self.shown();
+        if differences(expected, &self.arguments, &shown).is_empty() {
             return Vec::new();
         }
-        differences(expected, &self.shown())
+        differences(expected, &shown, &shown)
     }
 }
 

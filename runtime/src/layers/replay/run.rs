@@ -49,7 +49,7 @@ pub struct RecordedCall {
     pub agent: String,
     /// The tool, as it was called.
     pub tool: String,
-    /// The arguments, as they were sent. What is masked fits anything.
+    /// The arguments, as they were sent. What is masked fits anything; a mask within a text fits one secret.
     pub arguments: Value,
     /// What came of it.
     pub outcome: RecordedOutcome,

@@ -11,7 +11,7 @@ use rmcp::service::{RequestContext, RoleServer};
 
 use super::Served;
 use crate::call::otel::continued;
-use crate::layers::otel::Signals;
+use crate::layers::otel::{Signals, short};
 
 /// The codes of errors that are the client's, not the server's: they leave the status of the span unset.
 const OF_THE_CLIENT: [i32; 5] = [-32700, -32600, -32601, -32602, -32002];
@@ -54,7 +54,7 @@ impl RequestSpan {
             measured.push(KeyValue::new("gen_ai.tool.name", request.name.to_string()));
         }
         let mut attributes = measured.clone();
-        attributes.push(KeyValue::new("jsonrpc.request.id", asked.id.to_string()));
+        attributes.push(KeyValue::new("jsonrpc.request.id", short(&asked.id.to_string())));
         if let Some(version) = asked.protocol_version() {
             attributes.push(KeyValue::new("mcp.protocol.version", version.to_string()));
         }

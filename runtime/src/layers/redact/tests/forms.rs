@@ -28,6 +28,13 @@ fn tokens_are_known_by_their_form() {
         ("basic movement".into(), "basic movement".into()),
         ("postgres://me:pw@db:5432/x?y=@".into(), format!("postgres://{r}@db:5432/x?y=@")),
         ("https://example.com/@user".into(), "https://example.com/@user".into()),
+        ("postgres://u:p@ss/w0rd@host/db".into(), format!("postgres://{r}@host/db")),
+        ("mongodb+srv://u:p/w@h/d?a=b@c".into(), format!("mongodb+srv://{r}@h/d?a=b@c")),
+        ("redis://h:6379/0".into(), "redis://h:6379/0".into()),
+        (
+            "(https://hooks.slack.com/services/T000/B000/XXXXXXXX)".into(),
+            format!("(https://hooks.slack.com/{r})"),
+        ),
         (
             "a risk-assessment-of-everything and desk-lamps".into(),
             "a risk-assessment-of-everything and desk-lamps".into(),
@@ -57,6 +64,14 @@ fn what_is_assigned_to_the_name_of_a_secret_is_hidden() {
         ("cut {\"token\": {\"v\": \"a", "cut {\"token\": [REDACTED]"),
         ("max_tokens: 5, has_password: true", "max_tokens: 5, has_password: true"),
         ("the password is wrong", "the password is wrong"),
+        ("https://h/c/f?sv=2022&sig=Zm9v%3D&se=1", "https://h/c/f?sv=2022&sig=[REDACTED]&se=1"),
+        ("https://h/k?X-Amz-Signature=0123abcd", "https://h/k?X-Amz-Signature=[REDACTED]"),
+        ("AccountName=x;AccountKey=Zm9vYmFy==;E=1", "AccountName=x;AccountKey=[REDACTED];E=1"),
+        ("u=https%3A%2F%2Fx%2F%3Ftoken%3Dabc%26n%3D1", "u=https%3A%2F%2Fx%2F%3Ftoken%3D[REDACTED]%26n%3D1"),
+        ("curl -s -u user:hunter2pw https://x", "curl -s -u user:[REDACTED] https://x"),
+        ("curl --user 'me:a b' https://x", "curl --user 'me:[REDACTED]' https://x"),
+        ("docker run -u 1000:1000 x", "docker run -u 1000:1000 x"),
+        ("progressToken: 7, PGPASSWORD=x PWD=/srv", "progressToken: 7, PGPASSWORD=[REDACTED] PWD=/srv"),
     ];
     for (text, wanted) in cases {
         assert_eq!(Redactor::new().text(text), wanted);
@@ -84,6 +99,16 @@ fn scanning_takes_linear_time() {
         "--token ",
         "basic-",
         "bearer-",
+        "token%3D",
+        "token%3D%",
+        "token%3Da%26",
+        "curl -u {",
+        "curl -u 'a ",
+        "curl -u a:",
+        "-u ",
+        "postgres://",
+        "postgres://a/",
+        "://hooks.slack.com/",
     ];
     for unit in units {
         let text = unit.repeat(400_000 / unit.len());

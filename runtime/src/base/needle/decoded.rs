@@ -1,0 +1,189 @@
+//! The bytes of a text without its encodings.
+
+use std::ops::Range;
+
+use super::pattern::Unit;
+
+/// The most digits of an entity that are read.
+const DIGITS: usize = 8;
+/// The entities that programs write, and what they stand for.
+const ENTITIES: [(&str, u8); 5] =
+    [("lt;", b'<'), ("gt;", b'>'), ("quot;", b'"'), ("apos;", b'\''), ("nbsp;", b' ')];
+
+/// Returns a byte as it is compared: line breaks, backslashes and the zeros of UTF-16 are left out, and a plus is a blank.
+pub(super) fn folded(byte: u8) -> Option<u8> {
+    match byte {
+        b'\r' | b'\n' | b'\\' | 0 => None,
+        b'+' => Some(b' '),
+        byte => Some(byte),
+    }
+}
+
+/// The bytes of a text without its encodings, [folded]. Percent signs that encode nothing are left out.
+pub(super) struct Decoded<'t> {
+    text: &'t [u8],
+    at: usize,
+    /// An escaped character that is partly given.
+    rest: std::vec::IntoIter<u8>,
+    part: Range<usize>,
+}
+
+impl<'t> Decoded<'t> {
+    pub(super) fn new(text: &'t str) -> Decoded<'t> {
+        Decoded { text: text.as_bytes(), at: 0, rest: Vec::new().into_iter(), part: 0..0 }
+    }
+
+    /// Returns the next byte behind a position, without percent-encoding, and where it ends.
+    fn percent(&self, at: usize) -> Option<(Option<u8>, usize)> {
+        let byte = *self.text.get(at)?;
+        if byte != b'%' {
+            return Some((Some(byte), at + 1));
+        }
+        let mut end = at + 1;
+        while self.text.get(end..end + 2) == Some(b"25") {
+            end += 2;
+        }
+        let digits = self.text.get(end..end + 2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => Some((Some(byte), end + 2)),
+            None => Some((None, end)),
+        }
+    }
+
+    /// Reads what follows a backslash, if the two mean something else than the second alone.
+    fn escaped(&mut self) {
+        self.backslashes();
+        let Some((Some(letter), end)) = self.percent(self.at) else { return };
+        let escaped = match letter {
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'u' => match self.unicode(end) {
+                Some((escaped, end)) => {
+                    self.at = end;
+                    self.rest = escaped.to_string().into_bytes().into_iter();
+                    return;
+                }
+                None => return,
+            },
+            b'x' => match self.hexadecimal(end, 2) {
+                Some((byte, end)) => {
+                    self.at = end;
+                    self.rest = u8::try_from(byte).map_or(Vec::new(), |byte| vec![byte]).into_iter();
+                    return;
+                }
+                None => return,
+            },
+            _ => return,
+        };
+        self.at = end;
+        self.rest = vec![escaped as u8].into_iter();
+    }
+
+    fn backslashes(&mut self) -> bool {
+        let before = self.at;
+        while let Some((Some(b'\\'), end)) = self.percent(self.at) {
+            self.at = end;
+        }
+        self.at > before
+    }
+
+    /// Returns the character of `\uXXXX`, and where it ends.
+    fn unicode(&mut self, at: usize) -> Option<(char, usize)> {
+        let (high, end) = self.unit(at)?;
+        if let Some(escaped) = char::from_u32(high) {
+            return Some((escaped, end));
+        }
+        let before = std::mem::replace(&mut self.at, end);
+        let low = match (self.backslashes(), self.percent(self.at)) {
+            (true, Some((Some(b'u'), digits))) => self.unit(digits),
+            _ => None,
+        };
+        self.at = before;
+        let (low, end) = low.filter(|(low, _)| (0xdc00..0xe000).contains(low))?;
+        let code = 0x1_0000 + ((high & 0x3ff) << 10) + (low & 0x3ff);
+        Some((char::from_u32(code)?, end))
+    }
+
+    /// Reads what follows an ampersand, if the two are an entity.
+    fn entity(&mut self) {
+        let mut at = self.at;
+        while let Some(end) = self.ahead(at, "amp;") {
+            at = end;
+        }
+        let named = ENTITIES.iter().find_map(|(name, byte)| Some((vec![*byte], self.ahead(at, name)?)));
+        let (bytes, end) = named.or_else(|| self.numbered(at)).unwrap_or_else(|| (vec![b'&'], at));
+        self.at = end;
+        self.rest = bytes.into_iter();
+    }
+
+    /// Returns the character of `#38` or `#x26`, with a semicolon or without, and where it ends.
+    fn numbered(&self, at: usize) -> Option<(Vec<u8>, usize)> {
+        let at = self.ahead(at, "#")?;
+        let (radix, mut at) = self.ahead(at, "x").map_or((10, at), |at| (16, at));
+        let (mut code, mut any) = (0_u32, false);
+        for _ in 0..DIGITS {
+            let Some((Some(byte), end)) = self.percent(at) else { break };
+            let Some(digit) = char::from(byte).to_digit(radix) else { break };
+            code = code.saturating_mul(radix).saturating_add(digit);
+            (at, any) = (end, true);
+        }
+        let escaped = char::from_u32(code).filter(|_| any)?;
+        Some((escaped.to_string().into_bytes(), self.ahead(at, ";").unwrap_or(at)))
+    }
+
+    /// Returns where a word ends that stands at a position, in any case.
+    fn ahead(&self, mut at: usize, word: &str) -> Option<usize> {
+        for letter in word.bytes() {
+            let (byte, end) = self.percent(at)?;
+            byte.filter(|byte| byte.eq_ignore_ascii_case(&letter))?;
+            at = end;
+        }
+        Some(at)
+    }
+
+    /// Returns the number that four hexadecimal digits are, and where they end.
+    fn unit(&self, at: usize) -> Option<(u32, usize)> {
+        self.hexadecimal(at, 4)
+    }
+
+    fn hexadecimal(&self, mut at: usize, digits: usize) -> Option<(u32, usize)> {
+        let mut code = 0;
+        for _ in 0..digits {
+            let (byte, end) = self.percent(at)?;
+            code = code * 16 + char::from(byte?).to_digit(16)?;
+            at = end;
+        }
+        Some((code, at))
+    }
+}
+
+impl Iterator for Decoded<'_> {
+    type Item = Unit;
+
+    fn next(&mut self) -> Option<Unit> {
+        loop {
+            let byte = match self.rest.next() {
+                Some(byte) => Some(byte),
+                None => {
+                    let start = self.at;
+                    let (byte, end) = self.percent(start)?;
+                    self.at = end;
+                    match byte {
+                        Some(b'\\') => self.escaped(),
+                        Some(b'&') => self.entity(),
+                        _ => {}
+                    }
+                    self.part = start..self.at;
+                    if matches!(byte, Some(b'\\' | b'&')) { self.rest.next() } else { byte }
+                }
+            };
+            if let Some(byte) = byte.and_then(folded) {
+                return Some(Unit { byte, part: self.part.clone() });
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! A needle in encodings that do not show what they encode: Base64 and hexadecimal.
+
+use super::decoded::folded;
+use super::pattern::Pattern;
+
+/// Shorter parts of Base64 and hexadecimal numbers occur by chance.
+const SHORTEST: usize = 8;
+/// So many digits at the end of a text are taken for the start of one.
+const SURE: usize = 4;
+/// The most bytes of a needle that are looked for: what is longer is rarely repeated in an encoding.
+const MOST: usize = 8 * 1024;
+
+/// Returns what a text is in Base64 and in hexadecimal numbers, of which a start is enough that holds so many of its
+/// characters.
+pub(super) fn patterns(text: &str, enough: usize) -> Vec<Pattern> {
+    let text = &text[..super::floor(text, MOST)];
+    let start = text.char_indices().nth(enough).map_or(text.len(), |(at, _)| at);
+    let mut all = Vec::new();
+    in_base64(text.as_bytes(), start, &mut all);
+    if text.is_ascii() && !text.is_empty() {
+        // UTF-16, without what depends on the order of its bytes.
+        let wide: Vec<u8> = text.bytes().flat_map(|byte| [byte, 0]).collect();
+        in_base64(&wide[..wide.len() - 1], start * 2, &mut all);
+    }
+    let digits =
+        |byte: u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16).unwrap_or('0'));
+    let lower: String = text.bytes().flat_map(digits).collect();
+    all.push((lower.to_ascii_uppercase(), start * 2));
+    all.push((lower, start * 2));
+    all.retain(|(digits, _)| digits.len() >= SHORTEST);
+    all.sort();
+    all.dedup_by(|next, kept| next.0 == kept.0);
+    let pattern = |(digits, enough): (String, usize)| {
+        Pattern::new(digits.bytes().filter_map(folded).collect(), enough.max(SHORTEST)).sure_by(SURE)
+    };
+    all.into_iter().map(pattern).collect()
+}
+
+/// Adds what of some bytes stands in the Base64 of all that contains them: one for each place modulo three, without the
+/// digits that depend on what is around them, in both alphabets. With each, how many digits of it are enough.
+fn in_base64(bytes: &[u8], start: usize, all: &mut Vec<(String, usize)>) {
+    for before in 0..3 {
+        let placed = [vec![0; before], bytes.to_vec()].concat();
+        // A digit is of six bits: those of whole digits that lie within the bytes.
+        let (from, to) = ((before * 8).div_ceil(6), placed.len() * 8 / 6);
+        let enough = ((before + start.min(bytes.len())) * 8 / 6).saturating_sub(from);
+        let digits: String = base64(&placed).chars().take(to).skip(from).collect();
+        all.push((digits.replace('+', "-").replace('/', "_"), enough));
+        all.push((digits, enough));
+    }
+}
+
+/// Returns bytes in Base64 without padding. The crate for it is there only with the HTTP engine.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for group in bytes.chunks(3) {
+        let bits = group.iter().fold(0_usize, |bits, byte| bits << 8 | usize::from(*byte))
+            << (8 * (3 - group.len()));
+        let digits = (0..=group.len()).map(|digit| bits >> (18 - 6 * digit) & 63);
+        out.extend(digits.filter_map(|digit| DIGITS.get(digit)).map(|digit| char::from(*digit)));
+    }
+    out
+}

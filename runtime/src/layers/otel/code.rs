@@ -1,0 +1,91 @@
+//! The codes of errors that spans and metrics show.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+use crate::schema::shape::Schema;
+use crate::schema::shape::render::canonical;
+
+/// An error whose code is not shown.
+pub(super) const OTHER_CODE: &str = "EXECUTION_ERROR";
+
+/// The codes of this crate that may be data: of results, and of errors that were written down.
+const OWN: &[&str] = &[
+    "APPROVAL_INVALID",
+    "APPROVAL_REQUIRED",
+    "AUDIT_FAILED",
+    "CALL_ENDED",
+    "CANCELLED",
+    "COMMAND_FAILED",
+    "DEPTH_EXCEEDED",
+    "EFFECT_FAILED",
+    "EFFECT_UNHANDLED",
+    "INPUT_DECLINED",
+    "INPUT_INVALID",
+    "INPUT_REQUIRED",
+    "INPUT_ROUNDS",
+    "INVALID_INPUT",
+    "INVALID_OUTPUT",
+    "MCP_FAILED",
+    "MCP_REFUSED",
+    "MCP_UNREACHABLE",
+    "MISSING_PARAMETER",
+    "NOT_FOUND",
+    "PERMISSION_DENIED",
+    "PROGRAM_MISSING",
+    "RATE_LIMITED",
+    "RESULT_NOT_FOUND",
+    "REPEATED_FAILURE",
+    "REPLAY_DIFFERENCE",
+    "SKIPPED",
+    "TIMEOUT",
+    "TOOL_NOT_FOUND",
+    "dependency_not_met",
+    "http_error",
+    "invalid_request",
+    "missing_credential",
+    "oauth_error",
+    "resource_locked",
+    "service_unavailable",
+    "tool_changed",
+    "tool_unverified",
+];
+
+/// The codes of errors that a tool declares.
+pub(super) struct Codes(Option<Schema>);
+
+impl Codes {
+    /// Takes the schema of a tool's results, if it has one.
+    pub(super) fn of(output: Option<&Schema>) -> Codes {
+        Codes(output.cloned())
+    }
+
+    /// Returns the code of an error as it is shown; `None` for what is no error.
+    pub(super) fn told<'o>(&self, outcome: &'o Result<ToolResult, ToolError>) -> Option<&'o str> {
+        let code = match outcome {
+            Ok(result) if !result.is_error() => return None,
+            Ok(result) => result.details.get("code").and_then(Value::as_str).unwrap_or_default(),
+            Err(ToolError::Failed { code: Cow::Owned(code), .. }) => code,
+            // As it stands in the program.
+            Err(why) => return Some(why.code()),
+        };
+        Some(if OWN.contains(&code) || self.declare(code) { code } else { OTHER_CODE })
+    }
+
+    /// Whether the schema says that `code` may have this value.
+    fn declare(&self, code: &str) -> bool {
+        let Some(output) = &self.0 else { return false };
+        let Ok(schema) = serde_json::from_str::<Value>(&canonical(output.shape())) else { return false };
+        let branches = ["oneOf", "anyOf", "allOf", "x-oneOf", "x-anyOf", "x-all"];
+        let branches = branches.into_iter().filter_map(|keyword| schema.get(keyword)?.as_array()).flatten();
+        std::iter::once(&schema).chain(branches).filter_map(|part| part.pointer("/properties/code")).any(
+            |of| {
+                let values = of.get("enum").and_then(Value::as_array).into_iter().flatten();
+                values.chain(of.get("const")).any(|value| value == code)
+            },
+        )
+    }
+}
