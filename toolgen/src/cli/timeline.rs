@@ -64,12 +64,7 @@ fn write(
     Ok(())
 }
 
-async fn serve(
-    log: (Log, Place),
-    queue: Queue,
-    address: &str,
-    output: &mut Output,
-) -> Result<(), String> {
+async fn serve(log: (Log, Place), queue: Queue, address: &str, output: &mut Output) -> Result<(), String> {
     let listener = TcpListener::bind(address)
         .await
         .map_err(|why| format!("cannot listen at {address}: {why}; write it as 127.0.0.1:8080"))?;

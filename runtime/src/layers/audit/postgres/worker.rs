@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::task::{Poll, ready};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -15,7 +15,7 @@ use tokio_postgres::error::SqlState;
 
 use super::link::{Link, Problem, Setup, Writer};
 use super::rows::{self, Row};
-use crate::base::time::rfc3339;
+use super::schema::today;
 use crate::layers::audit::AuditError;
 use crate::layers::postgres::{breaks, class, may_pass};
 
@@ -30,9 +30,6 @@ const BACKOFF: (Duration, Duration) = (Duration::from_millis(20), Duration::from
 
 /// How long the worker takes leave of the server.
 const LEAVE: Duration = Duration::from_secs(1);
-
-/// The most rows, and about the most bytes, that are written at once.
-const MOST: (usize, usize) = (4096, 8 << 20);
 
 /// How many ids a sink takes at once.
 pub(super) const BLOCK: i64 = 1 << 16;
@@ -259,7 +256,7 @@ impl State {
 
     /// Returns the connection, which is made if there is none.
     async fn link(&mut self) -> Result<(&mut Link, &Writer), Problem> {
-        if self.link.as_ref().is_none_or(|link| link.client.is_closed()) {
+        if self.is_broken() {
             self.link = None;
             self.link = Some(Link::open(&self.setup, &mut self.writer).await?);
         }
@@ -357,11 +354,11 @@ impl State {
         let target = self.setup.target.clone();
         let (link, writer) = self.link().await?;
         let (mut lost, mut why, mut anew) = (0, None, true);
-        let mut left: Vec<Range<usize>> = pieces(rows);
+        let mut left: Vec<Range<usize>> = rows::pieces(rows);
         left.reverse();
         while let Some(range) = left.pop() {
             let Some(some) = rows.get(range.clone()) else { continue };
-            let written = write(link, &writer.owner, some).await;
+            let written = link.write(&writer.owner, some).await;
             let Err(error) = written else { continue };
             let code = error.code();
             if code == Some(&SqlState::CHECK_VIOLATION) && anew {
@@ -381,36 +378,6 @@ impl State {
         }
         Ok((lost, why))
     }
-}
-
-async fn write(link: &mut Link, owner: &str, rows: &[Row]) -> Result<(), tokio_postgres::Error> {
-    for row in rows {
-        link.make_day(row.day(), false).await?;
-    }
-    rows::write(&link.client, &link.write, owner, rows).await
-}
-
-/// Divides rows so that each piece can be sent at once.
-fn pieces(rows: &[Row]) -> Vec<Range<usize>> {
-    let (mut pieces, mut start, mut size) = (Vec::new(), 0, 0);
-    for (index, row) in rows.iter().enumerate() {
-        size += row.size();
-        if index + 1 - start >= MOST.0 || size >= MOST.1 {
-            pieces.push(start..index + 1);
-            (start, size) = (index + 1, 0);
-        }
-    }
-    if start < rows.len() {
-        pieces.push(start..rows.len());
-    }
-    pieces
-}
-
-/// The day by this machine's clock, by which records have their times, such as `2026-01-31`.
-fn today() -> String {
-    let mut now = rfc3339(SystemTime::now());
-    now.truncate(10);
-    now
 }
 
 /// Log messages for operators.
