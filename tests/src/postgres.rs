@@ -40,6 +40,23 @@ pub enum End {
     Fast,
 }
 
+/// The processes of a server that stand still until this is dropped.
+pub struct Stalled(Vec<u32>);
+
+impl Stalled {
+    fn signal(&self, signal: &str) {
+        let processes = self.0.iter().map(u32::to_string);
+        // One that has ended since needs no signal.
+        let _ = Command::new("kill").arg(signal).args(processes).stderr(Stdio::null()).status();
+    }
+}
+
+impl Drop for Stalled {
+    fn drop(&mut self) {
+        self.signal("-CONT");
+    }
+}
+
 /// The server that the tests of a program share. `None`, and said, where there is no PostgreSQL.
 #[track_caller]
 pub fn shared() -> Option<Arc<Server>> {
@@ -165,6 +182,23 @@ impl Server {
         };
         Command::new("kill").args([signal, &server.id().to_string()]).status().unwrap();
         server.wait().unwrap();
+    }
+
+    /// Stops all processes of the server where they are, until what is returned is dropped: connections are taken, and
+    /// nothing is answered.
+    pub fn stall(&self) -> Stalled {
+        let first = self.running.lock().unwrap().as_ref().map(Child::id).unwrap();
+        let mut stalled = Stalled(vec![first]);
+        stalled.signal("-STOP");
+        // It starts no others now.
+        stalled.0.extend(fs::read_dir("/proc").unwrap().filter_map(|entry| {
+            let number: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+            let status = fs::read_to_string(format!("/proc/{number}/status")).ok()?;
+            let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+            (parent.trim() == first.to_string()).then_some(number)
+        }));
+        stalled.signal("-STOP");
+        stalled
     }
 
     pub fn log(&self) -> String {

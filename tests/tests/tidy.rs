@@ -269,6 +269,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("toolgen/src/cli/shell.rs", &["std::fs"], "makes the folder of the manual pages"),
     ("toolgen/src/cli/record.rs", &["std::fs"], "writes the run to the file that is named"),
     ("toolgen/src/cli/timeline.rs", &["std::fs"], "writes the page to the file that is named"),
+    ("toolgen/src/cli/timeline/queue.rs", &["std::fs"], "looks whether the files of a queue have changed"),
     ("toolgen/src/cli/tokens.rs", &["std::fs"], "writes the report to the file that is named"),
     (
         "toolgen/src/frontend/manifest/files.rs",

@@ -192,14 +192,14 @@ async function approvals(page) {
   await page.look(1280, 800);
   await page.open(await serve(path));
   await page.until(`${count} === "5 calls"`);
-  const give = (more) => page.run(`{
+  const give = (more, approval = "3f9a".repeat(8)) => page.run(`{
     const call = view.rows[1];
-    call.code = "APPROVAL_REQUIRED";
-    const own = { id: "3f9a", call_id: call.model, tool: call.tool, principal: call.principal, session_id: call.session, asked_at: call.start + 1, expires_at: call.start + 60_000, reasons: ["It costs <b>money</b>."] };
+    Object.assign(call, { code: "APPROVAL_REQUIRED", approval: "${approval}" });
+    const own = { id: "3f9a".repeat(8), shown: { repo: "cargo", owner: "it's", number: 1 }, call_id: call.model, tool: call.tool, principal: call.principal, session_id: call.session, asked_at: call.start + 1, expires_at: call.start + 60_000, reasons: ["It costs <b>money</b>."] };
     const more = ${JSON.stringify(more)};
     if (more.decision) more.decision.at = call.start + 2;
     if (more.claim) more.claim.at = call.start + 3;
-    about.approvals = { mark: "x", file: "it's.sqlite", rows: [{ ...own, ...more }, { ...own, call_id: "call_of_another", state: "waiting" }] };
+    about.approvals = { mark: "x", file: "it's.sqlite", rows: [{ ...own, ...more }, { ...own, id: "77".repeat(16), shown: { to: "Mallory" }, state: "waiting" }] };
     paint();
     choose(1);
     show(view.chosen);
@@ -207,9 +207,21 @@ async function approvals(page) {
   const row = `document.getElementById("row-1").innerText`;
   await give({ state: "waiting" });
   check("a call that waits says so", await page.until(`${row}.includes("waits for an approval")`), await page.run(row));
-  check("with the commands that decide", await page.until(`${details}.includes("cargo toolgen approvals deny 'it'\\\\''s.sqlite' 3f9a --by NAME --note WHY")`), await page.run(details));
+  check("with the commands that decide", await page.until(`${details}.includes("cargo toolgen approvals deny 'it'\\\\''s.sqlite' ${"3f9a".repeat(8)} --by NAME --note WHY")`), await page.run(details));
+  check("and the arguments that are sealed, which are those of the record", !(await page.run(details)).includes("not the arguments of the record"), await page.run(details));
+  check("and nothing of another call of the same ID", !/Mallory|7777/.test(await page.run(details)), await page.run(details));
   check("and the reasons as text", (await page.run(details)).includes("It costs <b>money</b>."));
   await page.picture("approval");
+  await give({ state: "waiting", shown: { number: 1_000_000 } });
+  check("arguments that middleware changed are shown, and said to differ", await page.until(`${details}.includes("1000000") && ${details}.includes("not the arguments of the record")`), await page.run(details));
+  await give({ state: "waiting" }, "");
+  check("of a record that names no approval all are shown, with their arguments", await page.until(`${details}.includes("Mallory") && ${details}.includes("does not say which approval")`), await page.run(details));
+  check("and none is to be granted there", !(await page.run(details)).includes("approvals grant") && (await page.run(details)).includes("approvals show"), await page.run(details));
+  for (const id of ["$(touch ran)", "3f9a", "3F9A".repeat(8)]) {
+    await give({ state: "waiting", id }, id);
+    await page.until(`${details}.includes("Waits since")`);
+    check(`an approval of the ID ${id} has no command`, !(await page.run(details)).includes("cargo toolgen approvals"), await page.run(details));
+  }
   await give({ state: "started", decision: { granted: true, by: "Eve", note: "it is due" }, claim: { worker: "worker-1" } });
   check("a decision says whose it is", await page.until(`${row}.includes("granted by Eve")`), await page.run(row));
   const told = await page.run(details);
@@ -219,6 +231,7 @@ async function approvals(page) {
   check("the approval is that of its own call", await page.until(`!${details}.includes("worker-1")`), await page.run(details));
 }
 
+/** What a log says that wants to be more than a log. */
 async function hostile(page) {
   const path = join(folder, "hostile.jsonl");
   writeFileSync(path, log(12, true));
@@ -228,6 +241,21 @@ async function hostile(page) {
   await page.run(`choose(1); show(view.chosen)`);
   await page.until(`${details}.includes("Arguments")`);
   check("a text that hides others is shown as it is", (await page.run(details)).includes("\\u202e"));
+  for (const mark of ["\\udb40\\udc41\\u034f\\u3164\\ufe0f", "\\u009b201~"]) check(`what nobody sees is shown as ${mark}`, (await page.run(details)).includes(mark), await page.run(details));
+  const copied = `[...document.querySelectorAll("#details section")].filter((it) => it.firstChild.textContent.startsWith("Call it again")).map((it) => it.lastChild.textContent)`;
+  const commands = await page.run(`(async () => {
+    const all = [];
+    for (const call of calls.values()) {
+      await show(call.id);
+      for (const command of ${copied}) all.push([call.tool, command]);
+    }
+    return all;
+  })()`);
+  check("what is no name of a tool has no command", commands.length === 2 && commands.every(([tool]) => tool === "get_issue"), commands);
+  check("and a command is of characters that are seen", commands.every(([, command]) => /^[ -~]+$/.test(command) && command.includes("\\u009b201~'\\''; touch")), commands);
+  check("calls that are each other's parents are shown", await page.run(`view.rows.filter((row) => !row.run).length === 12 && calls.get("run-12").depth + calls.get("run-11").depth === 3`), await page.run(`view.rows.map((row) => [row.id, row.depth])`));
+  check("and found", await page.run(`["run-10", "run-11", "run-12"].every((id) => (reveal(id), view.chosen === id))`));
+  await page.run(`choose(1); show(view.chosen)`);
   check("a result of a megabyte is cut, and shown whole when wanted", await page.run(`[...document.querySelectorAll("#details button")].some((it) => it.textContent.startsWith("Show all 1,"))`));
   await page.picture("hostile");
   await page.run(`document.getElementById("to-figures").click()`);

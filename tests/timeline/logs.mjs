@@ -41,8 +41,10 @@ export function log(calls, hostile = false) {
       const took = Math.floor(20 + next() ** 3 * 4000);
       longest = Math.max(longest, took);
       if (hostile) {
-        const name = ["\u202eloot\u202c<img src=x onerror=ran=1>", "<script>ran=1</script>", "a".repeat(300)][made % 3];
-        add(name, undefined, now, took, { parameters: { html: "</script><script>ran=1;alert(1)</script>", mark: "\u202etxt.exe\u2066" }, result: made === 0 ? { content: "y".repeat(1_100_000) } : "</pre><svg onload=alert(2)>", session_id: "<b>s</b>" });
+        const name = ["\u202eloot\u202c<img src=x onerror=ran=1>", "<script>ran=1</script>", "a".repeat(300), "x\u0003\ntouch ran\n#", "--help", "get_issue"][made % 6];
+        // The parent of the last two is the other one, and the one before is its own.
+        const parent = made < calls - 3 ? undefined : [calls - 2, calls, calls - 1][made - calls + 3];
+        add(name, parent, now, took, { parameters: { html: "</script><script>ran=1;alert(1)</script>", mark: "\u202etxt.exe\u2066", tag: "\u{e0041}\u034f\u3164\ufe0f", keys: "\u009b201~'; touch ran #" }, result: made === 0 ? { content: "y".repeat(1_100_000) } : "</pre><svg onload=alert(2)>", session_id: "<b>s</b>" });
         continue;
       }
       const parent = add(tool, undefined, now, took);

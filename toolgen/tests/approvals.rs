@@ -218,7 +218,11 @@ async fn a_call_of_a_program_is_granted_here_and_the_timeline_shows_it() {
     let turn = ToolContext::new("turn", "");
     let response = provider.call(ToolCall::new("call_7", "act", json!({})), &turn).await;
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
-    assert_eq!(timeline(db, &[])["rows"][0]["state"], "waiting");
+    let waiting = timeline(db, &[]);
+    assert_eq!(waiting["rows"][0]["state"], "waiting");
+    // The record of the call names its approval, which has the arguments that are sealed.
+    assert_eq!(page(db, &[])["rows"][0][20], waiting["rows"][0]["id"]);
+    assert_eq!(waiting["rows"][0]["shown"], json!({}));
     good(&["grant", db, &request.queue_id()[..10], "--by", "Eve"]);
     let response = provider.resume_decided(request.queue_id(), &turn).await.unwrap().unwrap();
     assert_eq!(response.text(), "done");
@@ -288,6 +292,11 @@ async fn calls_that_wait_in_redis_are_decided_about() {
 
 /// What the page of a log carries of approvals.
 fn timeline(log: &str, more: &[&str]) -> Value {
+    page(log, more)["approvals"].clone()
+}
+
+/// What the page of a log carries.
+fn page(log: &str, more: &[&str]) -> Value {
     let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("approvals-timeline.html");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
     let output = command
@@ -298,6 +307,5 @@ fn timeline(log: &str, more: &[&str]) -> Value {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let page = fs::read_to_string(page).unwrap();
     let (_, rest) = page.split_once(r#"<script type="application/json" id="data">"#).unwrap();
-    let data: Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
-    data["approvals"].clone()
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }

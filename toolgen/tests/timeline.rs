@@ -81,6 +81,8 @@ fn a_page_is_written_whole_and_texts_of_the_log_stay_texts() {
     let text = fs::read_to_string(&page).unwrap();
     // The elements of the page itself, and none of the log's.
     assert_eq!((text.matches("<script").count(), text.matches("</script>").count()), (2, 2));
+    // What nobody sees is shown as what it is, by the one table of such characters.
+    assert!(text.contains(r"\u{e0000}-\u{e0fff}") && text.contains(r"\u{3164}-\u{3164}"));
     assert!(
         !text.contains("<b>act")
             && !text.contains("{{")
@@ -182,6 +184,33 @@ async fn a_database_is_read_by_its_url_and_its_password_is_nowhere() {
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(1) && told.contains("\"nothing\" does not exist"), "{told}");
     assert!(!told.contains("hunter2"), "{told}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_database_that_stands_still_holds_up_neither_the_page_nor_the_end() {
+    use std::time::{Duration, Instant};
+    use toolgen_runtime::layers::audit::{Auditor, PostgresSink};
+
+    let Some(server) = postgres::Server::start(&["fsync=off"]) else { return };
+    let url = server.database("still");
+    Auditor::builder(PostgresSink::open(&url).unwrap()).start().unwrap().shutdown().await;
+    let mut served = Served::start(Path::new(&url));
+    let stalled = server.stall();
+    let (host, key) = (served.1.clone(), served.2.clone());
+    let mut asked = TcpStream::connect(&host).unwrap();
+    write!(asked, "GET /call?id=1 HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\n\r\n").unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let start = Instant::now();
+    assert_eq!(served.ask(&format!("/?token={key}"), &host, None).0, 200);
+    Command::new("kill").args(["-INT", &served.0.id().to_string()]).status().unwrap();
+    assert!(served.0.wait().unwrap().success());
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    let output = run(&[&url]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("no answer within") && !told.contains("hunter2"), "{told}");
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    drop(stalled);
 }
 
 /// A server that is ended with the test.

@@ -110,7 +110,8 @@ pub struct AuditOutcome {
     /// How the call ended.
     pub status: AuditStatus,
     /// The redacted result, as [`ToolRedactor::result`](crate::layers::redact::ToolRedactor::result) returns it.
-    /// `Null`: there is no result.
+    /// `Null`: there is no result. Of a call that waits for an approval, `{"approval": ID}`, see
+    /// [`approval`](Self::approval).
     pub result: Value,
     /// The error text, redacted.
     pub error: Option<String>,
@@ -209,6 +210,17 @@ impl AuditOutcome {
     #[must_use]
     pub fn duration_ms(&self) -> i64 {
         i64::try_from(self.duration.as_millis()).unwrap_or(i64::MAX)
+    }
+
+    /// Returns the ID of the approval that the call waits for, under which a
+    /// [queue](crate::provider::ProviderBuilder::approval_queue) has it. `None`: it waits for none, or the record was
+    /// written before records had it.
+    #[must_use]
+    pub fn approval(&self) -> Option<&str> {
+        if self.error_code.as_deref() != Some("APPROVAL_REQUIRED") {
+            return None;
+        }
+        self.result.get("approval")?.as_str()
     }
 
     /// Returns the outcome as a JSON object.

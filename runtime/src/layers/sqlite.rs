@@ -38,3 +38,11 @@ pub(super) fn transact<T>(
     }
     done
 }
+
+/// Whether a database stores a table of this name. A view or a virtual table is none: it has rows that its maker's query
+/// makes up while it is read, perhaps without an end.
+pub(super) fn stores(connection: &Connection, table: &str) -> Result<bool, rusqlite::Error> {
+    let known =
+        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?)";
+    connection.query_row(known, [table], |row| row.get(0))
+}

@@ -174,9 +174,13 @@ async fn every_answer_is_one_row_whatever_kept_the_call_from_running() {
         ("hang", json!({}), "timeout", "TIMEOUT"),
         ("crash", json!({"pin": pin}), "error", "EXECUTION_ERROR"),
     ];
+    let mut waits = Vec::new();
     for (name, arguments, ..) in &cases {
         let response = call(&provider, name, arguments.clone()).await;
         assert_eq!(response.name, *name);
+        if let Err(ToolError::ApprovalRequired(request)) = response.outcome {
+            waits.push(request.queue_id().to_owned());
+        }
     }
     let cut = ToolCall::new("c-1", "login", json!("{\"pin\": \"s3cr3t-p1n")).truncated();
     provider.call(cut, &turn()).await;
@@ -191,6 +195,11 @@ async fn every_answer_is_one_row_whatever_kept_the_call_from_running() {
         );
     }
     assert_eq!((rows[cases.len()].status(), code(&rows[cases.len()])), (AuditStatus::Refused, "TRUNCATED"));
+    // Which approval a call waits for is recorded: a model may give two calls one ID.
+    let recorded: Vec<&str> =
+        rows.iter().filter_map(|row| row.outcome.as_ref().and_then(AuditOutcome::approval)).collect();
+    assert_eq!(recorded, waits);
+    assert_eq!(waits.len(), 1);
     let all = written(&rows);
     assert!(!all.contains("s3cr3t") && !all.contains("wrong-pin"), "{all}");
 }

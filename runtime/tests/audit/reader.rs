@@ -182,6 +182,23 @@ fn a_table_of_nine_columns_is_read() {
     assert_eq!(read[0].outcome.as_ref().unwrap().duration.as_millis(), 12);
 }
 
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_view_is_no_log_whose_rows_have_no_end() {
+    use toolgen_runtime::layers::audit::rusqlite::Connection;
+
+    let file = Scratch::new("view.sqlite");
+    let endless = Connection::open(&file.0).unwrap();
+    endless
+        .execute_batch(
+            "CREATE VIEW tool_executions AS WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) \
+             SELECT id, '' AS session_id FROM n WHERE id < 0",
+        )
+        .unwrap();
+    let why = AuditReader::open(&file.0).unwrap_err().to_string();
+    assert!(why.contains("without records of calls"), "{why}");
+}
+
 #[tokio::test]
 async fn what_is_no_record_is_counted_and_an_incomplete_line_waits() {
     let file = Scratch::new("audit.jsonl");

@@ -130,6 +130,46 @@ async fn a_locked_table_is_waited_for_and_no_longer_than_patience() {
     assert_eq!(server.query("locked", rows), "one|cancelled\ntwo|ok");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_call_waits_for_a_server_that_stands_still_much_longer_than_patience() {
+    let Some(server) = server::Server::start(&["fsync=off"]) else { return };
+    let url = server.database("stalled");
+    let patience = Duration::from_secs(2);
+    // It looks after its connection every second, also while calls come.
+    let sink = PostgresSink::builder(&url).patience(patience).lease(Duration::from_secs(4));
+    let auditor = durable(sink.open().unwrap());
+    call(&auditor, "before", welcome()).await;
+    let stalled = server.stall();
+    let calls = (0..8u32).map(|number| {
+        let auditor = auditor.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(patience * number / 4).await;
+            let start = Instant::now();
+            let mut record = record(&auditor, &number.to_string());
+            let why = record.intent().await.unwrap_err();
+            record.finish(&Err(why)).await;
+            start.elapsed()
+        })
+    });
+    let calls: Vec<_> = calls.collect();
+    let mut longest = Duration::ZERO;
+    for call in calls {
+        longest = longest.max(call.await.unwrap());
+    }
+    assert!(longest < patience * 3 / 2, "{longest:?}");
+    drop(stalled);
+    let start = Instant::now();
+    while auditor.flush().await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(20), "it is not tried again");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    call(&auditor, "after", welcome()).await;
+    auditor.flush().await.unwrap();
+    let rows = "SELECT count(*) FILTER (WHERE status = 'ok'), count(*) FILTER (WHERE error_code = 'AUDIT_FAILED') \
+                FROM tool_executions";
+    assert_eq!(server.query("stalled", rows), "2|8");
+}
+
 #[test]
 fn a_database_that_is_not_there_is_said_within_patience() {
     // A port that nobody listens at any more.

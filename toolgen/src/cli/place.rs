@@ -31,27 +31,32 @@ impl Place {
         }
     }
 
-    fn of_text(text: &str) -> Result<Place, String> {
-        let scheme = text.split_once("://").map(|(scheme, _)| scheme);
-        match scheme {
-            Some("postgres" | "postgresql") => Ok(Place::Postgres(text.to_owned())),
-            Some("redis" | "rediss" | "valkey" | "valkeys") => match text.split_once('#') {
+    fn of_text(given: &str) -> Result<Place, String> {
+        let Some((scheme, rest)) = given.split_once("://") else {
+            return Ok(Place::File(PathBuf::from(given)));
+        };
+        // The scheme of a URL is the same in any case.
+        let scheme = scheme.to_ascii_lowercase();
+        let text = format!("{scheme}://{rest}");
+        match scheme.as_str() {
+            "postgres" | "postgresql" => Ok(Place::Postgres(text)),
+            "redis" | "rediss" | "valkey" | "valkeys" => match text.split_once('#') {
                 Some((url, namespace)) if !namespace.is_empty() => {
                     Ok(Place::Redis { url: url.to_owned(), namespace: namespace.to_owned() })
                 }
                 _ => Err(format!(
                     "{}: it lacks the namespace of the deployment; write it behind `#`, as in \
                      redis://127.0.0.1:6379/0#shop-production",
-                    without_password(text)
+                    without_password(&text)
                 )),
             },
-            // A mistyped scheme would make a path of it, which is shown as it is.
-            Some(_) if text.contains('@') => Err(format!(
-                "{}: nothing is kept at such an address; write postgres://… or redis://…#NAMESPACE, or a path",
-                without_password(text)
+            // It would be shown as a path, with its password.
+            _ if rest.contains(['@', '?']) => Err(format!(
+                "{scheme}://…: records and approvals are not kept there; name a file, or a database by its URL, which \
+                 begins with postgres:// or redis://"
             )),
             // A path may have anything in it.
-            _ => Ok(Place::File(PathBuf::from(text))),
+            _ => Ok(Place::File(PathBuf::from(given))),
         }
     }
 
@@ -147,11 +152,14 @@ mod tests {
             ("postgres://me:s3cret@db:5432/audit?sslmode=disable", "postgres://db:5432/audit"),
             ("postgres://me:s3c@ret?#@db/audit", "postgres://db/audit"),
             ("rediss://:s3cret@cache:6379/2#shop", "rediss://cache:6379/2#shop"),
-            ("odd://file", "odd://file"),
+            ("POSTGRES://me:s3cret@db/audit", "postgres://db/audit"),
+            ("RedisS://:s3cret@cache#shop", "rediss://cache#shop"),
+            ("Odd://file", "Odd://file"),
+            ("me@home.jsonl", "me@home.jsonl"),
         ] {
             let place = Place::of(Path::new(given)).unwrap_or_else(|why| panic!("{given}: {why}"));
             assert_eq!(place.to_string(), shown, "{given}");
-            assert_eq!(matches!(place, Place::File(_)), !shown.contains("//") || shown.starts_with("odd"));
+            assert_eq!(matches!(place, Place::File(_)), !shown.contains("//") || shown.starts_with("Odd"));
         }
     }
 
@@ -160,7 +168,12 @@ mod tests {
         for (given, said) in [
             ("redis://:s3cret@cache:6379/2", "redis://cache:6379/2: it lacks the namespace"),
             ("redis://:s3cret@cache#", "it lacks the namespace"),
-            ("postgress://me:s3cret@db/audit", "postgress://db/audit: nothing is kept at such an address"),
+            ("REDIS://:s3cret@cache", "redis://cache: it lacks the namespace"),
+            (
+                "mysql://me:s3cret@db/audit",
+                "mysql://…: records and approvals are not kept there; name a file",
+            ),
+            ("Postgres+tls://db/audit?password=s3cret", "postgres+tls://…: records"),
             ("env:TOOLGEN_NOBODY_SETS_THIS", "the variable TOOLGEN_NOBODY_SETS_THIS is not set"),
         ] {
             let why = Place::of(Path::new(given)).unwrap_err();

@@ -8,7 +8,6 @@ mod server;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -41,10 +40,13 @@ fn shown(task: &Timeline, output: &mut Output) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| why.to_string())?;
     let queue = runtime.block_on(Queue::open(named.as_ref(), &place))?;
-    match &task.out {
+    let done = match &task.out {
         Some(out) => write(log, runtime.block_on(queue.changed(""))?, (out, task.force), output),
-        None => runtime.block_on(serve(log, queue, &task.listen, output)),
-    }
+        None => runtime.block_on(serve((log, place), queue, &task.listen, output)),
+    };
+    // Who ends it does not wait for a database that is being read.
+    runtime.shutdown_background();
+    done
 }
 
 fn write(
@@ -62,7 +64,7 @@ fn write(
     Ok(())
 }
 
-async fn serve(log: Log, queue: Queue, address: &str, output: &mut Output) -> Result<(), String> {
+async fn serve(log: (Log, Place), queue: Queue, address: &str, output: &mut Output) -> Result<(), String> {
     let listener = TcpListener::bind(address)
         .await
         .map_err(|why| format!("cannot listen at {address}: {why}; write it as 127.0.0.1:8080"))?;
@@ -72,7 +74,7 @@ async fn serve(log: Log, queue: Queue, address: &str, output: &mut Output) -> Re
             "{address} can be reached from other machines, and the log is for nobody else: listen at 127.0.0.1"
         ));
     }
-    let server = Server::new(Arc::new(Mutex::new(log)), Arc::new(queue), address)?;
+    let server = Server::new(log, queue, address)?;
     output.note(&format!("the timeline is at {}", server.url()));
     output.note("whoever has this address can read the log; Ctrl-C ends it");
     tokio::select! {

@@ -16,7 +16,7 @@ use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
 use crate::call::error::ToolError;
 use crate::call::waiting::millis_of;
-use crate::layers::sqlite::{BUSY, prepared, transact};
+use crate::layers::sqlite::{BUSY, prepared, stores, transact};
 
 /// Creates the tables if they do not exist. A database of earlier versions has only the first.
 const TABLES: &str = "
@@ -227,9 +227,7 @@ impl SqliteApprovals {
 fn with_queue(path: &Path, access: OpenFlags) -> Result<Option<Connection>, rusqlite::Error> {
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(Duration::from_secs(5))?;
-    let known = "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name = 'tool_approval_queue'";
-    let count: u32 = connection.query_row(known, [], |row| row.get(0))?;
-    Ok((count > 0).then_some(connection))
+    Ok(stores(&connection, "tool_approval_queue")?.then_some(connection))
 }
 
 /// Makes every commit wait for the disk, and overwrites what is deleted, since requests hold secrets.

@@ -10,6 +10,8 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink};
 use crate::layers::postgres::Target;
 use link::Setup;
@@ -106,7 +108,8 @@ impl PostgresSinkBuilder {
     }
 
     /// Sets how long to wait for the database, while it restarts, for instance; five seconds by default. A durable call
-    /// waits about as long before it is refused.
+    /// waits about as long before it is refused; calls that come while the database is known to be out of reach are
+    /// refused at once, until it is reached again.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> PostgresSinkBuilder {
         self.patience = patience;
@@ -181,7 +184,7 @@ impl PostgresSink {
     }
 
     /// Gives each call that waits its id, and that of the call that made it.
-    fn number(&mut self) -> Result<(), AuditError> {
+    fn number(&mut self, deadline: Instant) -> Result<(), AuditError> {
         for row in &mut self.waiting {
             if row.id.is_some() {
                 continue;
@@ -190,7 +193,7 @@ impl PostgresSink {
             let id = match known.or_else(|| self.block.next()) {
                 Some(id) => id,
                 None => {
-                    let first = self.worker.block()?;
+                    let first = self.worker.block(deadline)?;
                     self.block = first + 1..first.saturating_add(BLOCK);
                     first
                 }
@@ -251,8 +254,9 @@ impl AuditSink for PostgresSink {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let written = self.number().and_then(|()| {
-            let (rows, written) = self.worker.write(std::mem::take(&mut self.waiting));
+        let deadline = self.worker.deadline();
+        let written = self.number(deadline).and_then(|()| {
+            let (rows, written) = self.worker.write(std::mem::take(&mut self.waiting), deadline);
             self.waiting = rows;
             written
         });

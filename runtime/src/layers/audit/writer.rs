@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::queue::{Ack, Ended, Ending, Message, Queue, Raw};
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
@@ -307,7 +307,7 @@ impl Open {
                 }
                 Err(why) => {
                     let code = secrets.code(why.code()).map(|code| Cow::Owned(code.to_owned()));
-                    (Value::Null, Some(redactor.error(why, secrets)), code)
+                    (waits_for(why), Some(redactor.error(why, secrets)), code)
                 }
             },
             Ended::GivenUp => (Value::Null, Some("Cancelled".to_owned()), Some("CANCELLED".into())),
@@ -315,6 +315,17 @@ impl Open {
         };
         let is_error = error.is_some();
         AuditOutcome { status, result, error, error_code: code, is_error, duration: took }
+    }
+}
+
+/// Returns what the record of a call has as its result that waits for an approval: the ID under which it waits, since a
+/// model may give two calls one ID. `null` for other errors.
+fn waits_for(why: &ToolError) -> Value {
+    match why {
+        ToolError::ApprovalRequired(request) if !request.queue_id().is_empty() => {
+            json!({ "approval": request.queue_id() })
+        }
+        _ => Value::Null,
     }
 }
 

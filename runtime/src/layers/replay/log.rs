@@ -308,7 +308,7 @@ fn outcome(entry: &Entry) -> Result<RecordedOutcome, String> {
                 .to_owned(),
         );
     }
-    if outcome.result.is_null() {
+    if outcome.result.is_null() || outcome.approval().is_some() {
         if outcome.status == AuditStatus::Ok {
             return Err("its result is not in the log; the sinks of this crate write it".to_owned());
         }

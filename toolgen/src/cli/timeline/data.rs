@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use toolgen_runtime::layers::audit::{AuditReader, AuditRecord};
+use toolgen_runtime::layers::audit::{AuditOutcome, AuditReader, AuditRecord};
 
 use super::super::place::Place;
 
@@ -35,7 +35,8 @@ struct Row {
     status: &'static str,
     code: String,
     by: String,
-    /// The rest: id, parent, turn, id of the model, duration, error, attempt, approved, sizes, start of the arguments.
+    /// The rest: id, parent, turn, id of the model, duration, error, attempt, approved, sizes, start of the arguments,
+    /// approval.
     id: String,
     parent: Option<String>,
     turn: u64,
@@ -47,6 +48,8 @@ struct Row {
     given: usize,
     got: usize,
     brief: String,
+    /// The ID of the approval that the call waits for.
+    approval: String,
 }
 
 impl Log {
@@ -112,24 +115,23 @@ impl Log {
         Ok(record.map(|record| whole(&record)))
     }
 
-    /// Returns the ids of the calls whose arguments, result or error contain a text, whatever the case.
-    pub(super) fn find(&self, text: &str) -> Result<Vec<String>, String> {
-        let wanted = text.to_lowercase();
-        let mut found = Vec::new();
-        let mut reader = self.reader.again().map_err(|why| why.to_string())?;
-        let read = reader.changes(&mut |record| {
-            if whole(&record).to_string().to_lowercase().contains(&wanted) {
-                found.push(record.id);
-            }
-        });
-        read.map(|()| found).map_err(|why| why.to_string())
-    }
-
     /// Hands over everything about each call.
     pub(super) fn each(&self, each: &mut dyn FnMut(&str, Value)) -> Result<(), String> {
         let mut reader = self.reader.again().map_err(|why| why.to_string())?;
         reader.changes(&mut |record| each(&record.id, whole(&record))).map_err(|why| why.to_string())
     }
+}
+
+/// Returns the ids of the calls of a log whose arguments, result or error contain a text, whatever the case.
+pub(super) fn find(audit: &Place, text: &str) -> Result<Vec<String>, String> {
+    let wanted = text.to_lowercase();
+    let mut found = Vec::new();
+    let read = audit.reader()?.changes(&mut |record| {
+        if whole(&record).to_string().to_lowercase().contains(&wanted) {
+            found.push(record.id);
+        }
+    });
+    read.map(|()| found).map_err(|why| why.to_string())
 }
 
 /// What the details of a call show beside its row.
@@ -170,6 +172,7 @@ impl Row {
         let AuditRecord { id, parent, owner, intent, outcome, .. } = record;
         let result = outcome.as_ref().map(|outcome| &outcome.result).filter(|result| !result.is_null());
         let said = outcome.as_ref().and_then(|outcome| outcome.error.as_deref());
+        let approval = outcome.as_ref().and_then(AuditOutcome::approval).unwrap_or("").to_owned();
         Row {
             version,
             owner,
@@ -192,6 +195,7 @@ impl Row {
             given,
             got: result.map_or_else(|| said.map_or(0, str::len), |result| result.to_string().len()),
             brief,
+            approval,
         }
     }
 
@@ -219,6 +223,7 @@ impl Row {
             self.given,
             self.got,
             self.brief,
+            self.approval,
         ])
     }
 }

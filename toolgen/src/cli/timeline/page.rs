@@ -1,6 +1,7 @@
 //! The page: one HTML file, with its style, its script and, where no server is behind it, its data.
 
 use serde_json::{Map, Value};
+use toolgen_runtime::Hidden;
 
 use super::data::Log;
 
@@ -36,10 +37,24 @@ pub(super) fn embedded(log: &mut Log, approvals: Value) -> Result<String, String
 fn page(title: &str, data: &str) -> String {
     let title = title.replace('&', "&amp;").replace('<', "&lt;");
     // The data is last: nothing in it is replaced.
-    let page =
-        PAGE.replace("{{title}}", &title).replace("{{style}}", STYLE).replace("{{script}}", &SCRIPT.concat());
+    let script = SCRIPT.concat().replace("{{hidden}}", &hidden());
+    let page = PAGE.replace("{{title}}", &title).replace("{{style}}", STYLE).replace("{{script}}", &script);
     let (head, tail) = page.split_once("{{data}}").unwrap_or((&page, ""));
     format!("{head}{}{tail}", data.replace('<', "\\u003c"))
+}
+
+/// Returns the characters that nobody sees, as ranges in brackets of a regular expression of JavaScript. Line ends and
+/// tabs are none of them: they shape what is shown.
+fn hidden() -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for char in ('\0'..=char::MAX).filter(|char| Hidden::is_unseen(*char) && !matches!(char, '\t' | '\n')) {
+        let code = u32::from(char);
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == code => *last = code,
+            _ => ranges.push((code, code)),
+        }
+    }
+    ranges.iter().map(|(first, last)| format!("\\u{{{first:x}}}-\\u{{{last:x}}}")).collect()
 }
 
 /// Replaces what is too long by its start.

@@ -1,15 +1,51 @@
 //! What the page needs of the calls that wait, or have waited, for an approval.
 
+use std::ffi::OsString;
+use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
-use toolgen_runtime::layers::approval::{ApprovalState, Approvals};
+use tokio::runtime::Handle;
+use toolgen_runtime::layers::approval::{ApprovalState, Approvals, QueuedApproval};
 
 use super::super::approvals;
 use super::super::place::Place;
 
+/// The most calls that a page is given: those that wait first, and of the rest the newest.
+const MOST: usize = 1000;
+
+/// How long what was read counts at most without a look at the queue, where nothing says that it has changed.
+const FRESH: Duration = Duration::from_secs(60);
+
+/// How many times as long as reading the queue took it is left alone then: a long one is not read all the time.
+const REST: u32 = 10;
+
 /// The queue of calls, if there is one.
-pub(super) struct Queue(Option<(Approvals, String)>);
+pub(super) struct Queue(Option<Open>);
+
+struct Open {
+    approvals: Approvals,
+    place: Place,
+    seen: Mutex<Option<Seen>>,
+}
+
+/// What was read of the queue.
+#[derive(Clone)]
+struct Seen {
+    stamp: Option<Stamp>,
+    began: Instant,
+    took: Duration,
+    /// When the next of the calls expires, which changes no file.
+    expires: Option<SystemTime>,
+    mark: String,
+    answer: Value,
+}
+
+/// When the files of a database were changed last, and how long they are.
+type Stamp = Vec<Option<(SystemTime, u64)>>;
 
 impl Queue {
     /// Opens the queue in the database that is named, or that in the log, if it is a database that has one.
@@ -19,28 +55,137 @@ impl Queue {
             // A log of lines is no database.
             None => log.queue(false).await.ok().flatten().map(|queue| (queue, log)),
         };
-        Ok(Queue(opened.map(|(approvals, place)| (approvals, place.to_string()))))
+        let open =
+            opened.map(|(approvals, place)| Open { approvals, place: place.clone(), seen: Mutex::new(None) });
+        Ok(Queue(open))
     }
 
-    /// Returns the calls, and a mark of how they are now; `null` if they are still as they were at another mark. Their
-    /// arguments are those of the log.
+    /// Returns the calls, with the arguments that approvers see, and a mark of how they are now; `null` if they are still
+    /// as they were at another mark.
     pub(super) async fn changed(&self, mark: &str) -> Result<Value, String> {
-        let Some((approvals, place)) = &self.0 else { return Ok(Value::Null) };
-        let named = |why| format!("{place}: {why}");
-        let all = approvals.list(&ApprovalState::ALL).await.map_err(named)?;
-        let mut rows = Vec::with_capacity(all.len());
-        for entry in &all {
-            let mut row = json!(entry);
-            row.as_object_mut().map(|members| (members.remove("shown"), members.remove("calls")));
-            rows.push(row);
+        let Some(open) = &self.0 else { return Ok(Value::Null) };
+        // Before it is read: what changes meanwhile is seen the next time.
+        let stamp = stamp(&open.place);
+        let known = open.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let seen = match known.filter(|seen| seen.counts(stamp.as_ref())) {
+            Some(seen) => seen,
+            None => {
+                let seen = open.read(stamp).await?;
+                *open.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(seen.clone());
+                seen
+            }
+        };
+        Ok(if seen.mark == mark { Value::Null } else { seen.answer })
+    }
+}
+
+impl Open {
+    /// Reads the queue, on a thread of its own: a long one takes seconds.
+    async fn read(&self, stamp: Option<Stamp>) -> Result<Seen, String> {
+        let (approvals, place, handle) = (self.approvals.clone(), self.place.to_string(), Handle::current());
+        let read = tokio::task::spawn_blocking(move || {
+            let began = Instant::now();
+            let all = handle.block_on(approvals.list(&ApprovalState::ALL));
+            let all = all.map_err(|why| format!("{place}: {why}"))?;
+            let now = SystemTime::now();
+            let expires = all.iter().map(|entry| entry.expires_at).filter(|at| *at > now).min();
+            let count = all.len();
+            let rows = json!(shown(all));
+            let left_out = count.saturating_sub(MOST);
+            let mut hasher = DefaultHasher::new();
+            (rows.to_string(), left_out).hash(&mut hasher);
+            let mark = format!("{:016x}", hasher.finish());
+            let answer = json!({ "mark": mark, "file": place, "rows": rows, "left_out": left_out });
+            Ok(Seen { stamp, began, took: began.elapsed(), expires, mark, answer })
+        });
+        read.await.unwrap_or_else(|why| Err(format!("reading the approvals failed: {why}")))
+    }
+}
+
+impl Seen {
+    /// Whether what was read need not be read again, given how the files are now.
+    fn counts(&self, stamp: Option<&Stamp>) -> bool {
+        let passed = self.began.elapsed();
+        if passed < self.took * REST {
+            return true;
         }
-        let rows = Value::from(rows);
-        let mut hasher = DefaultHasher::new();
-        rows.to_string().hash(&mut hasher);
-        let now = format!("{:016x}", hasher.finish());
-        if now == mark {
-            return Ok(Value::Null);
+        let is_same = stamp.is_some() && stamp == self.stamp.as_ref();
+        is_same && passed < FRESH && self.expires.is_none_or(|at| at > SystemTime::now())
+    }
+}
+
+/// Returns the calls that a page is given, those that have waited longest first.
+fn shown(mut all: Vec<QueuedApproval>) -> Vec<QueuedApproval> {
+    if all.len() > MOST {
+        all.sort_by_key(|entry| (entry.state != ApprovalState::Waiting, std::cmp::Reverse(entry.asked_at)));
+        all.truncate(MOST);
+        all.sort_by_key(|entry| entry.asked_at);
+    }
+    all
+}
+
+/// Returns how the files of a database are. `None`: it is behind a server.
+fn stamp(place: &Place) -> Option<Stamp> {
+    let Place::File(path) = place else { return None };
+    let mut log = OsString::from(path);
+    log.push("-wal");
+    let of = |path: &Path| {
+        let known = fs::metadata(path).ok()?;
+        Some((known.modified().ok()?, known.len()))
+    };
+    Some(vec![of(path), of(Path::new(&log))])
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgen_runtime::layers::approval::{ApprovalQueue as _, QueueRow, SqliteApprovals};
+
+    use super::*;
+
+    fn row(number: u64, state: ApprovalState) -> QueueRow {
+        let at = SystemTime::UNIX_EPOCH + Duration::from_secs(number);
+        QueueRow {
+            id: format!("{number:032x}").into(),
+            version: 1,
+            state,
+            asked_at: at,
+            expires_at: SystemTime::now() + Duration::from_secs(600),
+            entry: json!({"call_id": "c", "tool": "pay", "shown": {"n": number}, "reasons": []}).to_string(),
+            request: None,
         }
-        Ok(json!({ "mark": now, "file": place, "rows": rows }))
+    }
+
+    #[tokio::test]
+    async fn a_long_queue_is_cut_and_read_again_only_when_it_has_changed() {
+        let folder = std::env::temp_dir().join(format!("toolgen-timeline-queue-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("queue.sqlite");
+        let store = SqliteApprovals::open(&path).unwrap();
+        store.insert(row(1, ApprovalState::Waiting)).await.unwrap();
+        for number in 2..=1005 {
+            store.insert(row(number, ApprovalState::Finished)).await.unwrap();
+        }
+        let place = Place::of(&path).unwrap();
+        let queue = Queue::open(None, &place).await.unwrap();
+        let all = queue.changed("").await.unwrap();
+        let rows = all["rows"].as_array().unwrap();
+        assert_eq!((rows.len(), &all["left_out"]), (MOST, &json!(5)));
+        // The one that waits is there, however old it is.
+        assert_eq!((&rows[0]["state"], &rows[1]["shown"]), (&json!("waiting"), &json!({"n": 7})));
+        let mark = all["mark"].as_str().unwrap();
+        assert_eq!(queue.changed(mark).await.unwrap(), Value::Null);
+        let seen = |queue: &Queue| {
+            queue.0.as_ref().map(|open| open.seen.lock().unwrap().as_ref().unwrap().clone()).unwrap()
+        };
+        let mut before = seen(&queue);
+        before.took = Duration::ZERO;
+        assert!(before.counts(stamp(&place).as_ref()));
+        before.expires = Some(SystemTime::now());
+        assert!(!before.counts(stamp(&place).as_ref()));
+        before.expires = None;
+        store.insert(row(2000, ApprovalState::Waiting)).await.unwrap();
+        assert!(!before.counts(stamp(&place).as_ref()));
+        drop(store);
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

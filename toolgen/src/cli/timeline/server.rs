@@ -13,7 +13,8 @@ use axum::routing::get;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::data::Log;
+use super::super::place::Place;
+use super::data::{self, Log};
 use super::page;
 use super::queue::Queue;
 
@@ -21,6 +22,9 @@ use super::queue::Queue;
 #[derive(Clone)]
 pub(super) struct Server {
     log: Arc<Mutex<Log>>,
+    /// Where the log is.
+    place: Arc<Place>,
+    title: Arc<str>,
     queue: Arc<Queue>,
     address: SocketAddr,
     /// The secret part of the address.
@@ -34,8 +38,8 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 impl Server {
     /// Prepares a server for this address.
     pub(super) fn new(
-        log: Arc<Mutex<Log>>,
-        queue: Arc<Queue>,
+        (log, place): (Log, Place),
+        queue: Queue,
         address: SocketAddr,
     ) -> Result<Server, String> {
         let mut bytes = [0; 16];
@@ -45,7 +49,9 @@ impl Server {
             // Writing to a text cannot fail.
             let _ = write!(key, "{byte:02x}");
         }
-        Ok(Server { log, queue, address, key: key.into() })
+        let title = log.title().into();
+        let (log, place, queue) = (Arc::new(Mutex::new(log)), Arc::new(place), Arc::new(queue));
+        Ok(Server { log, place, title, queue, address, key: key.into() })
     }
 
     /// Returns the address of the page.
@@ -57,7 +63,7 @@ impl Server {
     pub(super) async fn listen(self, listener: TcpListener) -> std::io::Result<()> {
         let routes = Router::new()
             .route("/", get(the_page))
-            .route("/data", get(data))
+            .route("/data", get(changes))
             .route("/call", get(call))
             .route("/find", get(find))
             .layer(middleware::from_fn_with_state(self.clone(), guard))
@@ -65,9 +71,14 @@ impl Server {
         axum::serve(listener, routes).await
     }
 
-    fn log<T>(&self, read: impl FnOnce(&mut Log) -> T) -> T {
+    /// Reads the log where it holds up nothing else: a database may be slow to answer.
+    async fn log<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut Log) -> Result<T, String> + Send + 'static,
+    ) -> Result<T, String> {
+        let log = Arc::clone(&self.log);
         // A panic while it was read leaves the log as it was: what is read is added whole.
-        read(&mut self.log.lock().unwrap_or_else(PoisonError::into_inner))
+        aside(move || read(&mut log.lock().unwrap_or_else(PoisonError::into_inner))).await
     }
 
     /// Whether the request is for this address by one of its own names: a page elsewhere may have a name of its own that
@@ -86,6 +97,16 @@ impl Server {
         let asked = query.split('&').find_map(|pair| pair.strip_prefix("token="));
         let asked = asked.filter(|_| request.uri().path() == "/");
         bearer.or(asked).is_some_and(|key| same(key.as_bytes(), self.key.as_bytes()))
+    }
+}
+
+/// Does what takes time on a thread of its own.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(why) => Err(format!("reading the log failed: {why}")),
     }
 }
 
@@ -124,24 +145,27 @@ fn word(query: RawQuery, name: &str) -> String {
 }
 
 async fn the_page(State(server): State<Server>) -> Response {
-    let page = page::served(&server.log(|log| log.title()));
+    let page = page::served(&server.title);
     ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
 }
 
-async fn data(State(server): State<Server>, query: RawQuery) -> Response {
+async fn changes(State(server): State<Server>, query: RawQuery) -> Response {
     let mark = word(RawQuery(query.0.clone()), "approvals");
     let after = word(query, "after").parse().unwrap_or(0);
-    let approvals = server.queue.changed(&mark).await;
-    answer(approvals.and_then(|approvals| {
-        let mut data = server.log(|log| log.data(after))?;
+    let approvals = match server.queue.changed(&mark).await {
+        Ok(approvals) => approvals,
+        Err(why) => return answer(Err(why)),
+    };
+    let data = server.log(move |log| log.data(after)).await;
+    answer(data.map(|mut data| {
         data["approvals"] = approvals;
-        Ok(data)
+        data
     }))
 }
 
 async fn call(State(server): State<Server>, query: RawQuery) -> Response {
     let id = word(query, "id");
-    match server.log(|log| log.call(&id)) {
+    match server.log(move |log| log.call(&id)).await {
         Ok(None) => (StatusCode::NOT_FOUND, "there is no such call\n").into_response(),
         Ok(Some(call)) => answer(Ok(call)),
         Err(why) => answer(Err(why)),
@@ -150,7 +174,8 @@ async fn call(State(server): State<Server>, query: RawQuery) -> Response {
 
 async fn find(State(server): State<Server>, query: RawQuery) -> Response {
     let text = word(query, "text");
-    answer(server.log(|log| log.find(&text)).map(|found| json!({ "found": found })))
+    let place = Arc::clone(&server.place);
+    answer(aside(move || data::find(&place, &text)).await.map(|found| json!({ "found": found })))
 }
 
 fn answer(said: Result<Value, String>) -> Response {

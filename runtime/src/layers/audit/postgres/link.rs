@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio_postgres::{Client, Statement};
 
-use super::rows;
+use super::rows::{self, Row};
 use super::schema;
 use crate::layers::audit::{AuditError, AuditStatus};
 use crate::layers::postgres::Target;
@@ -39,7 +39,7 @@ impl From<tokio_postgres::Error> for Problem {
 /// A connection that is ready to write.
 pub(super) struct Link {
     pub(super) client: Client,
-    pub(super) write: Statement,
+    write: Statement,
     /// The days whose partitions are there.
     pub(super) days: BTreeSet<String>,
     /// Whether the locks are held by which others see that the writer is alive.
@@ -127,6 +127,14 @@ impl Link {
             self.days.insert(day.to_owned());
         }
         Ok(())
+    }
+
+    /// Writes rows, and makes the partitions that they need.
+    pub(super) async fn write(&mut self, owner: &str, rows: &[Row]) -> Result<(), tokio_postgres::Error> {
+        for row in rows {
+            self.make_day(row.day(), false).await?;
+        }
+        rows::write(&self.client, &self.write, owner, rows).await
     }
 
     /// Makes the partitions of the coming days, and drops those that are kept no longer.

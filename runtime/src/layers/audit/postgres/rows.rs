@@ -1,11 +1,16 @@
 //! Records on their way to the database, and the one statement that writes them.
 
+use std::ops::Range;
+
 use serde_json::Value;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Statement};
 
 use crate::base::frozen::Text;
 use crate::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditStatus};
+
+/// The most rows, and about the most bytes, that are written at once.
+const MOST: (usize, usize) = (4096, 8 << 20);
 
 /// Writes rows, whatever the database knows of them already: an intent that is there stays as it is, and an outcome is
 /// written once. So the same rows may be written again if nobody knows whether they were. The outcome of a call that
@@ -185,4 +190,20 @@ pub(super) async fn write(
         )
         .await
         .map(drop)
+}
+
+/// Divides rows so that each piece can be sent at once.
+pub(super) fn pieces(rows: &[Row]) -> Vec<Range<usize>> {
+    let (mut pieces, mut start, mut size) = (Vec::new(), 0, 0);
+    for (index, row) in rows.iter().enumerate() {
+        size += row.size();
+        if index + 1 - start >= MOST.0 || size >= MOST.1 {
+            pieces.push(start..index + 1);
+            (start, size) = (index + 1, 0);
+        }
+    }
+    if start < rows.len() {
+        pieces.push(start..rows.len());
+    }
+    pieces
 }

@@ -1,9 +1,10 @@
 //! The tables of records in PostgreSQL: how they are made, and the partitions, one for each day.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio_postgres::Client;
 
+use crate::base::time::rfc3339;
 use crate::layers::audit::AuditError;
 use crate::layers::postgres::Target;
 
@@ -150,4 +151,11 @@ pub(super) async fn drop_days(client: &mut Client, older: Duration) -> Result<us
         alone.commit().await?;
     }
     Ok(days.len())
+}
+
+/// The day by this machine's clock, by which records have their times, such as `2026-01-31`.
+pub(super) fn today() -> String {
+    let mut now = rfc3339(SystemTime::now());
+    now.truncate(10);
+    now
 }

@@ -1,10 +1,13 @@
 //! The thread that talks to the database. It keeps the connection while nothing is written, so that others see that this
 //! program is alive, and makes it again when it breaks.
 
+use std::future::poll_fn;
 use std::ops::Range;
+use std::pin::pin;
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::task::{Poll, ready};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -12,12 +15,15 @@ use tokio_postgres::error::SqlState;
 
 use super::link::{Link, Problem, Setup, Writer};
 use super::rows::{self, Row};
-use crate::base::time::rfc3339;
+use super::schema::today;
 use crate::layers::audit::AuditError;
 use crate::layers::postgres::{breaks, class, may_pass};
 
 /// How often the worker looks after its connection while nothing is to be written.
 const TICK: Duration = Duration::from_secs(1);
+
+/// As [`TICK`], while the database is known to be out of reach: calls are refused until it is back.
+const TICK_DOWN: Duration = Duration::from_millis(250);
 
 /// How long to wait after an attempt that failed: at first, and at most.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
@@ -25,20 +31,28 @@ const BACKOFF: (Duration, Duration) = (Duration::from_millis(20), Duration::from
 /// How long the worker takes leave of the server.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// The most rows, and about the most bytes, that are written at once.
-const MOST: (usize, usize) = (4096, 8 << 20);
-
 /// How many ids a sink takes at once.
 pub(super) const BLOCK: i64 = 1 << 16;
 
 /// The result of writing: how many records the database refuses for what they are, and why.
 pub(super) type Written = Result<(usize, Option<AuditError>), AuditError>;
 
-/// What a sink asks of its worker, with where to answer.
+/// What a sink asks of its worker, with the time until which it waits, and where to answer.
 enum Job {
-    Write(Vec<Row>, SyncSender<(Vec<Row>, Written)>),
-    Block(SyncSender<Result<i64, AuditError>>),
+    Write(Vec<Row>, Instant, SyncSender<(Vec<Row>, Written)>),
+    Block(Instant, SyncSender<Result<i64, AuditError>>),
     Recover(SyncSender<Result<usize, AuditError>>),
+}
+
+impl Job {
+    /// Answers what cannot be done now. A sink that is gone needs no answer.
+    fn refuse(self, why: AuditError) {
+        match self {
+            Job::Write(rows, _, answer) => drop(answer.send((rows, Err(why)))),
+            Job::Block(_, answer) => drop(answer.send(Err(why))),
+            Job::Recover(answer) => drop(answer.send(Err(why))),
+        }
+    }
 }
 
 /// The sink's end of the worker.
@@ -47,18 +61,21 @@ pub(super) struct Worker {
     thread: Option<JoinHandle<()>>,
     /// What the records of this sink have in the column `owner`.
     pub(super) owner: String,
+    patience: Duration,
 }
 
 impl Worker {
     /// Starts the thread, connects and brings the tables up to date.
     pub(super) fn start(setup: Setup) -> Result<Worker, AuditError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let patience = setup.patience;
         let (jobs, taken) = unbounded_channel();
         let (started, is_started) = sync_channel(1);
         let work = move || {
             runtime.block_on(async {
-                let mut state = State { setup, link: None, writer: None, maintained: String::new() };
-                let opened = state.patiently(async |state| state.open().await).await;
+                let mut state = State::new(setup);
+                let deadline = Instant::now() + patience;
+                let opened = state.patiently(deadline, async |state| state.open().await).await;
                 let is_open = opened.is_ok();
                 // The sink that waits for it is the caller.
                 let _ = started.send(opened);
@@ -69,7 +86,7 @@ impl Worker {
         };
         let thread = std::thread::Builder::new().name("tool-audit-db".into()).spawn(work)?;
         let owner = is_started.recv().unwrap_or_else(|_| Err(ended()))?;
-        Ok(Worker { jobs: Some(jobs), thread: Some(thread), owner })
+        Ok(Worker { jobs: Some(jobs), thread: Some(thread), owner, patience })
     }
 
     fn ask<T>(&self, job: impl FnOnce(SyncSender<T>) -> Job) -> Option<T> {
@@ -78,14 +95,19 @@ impl Worker {
         answered.recv().ok()
     }
 
+    /// Returns the time until which what begins now may take, all of it together.
+    pub(super) fn deadline(&self) -> Instant {
+        Instant::now() + self.patience
+    }
+
     /// Writes rows, and gives them back.
-    pub(super) fn write(&self, rows: Vec<Row>) -> (Vec<Row>, Written) {
-        self.ask(|answer| Job::Write(rows, answer)).unwrap_or_else(|| (Vec::new(), Err(ended())))
+    pub(super) fn write(&self, rows: Vec<Row>, deadline: Instant) -> (Vec<Row>, Written) {
+        self.ask(|answer| Job::Write(rows, deadline, answer)).unwrap_or_else(|| (Vec::new(), Err(ended())))
     }
 
     /// Returns the first of [`BLOCK`] ids that nobody else has.
-    pub(super) fn block(&self) -> Result<i64, AuditError> {
-        self.ask(Job::Block).unwrap_or_else(|| Err(ended()))
+    pub(super) fn block(&self, deadline: Instant) -> Result<i64, AuditError> {
+        self.ask(|answer| Job::Block(deadline, answer)).unwrap_or_else(|| Err(ended()))
     }
 
     /// Closes the calls of writers that are gone.
@@ -114,26 +136,28 @@ struct State {
     writer: Option<Writer>,
     /// The day for which partitions were made ahead, and old ones dropped.
     maintained: String,
+    /// Why the database is out of reach, if it was for a whole patience and has not been reached since. Nobody else waits
+    /// that long.
+    down: Option<AuditError>,
 }
 
 impl State {
+    fn new(setup: Setup) -> State {
+        State { setup, link: None, writer: None, maintained: String::new(), down: None }
+    }
+
     async fn run(mut self, mut jobs: UnboundedReceiver<Job>) {
         let pulse = self.setup.lease / 4;
         let mut beaten = Instant::now();
         loop {
-            match timeout(TICK.min(pulse), jobs.recv()).await {
+            let tick = if self.down.is_some() { TICK_DOWN } else { TICK };
+            match timeout(tick.min(pulse), jobs.recv()).await {
                 Ok(Some(job)) => self.serve(job).await,
                 Ok(None) => break,
                 Err(_) => {}
             }
-            let is_broken = self.link.as_ref().is_none_or(|link| link.client.is_closed());
-            if is_broken || beaten.elapsed() >= pulse {
-                let tended = timeout(self.setup.patience, self.tend()).await;
-                if tended.is_err() {
-                    self.link = None;
-                }
-                let tended = tended.unwrap_or_else(|_| Err(Problem::Busy(self.late())));
-                self.tended(tended);
+            if self.is_broken() || beaten.elapsed() >= pulse {
+                self.look_after(&mut jobs).await;
                 beaten = Instant::now();
             }
         }
@@ -143,28 +167,51 @@ impl State {
         }
     }
 
+    fn is_broken(&self) -> bool {
+        self.link.as_ref().is_none_or(|link| link.client.is_closed())
+    }
+
     async fn serve(&mut self, job: Job) {
+        if let Some(why) = &self.down {
+            return job.refuse(why.clone());
+        }
         // A sink that is gone needs no answer.
         match job {
-            Job::Write(rows, answer) => {
-                let written = self.patiently(async |state| state.write(&rows).await).await;
+            Job::Write(rows, deadline, answer) => {
+                let written = self.patiently(deadline, async |state| state.write(&rows).await).await;
                 let _ = answer.send((rows, written));
             }
-            Job::Block(answer) => {
-                let _ = answer.send(self.patiently(async |state| state.block().await).await);
+            Job::Block(deadline, answer) => {
+                let _ = answer.send(self.patiently(deadline, async |state| state.block().await).await);
             }
             Job::Recover(answer) => {
-                let _ = answer.send(self.patiently(async |state| state.recover().await).await);
+                let deadline = Instant::now() + self.setup.patience;
+                let _ = answer.send(self.patiently(deadline, async |state| state.recover().await).await);
             }
         }
     }
 
-    /// Does something again until it works, or the error is none that passes, or time is up.
+    /// Does something again until it works, or the error is none that passes, or time is up. If the database is out of
+    /// reach then, that is known from now on.
     async fn patiently<T>(
         &mut self,
+        deadline: Instant,
+        task: impl AsyncFnMut(&mut State) -> Result<T, Problem>,
+    ) -> Result<T, AuditError> {
+        let done = self.until(deadline, task).await;
+        if let Err(why) = &done
+            && self.is_broken()
+        {
+            self.down = Some(why.clone());
+        }
+        done
+    }
+
+    async fn until<T>(
+        &mut self,
+        deadline: Instant,
         mut task: impl AsyncFnMut(&mut State) -> Result<T, Problem>,
     ) -> Result<T, AuditError> {
-        let deadline = Instant::now() + self.setup.patience;
         let (mut wait, mut last) = (BACKOFF.0, None);
         loop {
             match timeout_at(deadline, task(self)).await {
@@ -209,13 +256,44 @@ impl State {
 
     /// Returns the connection, which is made if there is none.
     async fn link(&mut self) -> Result<(&mut Link, &Writer), Problem> {
-        if self.link.as_ref().is_none_or(|link| link.client.is_closed()) {
+        if self.is_broken() {
             self.link = None;
             self.link = Some(Link::open(&self.setup, &mut self.writer).await?);
         }
         match (&mut self.link, &self.writer) {
             (Some(link), Some(writer)) => Ok((link, writer)),
             _ => Err(Problem::Final(ended())),
+        }
+    }
+
+    /// Makes the connection again if it is broken, and says that the writer is there. Whoever asks while the database is
+    /// known to be out of reach is answered meanwhile.
+    async fn look_after(&mut self, jobs: &mut UnboundedReceiver<Job>) {
+        let (patience, down) = (self.setup.patience, self.down.clone());
+        let tended = {
+            let mut tending = pin!(timeout(patience, self.tend()));
+            poll_fn(|context| {
+                if let Poll::Ready(tended) = tending.as_mut().poll(context) {
+                    return Poll::Ready(Some(tended));
+                }
+                let Some(why) = &down else { return Poll::Pending };
+                while let Some(job) = ready!(jobs.poll_recv(context)) {
+                    job.refuse(why.clone());
+                }
+                // The sink is gone.
+                Poll::Ready(None)
+            })
+            .await
+        };
+        match tended {
+            Some(Ok(tended)) => self.tended(tended),
+            Some(Err(_)) => {
+                let why = self.late();
+                self.link = None;
+                self.down = Some(why.clone());
+                self.tended(Err(Problem::Busy(why)));
+            }
+            None => self.link = None,
         }
     }
 
@@ -230,7 +308,7 @@ impl State {
     /// Notes how it went. What cannot be written is told by whoever writes it; here it is only tried again soon.
     fn tended(&mut self, tended: Result<(), Problem>) {
         match tended {
-            Ok(()) => {}
+            Ok(()) => self.down = None,
             Err(Problem::Busy(why) | Problem::Final(why)) => log::neglected(&why),
             Err(Problem::Database(why)) => {
                 log::neglected(&AuditError::new(self.setup.target.error(&why)));
@@ -276,11 +354,11 @@ impl State {
         let target = self.setup.target.clone();
         let (link, writer) = self.link().await?;
         let (mut lost, mut why, mut anew) = (0, None, true);
-        let mut left: Vec<Range<usize>> = pieces(rows);
+        let mut left: Vec<Range<usize>> = rows::pieces(rows);
         left.reverse();
         while let Some(range) = left.pop() {
             let Some(some) = rows.get(range.clone()) else { continue };
-            let written = write(link, &writer.owner, some).await;
+            let written = link.write(&writer.owner, some).await;
             let Err(error) = written else { continue };
             let code = error.code();
             if code == Some(&SqlState::CHECK_VIOLATION) && anew {
@@ -300,36 +378,6 @@ impl State {
         }
         Ok((lost, why))
     }
-}
-
-async fn write(link: &mut Link, owner: &str, rows: &[Row]) -> Result<(), tokio_postgres::Error> {
-    for row in rows {
-        link.make_day(row.day(), false).await?;
-    }
-    rows::write(&link.client, &link.write, owner, rows).await
-}
-
-/// Divides rows so that each piece can be sent at once.
-fn pieces(rows: &[Row]) -> Vec<Range<usize>> {
-    let (mut pieces, mut start, mut size) = (Vec::new(), 0, 0);
-    for (index, row) in rows.iter().enumerate() {
-        size += row.size();
-        if index + 1 - start >= MOST.0 || size >= MOST.1 {
-            pieces.push(start..index + 1);
-            (start, size) = (index + 1, 0);
-        }
-    }
-    if start < rows.len() {
-        pieces.push(start..rows.len());
-    }
-    pieces
-}
-
-/// The day by this machine's clock, by which records have their times, such as `2026-01-31`.
-fn today() -> String {
-    let mut now = rfc3339(SystemTime::now());
-    now.truncate(10);
-    now
 }
 
 /// Log messages for operators.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::runtime::Runtime;
+use tokio::time::timeout;
 use tokio_postgres::{Client, IsolationLevel, Row};
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditRecord, AuditStatus};
@@ -20,6 +21,10 @@ const COLUMNS: &str = "id, parent, owner, coalesce(turn, 0), session_id, agent_i
                        parameters::text, to_char(timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'), \
                        spec_hash, attempt, approved, approved_by, status, result::text, error, error_code, \
                        coalesce(is_error, false), coalesce(duration_ms, 0), changed";
+
+/// How long a connection may take to be ready for queries, and how long the server may take for each answer. A server that
+/// has stopped, or a proxy without one behind it, takes connections and never answers.
+const PATIENCE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(60));
 
 /// The table of a `PostgresSink`.
 pub(super) struct Remote {
@@ -44,14 +49,14 @@ impl Remote {
         let mut remote = Remote { target, runtime: Some(runtime), client, since: 0, seen };
         remote.outside(async |remote| {
             let there = "SELECT to_regclass('tool_executions') IS NOT NULL";
-            let there = remote.client().await?.query_one(there, &[]).await.map(|row| row.get(0));
-            match there {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(AuditError::new(format!(
+            let target = remote.target.clone();
+            let client = remote.client().await?;
+            match answered(&target, client.query_one(there, &[])).await?.get(0) {
+                true => Ok(()),
+                false => Err(AuditError::new(format!(
                     "{}: it is a database without records of calls (`tool_executions`)",
-                    remote.target.shown
+                    target.shown
                 ))),
-                Err(why) => Err(AuditError::new(remote.target.error(&why))),
             }
         })?;
         Ok(remote)
@@ -91,7 +96,18 @@ impl Remote {
     async fn client(&mut self) -> Result<&mut Client, AuditError> {
         let client = match self.client.take().filter(|client| !client.is_closed()) {
             Some(client) => client,
-            None => self.target.connect().await.map_err(|why| AuditError::new(self.target.error(&why)))?,
+            None => {
+                let target = &self.target;
+                let (connecting, answering) = PATIENCE;
+                // The server gives up, too, when nobody waits for it any more.
+                let limit = format!("SET statement_timeout = {}", answering.as_millis());
+                within(target, connecting, async {
+                    let client = target.connect().await?;
+                    client.batch_execute(&limit).await?;
+                    Ok(client)
+                })
+                .await?
+            }
         };
         Ok(self.client.insert(client))
     }
@@ -116,23 +132,23 @@ impl Remote {
         let known = std::mem::take(&mut self.seen);
         let client = self.client().await?;
         let now = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
-        let now = now.start().await.map_err(said)?;
+        let now = answered(&target, now.start()).await?;
         let running = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
-        let running: i64 = now.query_one(running, &[]).await.map_err(said)?.get(0);
+        let running: i64 = answered(&target, now.query_one(running, &[])).await?.get(0);
         let new = if since == 0 {
             format!("SELECT {COLUMNS} FROM tool_executions WHERE changed >= $1 ORDER BY timestamp, id")
         } else {
             // Few, which a server that has not counted them yet does not know.
-            now.batch_execute("SET LOCAL enable_seqscan = off").await.map_err(said)?;
+            answered(&target, now.batch_execute("SET LOCAL enable_seqscan = off")).await?;
             format!(
                 "WITH new AS MATERIALIZED (SELECT * FROM tool_executions WHERE changed >= $1) \
                  SELECT {COLUMNS} FROM new ORDER BY timestamp, id"
             )
         };
-        let new = now.bind(&new, &[&since]).await.map_err(said)?;
+        let new = answered(&target, now.bind(&new, &[&since])).await?;
         let mut seen = BTreeMap::new();
         loop {
-            let rows = now.query_portal(&new, SOME).await.map_err(said)?;
+            let rows = answered(&target, now.query_portal(&new, SOME)).await?;
             if rows.is_empty() {
                 break;
             }
@@ -147,7 +163,7 @@ impl Remote {
                 }
             }
         }
-        now.commit().await.map_err(said)?;
+        answered(&target, now.commit()).await?;
         (self.since, self.seen) = (running, seen);
         Ok(())
     }
@@ -157,10 +173,32 @@ impl Remote {
         self.outside(async move |remote| {
             let target = remote.target.clone();
             let one = format!("SELECT {COLUMNS} FROM tool_executions WHERE id = $1");
-            let row = remote.client().await?.query_opt(&one, &[&id]).await;
-            let row = row.and_then(|row| row.as_ref().map(record).transpose());
-            row.map_err(|why| AuditError::new(target.error(&why)))
+            let row = answered(&target, remote.client().await?.query_opt(&one, &[&id])).await?;
+            row.as_ref().map(record).transpose().map_err(|why| AuditError::new(target.error(&why)))
         })
+    }
+}
+
+/// Waits for an answer of the server, not for ever.
+async fn answered<T>(
+    target: &Target,
+    answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, AuditError> {
+    within(target, PATIENCE.1, answer).await
+}
+
+async fn within<T>(
+    target: &Target,
+    limit: Duration,
+    answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, AuditError> {
+    match timeout(limit, answer).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(why)) => Err(AuditError::new(target.error(&why))),
+        Err(_) => Err(AuditError::new(format!(
+            "{}: no answer within {limit:?}; look whether the server runs and is reached",
+            target.shown
+        ))),
     }
 }
 

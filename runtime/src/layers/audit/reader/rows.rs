@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditRecord, AuditStatus};
 use crate::base::frozen::Text;
+use crate::layers::sqlite::stores;
 
 /// The table of a [`SqliteSink`](super::super::SqliteSink).
 #[derive(Debug)]
@@ -30,9 +31,11 @@ impl Rows {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(Duration::from_secs(5))?;
-        connection.prepare(ONE).map_err(|why| {
-            AuditError::new(format!("it is a database without records of calls (`tool_executions`): {why}"))
-        })?;
+        let lacking = "it is a database without records of calls (`tool_executions`)";
+        if !stores(&connection, "tool_executions")? {
+            return Err(AuditError::new(lacking));
+        }
+        connection.prepare(ONE).map_err(|why| AuditError::new(format!("{lacking}: {why}")))?;
         Ok(Rows { path: path.to_owned(), connection, last: 0, running: BTreeSet::new() })
     }
 

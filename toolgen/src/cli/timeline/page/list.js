@@ -45,6 +45,7 @@ function refilter() {
   const all = calls.size;
   $("count").textContent = passed === all ? `${all.toLocaleString()} calls` : `${passed.toLocaleString()} of ${all.toLocaleString()} calls`;
   if (about.unreadable) $("count").textContent += ` · ${about.unreadable} lines cannot be read`;
+  if (about.approvals.left_out) $("count").textContent += ` · ${about.approvals.left_out.toLocaleString()} older approvals are not shown`;
   $("empty").hidden = rows.length > 0;
   $("empty").textContent = all ? "No call passes the filters." : "No call is recorded yet.";
   drawOverview();
@@ -146,7 +147,7 @@ function nameOf(row, index) {
   name.append(make("b", "", row.tool));
   const notes = [];
   if (row.status !== "ok") notes.push(outcome(row));
-  if (row.code === "APPROVAL_REQUIRED") notes.push(...approvalsOf(row).map(stateOf));
+  if (row.code === "APPROVAL_REQUIRED") notes.push(...approvalsOf(row).map(({ approval }) => stateOf(approval)));
   if (row.approved) notes.push(row.by ? `approved by ${row.by}` : "approved");
   else if (row.attempt > 1) notes.push(`attempt ${row.attempt}`);
   if (row.agent && row.agent !== row.of.agent) notes.push(row.agent);

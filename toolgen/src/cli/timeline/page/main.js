@@ -36,9 +36,6 @@ function choices() {
   offer("status", "All statuses", STATUSES.filter((status) => statuses.has(status)), false);
 }
 
-/** A program's text for a shell: in quotes, which nothing in it ends. */
-const quoted = (text) => (/^[\w./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-
 async function show(id) {
   const panel = $("details");
   const call = calls.get(id);
@@ -85,7 +82,9 @@ async function show(id) {
   const parts = [head, facts];
   if (all.problem) parts.push(make("p", "why", `The rest cannot be shown: ${all.problem}`));
   if (all.error) parts.push(section("Error", all.error));
-  for (const approval of approvalsOf(call)) parts.push(...approvalParts(approval));
+  const asked = approvalsOf(call);
+  if (asked.length > 0 && !asked[0].sure) parts.push(make("p", "why", "The record does not say which approval is its own: these have its tool, caller, ID of the model and time."));
+  for (const { approval, sure } of asked) parts.push(...approvalParts(approval, sure, all));
   parts.push(section("Arguments", text(all.parameters)));
   if (all.result !== undefined && all.result !== null) parts.push(section("Result", text(all.result)));
   if (call.below.length) {
@@ -99,10 +98,8 @@ async function show(id) {
     below.append(make("h3", "", `Calls that it made (${call.below.length})`), list);
     parts.push(below);
   }
-  if (all.parameters !== undefined) {
-    const command = `cargo toolgen call ${(about.documents.length ? about.documents : ["DOCUMENT"]).map(quoted).join(" ")} ${quoted(call.tool)} ${quoted(JSON.stringify(all.parameters))}`;
-    parts.push(section("Call it again", command));
-  }
+  const command = callAgain(about.documents, call.tool, all.parameters);
+  if (command) parts.push(section("Call it again", command));
   const hadFocus = panel.contains(document.activeElement);
   panel.replaceChildren(...parts);
   panel.hidden = false;
@@ -111,8 +108,9 @@ async function show(id) {
   paint();
 }
 
-/** What is known of an approval: who asked, who decided, who ran it, and the commands that decide about it. */
-function approvalParts(approval) {
+/** What is known of an approval: who asked, with which arguments, who decided, who ran it, and, where it is `sure` that it is that of
+ *  this record, the commands that decide about it. */
+function approvalParts(approval, sure, record) {
   const at = (time) => new Date(time).toLocaleString();
   const made = make("section");
   const facts = make("dl");
@@ -126,18 +124,29 @@ function approvalParts(approval) {
   const { decision, claim, outcome: end } = approval;
   if (decision) fact(decision.granted ? "Granted" : "Denied", `by ${decision.by || "somebody"}, ${at(decision.at)}`);
   fact("Note", decision?.note);
+  fact("May call", (approval.calls ?? []).map((it) => it.name).join(", "));
   if (claim) fact("Worker", `${claim.worker || "without a name"}, ${at(claim.at)}${claim.refused ? `, refused it: ${claim.refused}` : ""}`);
   if (end) fact("Outcome", `${end.error_code ?? "it ran"}, ${at(end.at)}`);
   made.append(make("h3", "", "Approval"), facts);
-  if (approval.state !== "waiting") return [made];
-  const command = (what) => `cargo toolgen approvals ${what} ${quoted(about.approvals.file)} ${approval.id} --by NAME`;
-  return [made, section("Decide", `${command("grant")}\n${command("deny")} --note WHY`)];
+  const parts = [made];
+  // What is sealed is what would run: middleware may have changed what the record has.
+  if (approval.shown !== undefined) {
+    parts.push(section("Arguments of the approval", text(approval.shown)));
+    if (record.parameters !== undefined && !same(approval.shown, record.parameters)) parts.push(make("p", "why", "These are not the arguments of the record: what is approved is what stands here."));
+  }
+  if (approval.state !== "waiting" || approval.damage) return parts;
+  const offers = sure
+    ? [["Grant it", decideCommand("grant", approval, "--by", "NAME")], ["Deny it", decideCommand("deny", approval, "--by", "NAME", "--note", "WHY")]]
+    : [["Look at it", decideCommand("show", approval)]];
+  for (const [title, command] of offers) if (command) parts.push(section(title, command));
+  return parts;
 }
 
 const text = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "");
 
-/** A part of the details, cut where it is long, with buttons that show and copy it whole. */
-function section(title, content) {
+/** A part of the details, cut where it is long, with buttons that show and copy it whole, as it is shown. */
+function section(title, shown) {
+  const content = plain(shown);
   const made = make("section");
   const head = make("h3", "", title);
   const copy = make("button", "", "Copy");
@@ -158,7 +167,7 @@ function section(title, content) {
   if (content.length > most) {
     const more = make("button", "", `Show all ${content.length.toLocaleString()} characters`);
     more.onclick = () => {
-      body.textContent = plain(content);
+      body.textContent = content;
       more.remove();
     };
     made.append(more);
@@ -174,8 +183,8 @@ function hide() {
 
 /** Chooses a call wherever it is, and shows it. */
 function reveal(id) {
-  for (let call = calls.get(id); call; call = calls.get(call.parent)) {
-    view.folded.delete(call.parent);
+  for (let call = calls.get(id); call; call = call.above) {
+    if (call.above) view.folded.delete(call.above.id);
     if (call.of) view.folded.delete(call.of.id);
   }
   refilter();

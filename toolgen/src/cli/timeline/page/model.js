@@ -9,20 +9,46 @@ const calls = new Map();
 /** The file as the page shows it: whether it is served live, and what cannot be read. */
 const about = { live: false, unreadable: 0, approvals: { mark: "", file: "", rows: [] } };
 
-/** Characters that move or hide others are shown as what they are: a text is not to look like another. */
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
-const plain = (text) => String(text).replace(HIDDEN, (it) => "\\u" + it.charCodeAt(0).toString(16).padStart(4, "0"));
+/** Characters that nobody sees are shown as what they are: a text is not to look like another. Line ends and tabs are left. */
+const HIDDEN = /[{{hidden}}]/gu;
+const escaped = (it) => it.replace(/[^]/g, (unit) => "\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0"));
+const plain = (text) => String(text).replace(HIDDEN, escaped);
+
+/** A text for a shell: in quotes, which nothing in it ends. `null` for one that does more than stand there when it is pasted. */
+function quoted(text) {
+  if (plain(text) !== text || /[\t\n]/.test(text)) return null;
+  return /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** A command of these words, ready to be pasted; `null` if one of them must not be. */
+function commandOf(...words) {
+  const safe = words.map(quoted);
+  return safe.includes(null) ? null : safe.join(" ");
+}
+
+/** The command that calls a tool again; `null` if what was called is no name of a tool, or its arguments are not all there. */
+function callAgain(documents, tool, parameters) {
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(tool)) return null;
+  if (parameters === null || typeof parameters !== "object" || Array.isArray(parameters)) return null;
+  return commandOf("cargo", "toolgen", "call", ...(documents.length ? documents : ["DOCUMENT"]), tool, plain(JSON.stringify(parameters)));
+}
+
+/** The command that decides about an approval; `null` if its ID is none that a queue gives. */
+function decideCommand(what, approval, ...more) {
+  if (!/^[0-9a-f]{32}$/.test(approval.id)) return null;
+  return commandOf("cargo", "toolgen", "approvals", what, about.approvals.file, approval.id, ...more);
+}
 
 /** Takes rows as the server writes them: texts stand once, in a table. */
 function take(data) {
   const text = (index) => data.strings[index];
   for (const row of data.rows) {
-    const [id, parent, owner, turn, session, agent, principal, tool, model, at, took, status, code, why, attempt, approved, by, given, got, brief] = row;
+    const [id, parent, owner, turn, session, agent, principal, tool, model, at, took, status, code, why, attempt, approved, by, given, got, brief, approval] = row;
     const start = Date.parse(text(at));
     calls.set(id, {
       id, parent, owner: text(owner), turn, session: text(session), agent: text(agent), principal: text(principal), tool: text(tool), model,
-      start: Number.isNaN(start) ? 0 : start, at: text(at), took, status: text(status), code: text(code), why, attempt, approved, by: text(by), given, got, brief,
-      below: [], end: 0, words: "",
+      start: Number.isNaN(start) ? 0 : start, at: text(at), took, status: text(status), code: text(code), why, attempt, approved, by: text(by), given, got, brief, approval,
+      below: [], above: null, end: 0, words: "",
     });
   }
   about.unreadable = data.unreadable;
@@ -30,11 +56,14 @@ function take(data) {
   return data.rows.length > 0 || Boolean(data.approvals);
 }
 
-/** The approvals that a call asked for or was resumed by: of the same tool, caller and ID of the model, at the same time. */
+/** The approvals that a call asked for or was resumed by. A record that waits says which it is; `sure` is false of those of
+ *  other records, which have only the tool, the caller, the model's ID and the time in common with theirs: a model may give two calls one ID. */
 function approvalsOf(call) {
+  const rows = about.approvals.rows;
+  if (call.approval) return rows.filter((it) => it.id === call.approval).map((approval) => ({ approval, sure: true }));
   const slack = 1000;
   const within = (at) => at >= call.start - slack && at <= call.end + slack;
-  return about.approvals.rows.filter(
+  const like = rows.filter(
     (it) =>
       it.call_id === call.model &&
       it.tool === call.tool &&
@@ -42,6 +71,13 @@ function approvalsOf(call) {
       (!it.session_id || it.session_id === call.session) &&
       (within(it.asked_at) || (it.claim ? within(it.claim.at) : Boolean(it.decision?.granted && it.outcome && within(it.decision.at)))),
   );
+  return like.map((approval) => ({ approval, sure: false }));
+}
+
+/** Whether two values of JSON are the same, whatever the order of their members. */
+function same(left, right) {
+  const sorted = (_, value) => (value && typeof value === "object" && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value);
+  return JSON.stringify(left, sorted) === JSON.stringify(right, sorted);
 }
 
 /** How far an approval is, in a few words. */
@@ -54,6 +90,18 @@ function stateOf(approval) {
   return approval.state;
 }
 
+/** Finds the call above each. Where parents lead in a circle, which no program writes, one of them has none. */
+function climb() {
+  for (const call of calls.values()) call.walk = null;
+  for (const first of calls.values()) {
+    for (let call = first; call && call.walk === null; call = call.above) {
+      call.walk = first;
+      call.above = (call.parent === null ? undefined : calls.get(call.parent)) ?? null;
+      if (call.above?.walk === first) call.above = null;
+    }
+  }
+}
+
 /** The runs: the calls of one session or, without a session, of one agent, each with the calls that it made. */
 function runsOf(now) {
   const runs = new Map();
@@ -61,10 +109,10 @@ function runsOf(now) {
     call.below = [];
     call.end = call.start + (call.took ?? Math.max(0, about.live ? now - call.start : 0));
   }
+  climb();
   for (const call of calls.values()) {
-    const parent = call.parent === null ? undefined : calls.get(call.parent);
-    if (parent && parent !== call) {
-      parent.below.push(call);
+    if (call.above) {
+      call.above.below.push(call);
       call.depth = -1;
       continue;
     }
