@@ -116,10 +116,12 @@ pub(super) fn write(
             let tools: usize = compiled.iter().map(|compiled| compiled.tools().len()).sum();
             let unchanged = files.iter().count() - written.len();
             let out = out.display();
-            output.line(&format!(
-                "{out}: {tools} tools; {} files written, {unchanged} unchanged",
-                written.len()
-            ))?;
+            let plural = |count: usize, noun: &str| match count {
+                1 => format!("1 {noun}"),
+                _ => format!("{count} {noun}s"),
+            };
+            let (tools, files) = (plural(tools, "tool"), plural(written.len(), "file"));
+            output.line(&format!("{out}: {tools}; {files} written, {unchanged} unchanged"))?;
             Ok(Outcome::Fine)
         }
         Err(error) => {
