@@ -227,6 +227,11 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("toolgen/src/build.rs", &["std::env"], "asks cargo for the folder of generated code"),
     ("toolgen/src/cli.rs", &["std::env", "std::process::Command"], "starts the cargo that runs it"),
     ("toolgen/src/cli/args.rs", &["std::fs"], "asks whether a word that is no command is a file"),
+    (
+        "toolgen/src/cli/args/selection.rs",
+        &["std::env"],
+        "asks whether a name in place of a variable's is that of one",
+    ),
     ("toolgen/src/cli/call/given.rs", &["std::fs"], "reads arguments from a file"),
     ("toolgen/src/cli/doctor.rs", &["std::fs"], "asks whether what it looks at is a folder"),
     (
@@ -259,6 +264,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "looks for the hash of a package where npm keeps it",
     ),
     ("toolgen/src/cli/new.rs", &["std::fs"], "reads the manifest it adds to"),
+    ("toolgen/src/cli/new/needs.rs", &["std::fs"], "reads which dependencies the crate has"),
     ("toolgen/src/cli/serve.rs", &["std::env"], "reads the bearer token from the variable that is named"),
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
     (

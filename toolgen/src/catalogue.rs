@@ -3,6 +3,7 @@
 use crate::frontend;
 use crate::problem::Code;
 use crate::problem::codes::{choice, overlay, size, source, text};
+use crate::select::did_you_mean;
 
 /// All codes, in the order of their numbers.
 #[must_use]
@@ -22,6 +23,19 @@ pub fn codes() -> Vec<Code> {
 #[must_use]
 pub fn find(id: &str) -> Option<Code> {
     codes().into_iter().find(|code| code.id().eq_ignore_ascii_case(id))
+}
+
+/// What was probably meant by a name of a level that is no code: a code, or `warnings`.
+#[must_use]
+pub fn meant(name: &str) -> Option<String> {
+    // Of names that differ by a zero or another letter, those that end alike are the same number.
+    let digits = |text: &str| text.trim_start_matches(|c: char| !c.is_ascii_digit() || c == '0').to_owned();
+    let number = digits(name);
+    let codes = codes();
+    let same_number = codes.iter().find(|code| !number.is_empty() && digits(code.id()) == number);
+    same_number
+        .map(|code| code.id().to_owned())
+        .or_else(|| did_you_mean(name, codes.iter().map(|code| code.id()).chain(["warnings"])))
 }
 
 #[cfg(test)]
@@ -46,6 +60,16 @@ mod tests {
             assert!(used, "{code} ({}) is never reported", page.name);
             assert_eq!(find(&code.id().to_lowercase()), Some(code));
         }
+    }
+
+    #[test]
+    fn what_is_nearly_a_code_is_meant_as_one() {
+        for (name, code) in
+            [("E303", "E0303"), ("n706", "N0706"), ("W0303", "E0303"), ("warnngs", "warnings")]
+        {
+            assert_eq!(meant(name).as_deref(), Some(code), "{name}");
+        }
+        assert_eq!(meant("everything"), None);
     }
 
     /// The texts of all files but tables of codes and tests.

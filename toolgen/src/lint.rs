@@ -38,16 +38,23 @@ pub fn lint(document: &Document, program: &Program, options: &Options, problems:
 pub fn apply_levels(program: &Program, options: &Options, problems: &mut Problems) {
     let levels = options.levels.over(&program.levels);
     for (name, level) in levels.of_codes() {
-        let message = match catalogue::find(name) {
-            None => format!("there is no code `{name}`"),
-            Some(code) if code.severity() == Severity::Error && level != Level::Deny => {
-                format!("`{name}` stays an error: something is left out where it is reported")
-            }
-            Some(_) => continue,
-        };
         let help =
             "name a code of a warning or a note, or `warnings`; `cargo toolgen explain` lists the codes";
-        problems.report(codes::LEVEL, &Pointer::ROOT, message, help);
+        match catalogue::find(name) {
+            None => {
+                let message = format!("there is no code `{name}`, so `{}` has no effect", level.as_str());
+                let help = match catalogue::meant(name) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => help.to_owned(),
+                };
+                problems.report(codes::NO_CODE, &Pointer::ROOT, message, help);
+            }
+            Some(code) if code.severity() == Severity::Error && level != Level::Deny => {
+                let message = format!("`{name}` stays an error: something is left out where it is reported");
+                problems.report(codes::LEVEL, &Pointer::ROOT, message, help);
+            }
+            Some(_) => {}
+        }
     }
     problems.apply(&levels);
 }

@@ -250,10 +250,10 @@ impl Problems {
         self.list.iter().any(|problem| problem.severity() == Severity::Error)
     }
 
-    /// Whether the user denies something that was found.
+    /// Whether the user denies something that was found, or wants something denied that nobody knows.
     #[must_use]
     pub fn has_denied(&self) -> bool {
-        self.list.iter().any(Problem::is_denied)
+        self.list.iter().any(|problem| problem.is_denied() || problem.code == codes::NO_CODE)
     }
 
     /// Whether a filter that selects nothing left no tools.

@@ -132,7 +132,9 @@ async fn the_first_decision_counts_and_the_second_is_told_of_it() {
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["state"], &json["decision"]["by"]), (&json!("denied"), &json!("Bob")));
     assert!(good(&["list", db, "--state", "granted"]).contains("by Eve; for 2 h more"));
-    assert!(good(&["show", db, "3f9b"]).contains("denied by Bob"));
+    let denied = good(&["show", db, "3f9b"]);
+    assert!(denied.contains("denied by Bob") && denied.contains("\nasked "), "{denied}");
+    assert!(!denied.contains(" more"), "what is over does not wait: {denied}");
     let (code, out, told) = run(&["list", db, "--state", "waiting"]);
     assert_eq!((code, out.as_str()), (Some(0), ""), "{told}");
 }

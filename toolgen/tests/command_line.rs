@@ -284,3 +284,132 @@ fn the_doctor_compares_locks_with_their_documents() {
     assert!(code == Some(1) && stdout.contains("! toolgen.lock"), "{stdout}");
     assert!(stdout.contains("`cargo toolgen check api.json --lock toolgen.lock` tells them"), "{stdout}");
 }
+
+#[test]
+fn a_plan_says_how_each_tool_is_shown_and_why() {
+    let place = folder("plan");
+    let operations: Vec<String> = (0..130)
+        .map(|number| {
+            let optional: Vec<String> = (0..9)
+                .map(|at| format!(r#"{{"name": "p{at}", "in": "query", "schema": {{"type": "string"}}}}"#))
+                .collect();
+            let optional = if number < 4 { optional.join(",") } else { String::new() };
+            format!(r#""/t{number}": {{"get": {{"operationId": "tool{number}", "parameters": [{optional}], "responses": {{}}}}}}"#)
+        })
+        .collect();
+    let many = format!(
+        r#"{{"openapi": "3.1.0", "info": {{"title": "x", "version": "1"}}, "servers": [{{"url": "https://x.example"}}], "paths": {{{}}}}}"#,
+        operations.join(",")
+    );
+    fs::write(place.join("many.json"), many).unwrap();
+    let plan = |words: &[&str]| run(&place, &[&["schema", "many.json", "--plan"], words].concat(), &[]);
+    let wide = ["--path", "/t0", "--path", "/t1", "--path", "/t2", "--dialect", "anthropic-strict"];
+    let (code, stdout, stderr) = plan(&wide);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(
+        stdout.starts_with(
+            "tool0: anthropic-strict\ntool1: anthropic-strict\ntool2: anthropic, because strict"
+        )
+    );
+    assert!(stdout.ends_with("it needs 9, and 6 are left\n"), "{stdout}");
+    let (_, stdout, _) = plan(&[&wide[..], &["--format", "json"]].concat());
+    let told: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(told["decisions"][2]["dialect"], "anthropic");
+    assert_eq!((&told["tools"][0]["strict"], told["tools"][2].get("strict")), (&json!(true), None));
+
+    let (code, stdout, stderr) = plan(&["--dialect", "openai"]);
+    assert!(code == Some(1) && stdout.is_empty() && stderr.contains("which takes 128"), "{stderr}");
+    assert!(stderr.contains("`--cut`") && !stderr.contains("PlanOptions"), "{stderr}");
+    let (code, stdout, _) = plan(&["--dialect", "openai", "--cut"]);
+    assert!(
+        code == Some(0) && stdout.ends_with("tool99: left out, because a request takes 128 tools\n"),
+        "{stdout}"
+    );
+}
+
+#[test]
+fn what_is_no_code_is_refused_by_every_command() {
+    let place = folder("no-code");
+    for (words, meant) in [
+        (["--deny", "warnngs"], "`--deny warnngs`: there is no such code; did you mean `warnings`?"),
+        (["--allow", "n706"], "`--allow n706`: there is no such code; did you mean `N0706`?"),
+        (["--warn", "N9999"], "`--warn N9999`: there is no such code; `cargo toolgen explain` lists"),
+    ] {
+        for command in [&["check", "api.json"][..], &["gen", "api.json", "--out", "out"]] {
+            let (code, stdout, stderr) = run(&place, &[command, &words].concat(), &[]);
+            assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+            assert!(stderr.contains(meant), "{stderr}");
+        }
+    }
+    let (code, _, stderr) = run(&place, &["explain", "E303"], &[]);
+    assert!(code == Some(2) && stderr.contains("did you mean `E0303`?"), "{stderr}");
+}
+
+#[test]
+fn a_secret_in_place_of_a_variable_is_not_repeated() {
+    let place = folder("secret");
+    let call = ["call", "api.json", "addThing", "name=x", "--dry-run", "--base-url", "https://x.example"];
+    let serve = ["serve", "api.json", "--http", "127.0.0.1:0"];
+    let lock = ["mcp", "lock", "--alias", "a", "--url", "http://127.0.0.1:1"];
+    for (command, words, told) in [
+        (&call[..], ["--auth", "key=s3cret"], "`--auth SCHEME=VARIABLE` takes the name"),
+        (&call, ["--auth", "s3cret"], "is not of the form SCHEME=VARIABLE"),
+        (&serve, ["--token", "s3cret"], "`--token VARIABLE` takes the name"),
+        (&lock, ["--bearer", "s3cret"], "`--bearer VARIABLE` takes the name"),
+        (&lock, ["--header", "x-key=s3cret"], "`--header NAME=VARIABLE` takes the name"),
+    ] {
+        let (code, stdout, stderr) = run(&place, &[command, &words].concat(), &[]);
+        assert!(code == Some(2) && stderr.contains(told), "{words:?}: {stderr}");
+        assert!(!stderr.contains("s3cret") && !stdout.contains("s3cret"), "{words:?}: {stderr}");
+    }
+    // A variable of any name may be given if it is there.
+    let words = [&call[..], &["--auth", "key=my_key"]].concat();
+    assert_eq!(run(&place, &words, &[("my_key", "x")]).0, Some(0));
+}
+
+#[test]
+fn what_is_nearly_right_is_told_how_it_is_written() {
+    let place = folder("nearly");
+    fs::write(place.join("body.json"), "{}").unwrap();
+    let call = ["call", "api.json", "addThing"];
+    for (words, told) in [
+        (&["1"][..], "`1` is neither a JSON object nor of the form NAME=VALUE, such as name=1"),
+        (&["body.json"], "`@body.json` reads the file"),
+        (&["name=x", "{\"count\": 2}"], "is all arguments as one JSON object, so nothing stands beside it"),
+        (&["name=x", "--base-url", "127.0.0.1:1"], "as in `--base-url http://127.0.0.1:1`"),
+        (&["name=x", "--private-host", "http://127.0.0.1"], "write `--private-host 127.0.0.1`"),
+        (&["name=x", "--private-host", "db.example:80"], "write `--private-host db.example`"),
+    ] {
+        let (code, _, stderr) = run(&place, &[&call, words].concat(), &[]);
+        assert!(code == Some(2) && stderr.contains(told), "{words:?}: {stderr}");
+    }
+    for host in ["::1", "[::1]", "*.example.com", "localhost"] {
+        let words = ["call", "api.json", "addThing", "name=x", "--dry-run", "--private-host", host];
+        let (code, _, stderr) = run(&place, &words, &[]);
+        assert_eq!(code, Some(0), "{host}: {stderr}");
+    }
+    let (code, _, stderr) = run(&place, &["tokens", "api.json", "--out", "body.json"], &[]);
+    assert!(
+        code == Some(1) && stderr.contains("body.json is there already; `--force` replaces it"),
+        "{stderr}"
+    );
+    assert_eq!(fs::read_to_string(place.join("body.json")).unwrap(), "{}");
+    assert_eq!(run(&place, &["tokens", "api.json", "--out", "body.json", "--force"], &[]).0, Some(0));
+}
+
+#[test]
+fn an_error_names_the_reference_that_caused_it() {
+    let place = folder("cause");
+    let lost = API.replace(
+        "\"requestBody\"",
+        "\"parameters\": [{\"$ref\": \"#/components/parameters/Nope\"}], \"requestBody\"",
+    );
+    fs::write(place.join("lost.json"), lost).unwrap();
+    for command in ["list", "docs", "graph"] {
+        let (_, _, stderr) = run(&place, &[command, "lost.json"], &[]);
+        assert!(
+            stderr.contains("cannot be sent: `#/components/parameters/Nope` leads to nothing"),
+            "{stderr}"
+        );
+    }
+}

@@ -112,7 +112,8 @@ fn levels_are_chosen() {
     assert_eq!(found(&options().allow("warnings").warn("N0706")), ["N0706 warning"]);
     assert_eq!(found(&options().deny("warnings").warn("N0706")), ["N0706 error", "W0705 error"]);
     assert_eq!(found(&options().deny("warnings").allow("W0705")), ["N0706 note"]);
-    assert_eq!(found(&options().allow("N9999")), ["N0706 note", "W0336 warning", "W0705 warning"]);
+    assert_eq!(found(&options().allow("N9999")), ["E0338 error", "N0706 note", "W0705 warning"]);
+    assert_eq!(found(&options().deny("warnngs")), ["E0338 error", "N0706 note", "W0705 warning"]);
     assert_eq!(found(&options().allow("E0104")), ["N0706 note", "W0336 warning", "W0705 warning"]);
     assert_eq!(found(&options().deny("E0104")), ["N0706 note", "W0705 warning"]);
 }

@@ -199,6 +199,24 @@ fn what_cannot_be_served_is_told_and_nothing_is_printed() {
 }
 
 #[test]
+fn the_operator_reads_which_credential_is_missing() {
+    let (tasks, url) = (specs().join("tasks.yaml"), echo());
+    let words = [tasks.to_str().unwrap(), "--base-url", &url, "--auth=token=NO_TASKS_TOKEN"];
+    let call = message(1, "tools/call", &json!({"name": "listTasks", "arguments": {"status": "open"}}));
+    let (messages, told, fine) = session(&words, &[], &[call]);
+    assert!(fine, "{told}");
+    assert_eq!(told.matches("note: there is no credential for `token`").count(), 1, "{told}");
+    assert!(told.contains("set the environment variable NO_TASKS_TOKEN"), "{told}");
+    let failed = "error: a call of `listTasks` failed: No credential is configured for `token` (set";
+    assert!(told.contains(failed), "{told}");
+    let read = &answer(&messages, 1)["result"];
+    assert!(read["isError"] == true && !read.to_string().contains("NO_TASKS_TOKEN"), "{read}");
+
+    let (_, told, _) = session(&words, &[("NO_TASKS_TOKEN", "s3cret")], &[]);
+    assert!(!told.contains("no credential"), "{told}");
+}
+
+#[test]
 fn over_http_a_token_is_demanded() {
     let tasks = specs().join("tasks.yaml");
     let words = [tasks.to_str().unwrap(), "--http", "127.0.0.1:0", "--token", "SERVE_TOKEN"];

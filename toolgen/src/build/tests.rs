@@ -87,6 +87,11 @@ fn a_filter_that_leaves_nothing_fails_the_build() {
     assert!(!failed && lines.lines().all(|line| line.starts_with("cargo::warning=")), "{lines}");
     assert!(lines.contains("[W0330]; did you mean `getA`?") && lines.contains("[W0334]"), "{lines}");
     assert!(!lines.contains("more warning"), "what is told is not counted: {lines}");
+    assert!(lines.contains("cargo::warning=the options for ") && !lines.contains(":1:1:"), "{lines}");
+
+    let (failed, lines) = told(&build(Options::default().deny("warnngs")));
+    assert!(failed && lines.contains("there is no code `warnngs`"), "{lines}");
+    assert!(lines.contains("[E0338]; did you mean `warnings`?"), "{lines}");
 }
 
 #[test]

@@ -171,7 +171,8 @@ fn about(entry: &QueuedApproval) -> String {
     });
     match entry.state {
         ApprovalState::Waiting => format!("{}; {}", entry.reasons.join(" "), until(entry.expires_at)),
-        ApprovalState::Granted | ApprovalState::Denied => format!("{by}; {}", until(entry.expires_at)),
+        ApprovalState::Granted => format!("{by}; {}", until(entry.expires_at)),
+        ApprovalState::Denied => by,
         ApprovalState::Claimed => {
             let refused = entry.claim.as_ref().and_then(|claim| claim.refused.as_deref());
             let refused = refused.map(|code| format!(", which refused it: {code}")).unwrap_or_default();
@@ -211,7 +212,11 @@ fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
     fact("session", &optional(&entry.called_by.session_id))?;
     fact("agent", &optional(&entry.called_by.agent_id))?;
     fact("call", &entry.call_id)?;
-    fact("waits", &format!("since {}, {}", ago(entry.asked_at), until(entry.expires_at)))?;
+    // What is over does not wait, whatever time it had.
+    match entry.state {
+        ApprovalState::Denied | ApprovalState::Finished => fact("asked", &ago(entry.asked_at))?,
+        _ => fact("waits", &format!("since {}, {}", ago(entry.asked_at), until(entry.expires_at)))?,
+    }
     if let Some(decision) = &entry.decision {
         let what = if decision.granted { "granted" } else { "denied" };
         let who = if decision.by.is_empty() { "somebody" } else { &decision.by };

@@ -88,6 +88,10 @@ pub(super) struct Schema {
     pub(super) selection: Selection,
     pub(super) dialect: String,
     pub(super) envelope: bool,
+    /// Whether it is told how each tool is shown in one request.
+    pub(super) plan: bool,
+    /// Whether the plan leaves out the last tools of too many.
+    pub(super) cut: bool,
     pub(super) tools: Vec<String>,
 }
 
@@ -269,6 +273,8 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             selection,
             dialect: text("dialect").unwrap_or_default(),
             envelope: matches.get_flag("envelope"),
+            plan: matches.get_flag("plan"),
+            cut: matches.get_flag("cut"),
             tools: texts("tool"),
         }),
         "docs" => Task::Docs(docs::task(matches, selection)?),

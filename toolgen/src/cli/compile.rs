@@ -245,16 +245,21 @@ fn lacks(
     if let Some(needed) = needed.find(|needed| !meets(needed, out)) {
         return Some(format!("its requirement \"{}\" cannot be met here", needed.told()));
     }
-    match &tool.call {
+    needs_program(&tool.call).or_else(|| {
+        let missing = tool.call.tools().into_iter().find(|called| out.contains(*called));
+        missing.map(|called| format!("it calls `{called}`"))
+    })
+}
+
+/// Returns why a call cannot be carried out but by a program that has what it needs.
+pub(super) fn needs_program(call: &Call) -> Option<String> {
+    match call {
         Call::Function => Some("it is a function that a program would have to implement".to_owned()),
         Call::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
         Call::Effect(plan) => {
             Some(format!("it asks the program for `{}`, which nobody does here", plan.name))
         }
-        call => {
-            let missing = call.tools().into_iter().find(|called| out.contains(*called));
-            missing.map(|called| format!("it calls `{called}`"))
-        }
+        _ => None,
     }
 }
 

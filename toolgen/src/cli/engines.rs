@@ -21,6 +21,13 @@ use super::args::Requests;
 /// What is wrong with the user's settings.
 pub(super) fn engines(requests: &Requests, options: &Options) -> Result<(Engines, McpEngine), String> {
     let timeout = Duration::from_secs(requests.timeout);
+    let servers = McpEngine::with_options(mcp_options(&requests.private_hosts).idle(timeout).total(timeout));
+    Ok((Engines::new().with(http(requests, options)?).with(servers.clone()), servers))
+}
+
+/// Returns the engine of requests that the user makes. An error says what is wrong with the user's settings.
+pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine, String> {
+    let timeout = Duration::from_secs(requests.timeout);
     let mut engine = HttpEngine::builder().credentials(credentials(options)).timeout(timeout).files_root(".");
     engine = engine.private_host_remedy(by_option);
     if let Some(url) = &requests.base_url {
@@ -33,14 +40,11 @@ pub(super) fn engines(requests: &Requests, options: &Options) -> Result<(Engines
         engine = engine.client_certificate(file(certificate)?, file(key)?);
     }
     engine = engine.retries(Retries::default().most(requests.retries));
-    let servers = mcp_options(&requests.private_hosts).idle(timeout).total(timeout);
     engine = requests.private_hosts.iter().fold(engine, HttpEngineBuilder::private_host);
     for (name, value) in &requests.server_variables {
         engine = engine.server_variable(name, value);
     }
-    let servers = McpEngine::with_options(servers);
-    let engines = Engines::new().with(engine.build().map_err(|error| error.to_string())?);
-    Ok((engines.with(servers.clone()), servers))
+    engine.build().map_err(|error| error.to_string())
 }
 
 /// Returns how a client of MCP servers behaves that may reach these private hosts.

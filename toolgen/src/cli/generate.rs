@@ -119,11 +119,16 @@ pub(super) fn write(
             let tools: usize = compiled.iter().map(|compiled| compiled.tools().len()).sum();
             let unchanged = files.iter().count() - written.len();
             let out = out.display();
-            output.line(&format!(
-                "{out}: {tools} tools; {} files written, {unchanged} unchanged{}",
-                written.len(),
-                if left.is_empty() { String::new() } else { format!(", {} of before removed", left.len()) }
-            ))?;
+            let plural = |count: usize, noun: &str| match count {
+                1 => format!("1 {noun}"),
+                _ => format!("{count} {noun}s"),
+            };
+            let (tools, files) = (plural(tools, "tool"), plural(written.len(), "file"));
+            let gone = match left.len() {
+                0 => String::new(),
+                count => format!(", {count} of before removed"),
+            };
+            output.line(&format!("{out}: {tools}; {files} written, {unchanged} unchanged{gone}"))?;
             Ok(Outcome::Fine)
         }
         Err(error) => {

@@ -53,6 +53,11 @@ impl Wanted {
     }
 }
 
+/// Reports what happens while a command goes on, such as calls that are served.
+pub(super) fn complain_beside(message: &str) {
+    let _ = writeln!(io::stderr(), "{}: {}", Severity::Error.as_str(), printable(message));
+}
+
 impl Output {
     pub(super) fn new() -> Self {
         let results = io::stdout();

@@ -1,4 +1,5 @@
-//! `schema`: prints the arguments of tools in the dialect of an LLM provider, or the tools as they go into a request.
+//! `schema`: prints the arguments of tools in the dialect of an LLM provider, the tools as they go into a request, or how
+//! each of them is shown there.
 
 use std::io;
 
@@ -7,7 +8,7 @@ use toolgen_runtime::ToolSpec;
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::schema::shape::slim::Trim;
 use toolgen_runtime::spec::ToolSchema;
-use toolgen_runtime::wire::WireFormat;
+use toolgen_runtime::wire::{PlanError, PlanOptions, Reason, WireFormat};
 
 use super::Outcome;
 use super::args::Schema;
@@ -37,6 +38,10 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
         let done = envelope(dialect, &specs, output)?;
         return Ok(if complete { done } else { Outcome::Problems });
     }
+    if task.plan {
+        let done = plan(task, dialect, &specs, output)?;
+        return Ok(if complete { done } else { Outcome::Problems });
+    }
     output.write(&format!("{{\"dialect\":\"{}\",\"tools\":[", dialect.name))?;
     for (index, spec) in specs.iter().enumerate() {
         let (value, accepted) = describe(spec, dialect);
@@ -52,10 +57,7 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
 
 /// Prints the tools as they go into a request to the provider of a dialect.
 fn envelope(dialect: &Dialect, specs: &[ToolSpec], output: &mut Output) -> io::Result<Outcome> {
-    // OpenAI's strict dialect is no format of its own; it is used in one.
-    let own = WireFormat::ALL.into_iter().find(|format| format.dialect().name == dialect.name);
-    let format = own.unwrap_or(WireFormat::OpenAiChat);
-    match format.tools_in(dialect, specs) {
+    match format_of(dialect).tools_in(dialect, specs) {
         Ok(value) => {
             output.json(&value)?;
             output.line("")?;
@@ -66,6 +68,52 @@ fn envelope(dialect: &Dialect, specs: &[ToolSpec], output: &mut Output) -> io::R
             Ok(Outcome::Problems)
         }
     }
+}
+
+/// Returns the format of the requests in which a dialect is used: that of the dialect itself, or of the lax one beside it.
+fn format_of(dialect: &Dialect) -> WireFormat {
+    let of = |name: &str| WireFormat::ALL.into_iter().find(|format| format.dialect().name == name);
+    of(dialect.name).or_else(|| of(dialect.lax?.name)).unwrap_or(WireFormat::OpenAiChat)
+}
+
+/// Prints how each tool is shown in one request to the provider of a dialect, and why; as JSON, the tools of the request,
+/// too.
+fn plan(
+    task: &Schema,
+    dialect: &'static Dialect,
+    specs: &[ToolSpec],
+    output: &mut Output,
+) -> io::Result<Outcome> {
+    let options = if task.cut { PlanOptions::default().cut() } else { PlanOptions::default() };
+    let plan = match format_of(dialect).plan_with(dialect, specs, options) {
+        Ok(plan) => plan,
+        Err(PlanError::TooMany { provider, given, most }) => {
+            output.complain(&format!(
+                "{given} tools are too many for a request to {provider}, which takes {most}: choose some (`--tag`, \
+                 `--operation`), show those of a discovery (`--discovery`), or leave out the last ones (`--cut`)"
+            ));
+            return Ok(Outcome::Problems);
+        }
+        Err(error) => {
+            output.complain(&error.to_string());
+            return Ok(Outcome::Problems);
+        }
+    };
+    if !task.selection.json {
+        plan.decisions().iter().try_for_each(|decision| output.line(&decision.to_string()))?;
+        return Ok(Outcome::Fine);
+    }
+    let decisions: Vec<Value> = plan
+        .decisions()
+        .iter()
+        .map(|decision| {
+            let reason = (decision.reason != Reason::Wanted).then(|| decision.reason.to_string());
+            let shown = decision.dialect.map(|dialect| dialect.name);
+            json!({"tool": decision.tool.as_str(), "dialect": shown, "reason": reason})
+        })
+        .collect();
+    output.json(&json!({"dialect": dialect.name, "decisions": decisions, "tools": plan.tools()}))?;
+    output.line("").map(|()| Outcome::Fine)
 }
 
 fn describe(spec: &ToolSpec, dialect: &Dialect) -> (Value, bool) {

@@ -1,7 +1,8 @@
 //! `serve`: serves the tools of documents to clients of the Model Context Protocol.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
+use std::future::ready;
 use std::io;
 use std::time::Duration;
 
@@ -10,20 +11,23 @@ use toolgen::Tool;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::mcp::McpEngine;
 use toolgen_runtime::layers::audit::Auditor;
+use toolgen_runtime::layers::hooks::Hooks;
 use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
 use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::provider::{ProviderError, one_shot};
 use toolgen_runtime::serve::mcp::Server;
 use toolgen_runtime::spec::plan;
 use toolgen_runtime::spec::{Requirement, RequirementKind};
-use toolgen_runtime::{BoxFuture, Limits, Provider, ProviderContext, Registry};
+use toolgen_runtime::{
+    BoxFuture, Limits, Provider, ProviderContext, Registry, ToolContext, ToolError, ToolResponse,
+};
 
 use super::Outcome;
 use super::args::Serve;
 use super::compile::{Compiled, compile_all, leave_out};
 use super::discovery;
-use super::engines::engines;
-use super::output::Output;
+use super::engines::{engines, http};
+use super::output::{Output, complain_beside};
 use super::place::Place;
 
 /// Serves until the client goes away or the program is told to stop. What is wrong with some of the documents is told, and
@@ -40,13 +44,14 @@ pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
     }
     let served = auditor(task).and_then(|auditor| {
         let (engines, servers) = engines(&task.requests, &task.selection.options)?;
-        let (provider, (count, discovers)) = provider(task, &engines, &tools, &auditor)?;
-        if count == 0 {
+        let (provider, offered) = provider(task, &engines, &tools, &auditor)?;
+        if offered.names.is_empty() {
             return Err(
                 "no tool is left to serve: `--allow`, `--deny` and `--read-only` leave out all".to_owned()
             );
         }
-        serve(task, server(task, provider)?, (&auditor, &servers), (count, discovers), output)
+        let missing = missing_credentials(task, &tools, &offered)?;
+        serve(task, server(task, provider)?, (&auditor, &servers), (&offered, &missing), output)
     });
     Ok(match served {
         Ok(()) => Outcome::Fine,
@@ -74,13 +79,61 @@ fn auditor(task: &Serve) -> Result<Auditor, String> {
     }
 }
 
-/// Returns the tools behind their limits and records, how many a client may call, and whether it discovers them.
+/// What a client may call.
+struct Offered {
+    names: BTreeSet<String>,
+    /// Whether it discovers them.
+    discovers: bool,
+}
+
+/// Returns what to do about each scheme that has no credential, of the tools that a client may call.
+fn missing_credentials(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<String>, String> {
+    let engine = http(&task.requests, &task.selection.options)?;
+    let called = tools.iter().filter(|tool| offered.names.contains(tool.spec.name.as_str()));
+    let called: Vec<plan::Tool> = called.map(|tool| plan::Tool::from((*tool).clone())).collect();
+    // By scheme: what to do, and for how many tools.
+    let mut schemes: BTreeMap<String, (String, usize)> = BTreeMap::new();
+    for missing in engine.missing_credentials(&called) {
+        for one in missing.alternatives.iter().flatten() {
+            schemes.entry(one.scheme.clone()).or_insert_with(|| (one.remedy.clone(), 0)).1 += 1;
+        }
+    }
+    let told = schemes.into_iter().map(|(scheme, (remedy, tools))| {
+        let tools = if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") };
+        format!("there is no credential for `{scheme}`, of {tools}: {remedy}")
+    });
+    Ok(told.collect())
+}
+
+/// Tells the operator why calls fail: a client reads only what a model may know.
+struct Told;
+
+impl Hooks for Told {
+    fn after_tool_execution<'a>(
+        &'a self,
+        response: &'a ToolResponse,
+        _ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, ()> {
+        match &response.outcome {
+            // Mistakes of the model are told to the model.
+            Err(ToolError::InvalidArgs { .. }) | Ok(_) => {}
+            Err(error) => {
+                let text = error.operator_text();
+                let text = text.strip_prefix("Error: ").unwrap_or(&text);
+                complain_beside(&format!("a call of `{}` failed: {text}", response.name));
+            }
+        }
+        Box::pin(ready(()))
+    }
+}
+
+/// Returns the tools behind their limits and records, and what of them a client may call.
 fn provider(
     task: &Serve,
     engines: &Engines,
     tools: &[&Tool],
     auditor: &Auditor,
-) -> Result<(Provider, (usize, bool)), String> {
+) -> Result<(Provider, Offered), String> {
     let plans = tools.iter().map(|tool| plan::Tool::from((*tool).clone()));
     let plans = engines.tools_from(plans).map_err(|why| why.to_string())?;
     let registry = Registry::new(plans).map_err(|why| why.to_string())?;
@@ -100,21 +153,23 @@ fn provider(
             .context(ProviderContext::new().with_limits(limits.clone()))
             .rules(rules.clone())
             .default_timeout(Duration::from_secs(task.requests.timeout))
-            .auditor(auditor.clone());
+            .auditor(auditor.clone())
+            .hooks(Told);
         // Without a rule, all tools would be meant.
         if task.ask.is_empty() { builder } else { builder.middleware(Ask(asked.clone())) }
     };
     let provider = builder().build().map_err(|why| why.to_string())?;
-    let count = provider.specs().count();
+    let names: BTreeSet<String> = provider.specs().map(|spec| spec.name.to_string()).collect();
     let discovers = match task.discovery.as_str() {
-        "auto" => count >= discovery::MANY,
-        when => when == "on" && count > 0,
+        "auto" => names.len() >= discovery::MANY,
+        when => when == "on" && !names.is_empty(),
     };
+    let offered = Offered { names, discovers };
     if !discovers {
-        return Ok((provider, (count, false)));
+        return Ok((provider, offered));
     }
     let provider = builder().discovery(discovery::of(tools, &task.pinned)).build();
-    provider.map(|provider| (provider, (count, true))).map_err(|why| why.to_string())
+    provider.map(|provider| (provider, offered)).map_err(|why| why.to_string())
 }
 
 /// Has the calls of some tools approved.
@@ -156,19 +211,21 @@ fn serve(
     task: &Serve,
     server: Server,
     (auditor, servers): (&Auditor, &McpEngine),
-    (count, discovers): (usize, bool),
+    (offered, missing): (&Offered, &[String]),
     output: &mut Output,
 ) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| why.to_string())?;
     runtime.block_on(async {
+        let count = offered.names.len();
         let mut tools = if count == 1 { "1 tool is".to_owned() } else { format!("{count} tools are") };
-        if discovers {
+        if offered.discovers {
             tools.push_str(" found by `search_tools` (`--discovery=off` lists them all) and");
         }
         let until_the_end = async {
             let Some(address) = &task.http else {
                 output.note(&format!("{tools} served on the standard input and output"));
+                missing.iter().for_each(|missing| output.note(missing));
                 return server.stdio().await.map_err(|why| why.to_string());
             };
             let listener = TcpListener::bind(address).await.map_err(|why| {
@@ -183,6 +240,7 @@ fn serve(
                 ));
             }
             output.note(&format!("{tools} served at http://{address}/mcp"));
+            missing.iter().for_each(|missing| output.note(missing));
             server.listen(listener).await.map_err(|why| why.to_string())
         };
         let served = tokio::select! {

@@ -18,6 +18,10 @@ pub(super) fn run(task: &Tokens, output: &mut Output) -> io::Result<Outcome> {
         output.complain(&format!("there is no dialect `{}`; there are {}", task.dialect, known.join(", ")));
         return Ok(Outcome::Usage);
     };
+    if let Some(path) = task.out.as_ref().filter(|path| path.exists() && !task.force) {
+        output.complain(&format!("{} is there already; `--force` replaces it", path.display()));
+        return Ok(Outcome::Problems);
+    }
     let (compiled, complete) = compile_all(&task.selection, &task.tools, output);
     let tools = match choose(&compiled, &task.tools) {
         Ok(tools) => tools,

@@ -161,6 +161,7 @@ impl<'a> Context<'a> {
             told_callbacks: false,
             nesting: Nesting::default(),
             broken: None,
+            cause: String::new(),
         }
     }
 

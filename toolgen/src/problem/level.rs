@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Problem, Severity};
+use crate::catalogue;
 
 /// What is done about problems of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,19 +31,20 @@ impl Level {
 /// The levels of codes. A code without one keeps the severity that its first letter says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Levels {
-    /// By identifiers, in upper case.
+    /// By identifiers, and names that are none, as they were given.
     of_codes: BTreeMap<String, Level>,
     warnings: Option<Level>,
 }
 
 impl Levels {
     /// Sets the level of a code such as `N0706`, or of all `warnings`. The last one counts, and that of a code before that
-    /// of all warnings. A name that is no code is reported with the other problems.
+    /// of all warnings. A name that is no code is reported with the other problems, as an error (E0338).
     pub fn set(&mut self, name: &str, level: Level) {
         if name.eq_ignore_ascii_case("warnings") {
             self.warnings = Some(level);
         } else {
-            self.of_codes.insert(name.to_ascii_uppercase(), level);
+            let code = catalogue::find(name);
+            self.of_codes.insert(code.map_or(name, |code| code.id()).to_owned(), level);
         }
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use toolgen_runtime::printable;
 
 use super::{Code, Problem, Problems, Severity};
-use crate::source::{Position, Source};
+use crate::source::{Pointer, Position, Source};
 
 /// The maximum number of characters of a line shown before the place: a document may be one line of many megabytes.
 const MAX_BEFORE: usize = 80;
@@ -82,7 +82,7 @@ pub(crate) fn one_a_line(problems: &Problems, wanted: impl Fn(&Problem) -> bool)
     shown(problems).iter().filter(|shown| wanted(shown.problem)).map(in_one_line).collect()
 }
 
-/// Formats a problem as `FILE:LINE:COLUMN: message [CODE]; help`.
+/// Formats a problem as `FILE:LINE:COLUMN: message [CODE]; help`; one of the options has no place in the file.
 fn in_one_line(Shown { position, problem, others }: &Shown<'_>) -> String {
     let Position { line, column } = position;
     let path = problem.source.path.display();
@@ -92,7 +92,11 @@ fn in_one_line(Shown { position, problem, others }: &Shown<'_>) -> String {
         1 => " (and at another place)".to_owned(),
         several => format!(" (and at {several} other places)"),
     };
-    one_line(&format!("{path}:{line}:{column}: {} [{}]{help}{others}", problem.message, problem.code))
+    let place = match problem.code.is_choice() && problem.pointer == Pointer::ROOT {
+        true => format!("the options for {path}"),
+        false => format!("{path}:{line}:{column}"),
+    };
+    one_line(&format!("{place}: {} [{}]{help}{others}", problem.message, problem.code))
 }
 
 /// Renders problems for people: what is wrong, where, the line with a mark under the place, and what to do about it.

@@ -1,6 +1,7 @@
 //! The words of `check`, and those about the levels of problems.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use toolgen::catalogue;
 use toolgen::problem::{Level, Levels};
 
 use super::{flag, format, option};
@@ -32,10 +33,18 @@ pub(super) fn arguments() -> Vec<Arg> {
     ]
 }
 
-/// Sets the levels that the words say.
-pub(super) fn levels(matches: &ArgMatches, levels: &mut Levels) {
+/// Sets the levels that the words say. An error names a word that is no code.
+pub(super) fn levels(matches: &ArgMatches, levels: &mut Levels) -> Result<(), String> {
     for (level, _) in LEVELS {
         let codes = matches.try_get_many::<String>(level.as_str()).ok().flatten().unwrap_or_default();
-        codes.for_each(|code| levels.set(code, level));
+        for code in codes {
+            if catalogue::find(code).is_none() && !code.eq_ignore_ascii_case("warnings") {
+                let near = catalogue::meant(code).map(|near| format!("did you mean `{near}`?"));
+                let near = near.unwrap_or_else(|| "`cargo toolgen explain` lists the codes".to_owned());
+                return Err(format!("`--{} {code}`: there is no such code; {near}", level.as_str()));
+            }
+            levels.set(code, level);
+        }
     }
+    Ok(())
 }

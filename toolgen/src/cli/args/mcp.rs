@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use super::{Task, format, is_json, option, pairs, path, private_host};
+use super::selection::{no_variable, private_hosts, variables};
+use super::{Task, format, is_json, option, path, private_host};
 
 /// `mcp`
 #[derive(Debug)]
@@ -113,13 +114,18 @@ pub(super) fn task(matches: &ArgMatches) -> Result<Task, String> {
     let documents: Vec<PathBuf> =
         matches.get_many::<PathBuf>("documents").unwrap_or_default().cloned().collect();
     let json = is_json(matches);
-    let private_hosts = matches.get_many("private-host").unwrap_or_default().cloned().collect();
+    let private_hosts = private_hosts(matches)?;
     if name == "verify" {
         return Ok(Task::Mcp(Mcp::Verify(Verify { documents, private_hosts, json })));
     }
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let texts =
         |name: &str| matches.get_many::<String>(name).unwrap_or_default().cloned().collect::<Vec<_>>();
+    for (option, name) in [("env", "`--env VARIABLE`"), ("bearer", "`--bearer VARIABLE`")] {
+        if let Some(why) = texts(option).iter().find_map(|given| no_variable(name, given)) {
+            return Err(why);
+        }
+    }
     let server = match text("alias") {
         None if documents.is_empty() => {
             return Err("name a manifest or a lock, or a server by `--alias NAME -- COMMAND`".to_owned());
@@ -130,7 +136,7 @@ pub(super) fn task(matches: &ArgMatches) -> Result<Task, String> {
             let reached = match text("url") {
                 Some(url) => Reached::Url {
                     url,
-                    headers: pairs(matches, "header")?,
+                    headers: variables(matches, "header", "NAME")?,
                     bearer: text("bearer").unwrap_or_default(),
                 },
                 None if argv.is_empty() => {

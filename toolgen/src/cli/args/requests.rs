@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, ArgMatches, Command, value_parser};
 
+use super::selection::private_hosts;
 use super::{option, pairs, path};
 
 /// How calls are made.
@@ -56,11 +57,17 @@ pub(super) fn with_requests(command: Command) -> Command {
 /// Returns how calls are made.
 pub(super) fn requests(matches: &ArgMatches) -> Result<Requests, String> {
     let file = |name: &str| matches.get_one::<PathBuf>(name).cloned();
+    let base_url = matches.get_one::<String>("base-url").cloned();
+    if let Some(given) = base_url.as_deref().filter(|given| !given.contains("://")) {
+        return Err(format!(
+            "`--base-url {given}` is no URL: it begins with `http://` or `https://`, as in `--base-url http://{given}`"
+        ));
+    }
     Ok(Requests {
-        base_url: matches.get_one("base-url").cloned(),
-        private_hosts: matches.get_many("private-host").unwrap_or_default().cloned().collect(),
-        server_variables: pairs(matches, "server-variable")?,
-        oauth: pairs(matches, "oauth")?,
+        base_url,
+        private_hosts: private_hosts(matches)?,
+        server_variables: pairs(matches, "server-variable", ("NAME", "VALUE"))?,
+        oauth: pairs(matches, "oauth", ("SCHEME", "TOKEN_URL"))?,
         identity: file("client-cert").zip(file("client-key")),
         retries: matches.get_one("retries").copied().unwrap_or(2),
         timeout: matches.get_one("timeout").copied().unwrap_or(30),

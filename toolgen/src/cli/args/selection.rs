@@ -90,6 +90,28 @@ pub(super) fn private_host() -> Arg {
     .action(ArgAction::Append)
 }
 
+/// Returns the hosts of `--private-host`. An error names a URL that stands in place of one: it would open nothing.
+pub(super) fn private_hosts(matches: &ArgMatches) -> Result<Vec<String>, String> {
+    let hosts = matches.try_get_many::<String>("private-host").ok().flatten().unwrap_or_default();
+    let hosts = hosts.map(|given| {
+        let rest = given.split_once("://").map_or(given.as_str(), |(_, rest)| rest);
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
+        // An address of version 6 has colons of its own.
+        let host = match place.split_once(':') {
+            Some((host, port)) if !port.contains(':') => host,
+            _ => place.rsplit_once("]:").map_or(place, |(host, _)| host).trim_matches(['[', ']']),
+        };
+        if given == host || given.trim_matches(['[', ']']) == host {
+            return Ok(given.clone());
+        }
+        Err(format!(
+            "`--private-host` takes a host, not a URL, and without a port; write `--private-host {host}`"
+        ))
+    });
+    hosts.collect()
+}
+
 pub(super) fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
     let documents = matches.get_many::<PathBuf>("documents").unwrap_or_default().cloned().collect();
     let mut options = options(matches)?;
@@ -98,7 +120,7 @@ pub(super) fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, S
         generated::set(matches, &mut options);
     }
     if name != "serve" {
-        check::levels(matches, &mut options.levels);
+        check::levels(matches, &mut options.levels)?;
     }
     if name == "check" {
         options.deny_losses = matches.get_many("deny-losses").unwrap_or_default().cloned().collect();
@@ -106,7 +128,7 @@ pub(super) fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, S
     let has = |name: &str| matches.try_contains_id(name).unwrap_or(false);
     Ok(Selection {
         documents,
-        private_hosts: matches.get_many("private-host").unwrap_or_default().cloned().collect(),
+        private_hosts: private_hosts(matches)?,
         exported: exported::given(matches),
         options,
         json: has("format") && is_json(matches),
@@ -128,9 +150,9 @@ fn options(matches: &ArgMatches) -> Result<Options, String> {
     options = texts("exact").fold(options, Options::exact);
     options = texts("root").fold(options, Options::root);
     options = texts("overlay").fold(options, Options::overlay);
-    options.renames.extend(pairs(matches, "rename")?);
-    options.credentials.extend(pairs(matches, "auth")?);
-    let pages = pairs(matches, "pagination")?.into_iter();
+    options.renames.extend(pairs(matches, "rename", ("OLD", "NEW"))?);
+    options.credentials.extend(variables(matches, "auth", "SCHEME")?);
+    let pages = pairs(matches, "pagination", ("SELECTOR", "WAY"))?.into_iter();
     options = pages.fold(options, |options, (operations, pages)| options.pagination(operations, pages));
     options.max_items = matches.get_flag("max-items");
     if let Some(levers) = matches.get_one::<String>("slim") {
@@ -141,15 +163,52 @@ fn options(matches: &ArgMatches) -> Result<Options, String> {
     Ok(options)
 }
 
-/// Returns options of the form `LEFT=RIGHT`.
-pub(super) fn pairs(matches: &ArgMatches, name: &str) -> Result<Vec<(String, String)>, String> {
+/// Returns options of the form `LEFT=RIGHT`, as the option calls the two sides.
+pub(super) fn pairs(
+    matches: &ArgMatches,
+    name: &str,
+    form: (&str, &str),
+) -> Result<Vec<(String, String)>, String> {
     let values = matches.get_many::<String>(name).unwrap_or_default();
     values
         .map(|value| match value.split_once('=') {
             Some((left, right)) if !left.is_empty() && !right.is_empty() => {
                 Ok((left.to_owned(), right.to_owned()))
             }
-            _ => Err(format!("`--{name} {value}` is not of the form LEFT=RIGHT")),
+            _ => {
+                // A credential may stand there by mistake.
+                let given = if form.1 == VARIABLE { String::new() } else { format!(" {value}") };
+                Err(format!("`--{name}{given}` is not of the form {}={}", form.0, form.1))
+            }
         })
         .collect()
+}
+
+/// What options call the name of an environment variable.
+const VARIABLE: &str = "VARIABLE";
+
+/// Returns options of the form `NAME=VARIABLE`, `left` being what the option calls the name.
+pub(super) fn variables(
+    matches: &ArgMatches,
+    name: &str,
+    left: &str,
+) -> Result<Vec<(String, String)>, String> {
+    let pairs = pairs(matches, name, (left, VARIABLE))?;
+    let wrong = pairs
+        .iter()
+        .find_map(|(_, variable)| no_variable(&format!("`--{name} {left}={VARIABLE}`"), variable));
+    wrong.map_or(Ok(pairs), Err)
+}
+
+/// Returns what is wrong with the name of an environment variable that is given to an option: it is not written like one,
+/// and no variable has it, so that it may be a secret. It is not repeated.
+pub(super) fn no_variable(option: &str, name: &str) -> Option<String> {
+    let is_like_one = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    if name.chars().all(is_like_one) || std::env::var_os(name).is_some() {
+        return None;
+    }
+    Some(format!(
+        "{option} takes the name of an environment variable, not a secret, and no variable is set that is called what is \
+         given here: set one, and give its name"
+    ))
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
+use super::selection::no_variable;
 use super::{Requests, Selection, compiling, flag, option, path, requests, with_requests};
 
 /// `serve`
@@ -88,6 +89,10 @@ pub(in super::super) fn discovered() -> Arg {
 pub(super) fn task(matches: &ArgMatches, selection: Selection) -> Result<Serve, String> {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let texts = |name: &str| matches.get_many(name).unwrap_or_default().cloned().collect();
+    let token = text("token");
+    if let Some(why) = token.as_deref().and_then(|name| no_variable("`--token VARIABLE`", name)) {
+        return Err(why);
+    }
     Ok(Serve {
         selection,
         http: text("http"),
@@ -99,7 +104,7 @@ pub(super) fn task(matches: &ArgMatches, selection: Selection) -> Result<Serve, 
         discovery: text("discovery").unwrap_or_default(),
         pinned: texts("pin"),
         audit: matches.get_one("audit").cloned(),
-        token: text("token"),
+        token,
         hosts: texts("host"),
         origins: texts("origin"),
     })

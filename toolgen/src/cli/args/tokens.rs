@@ -6,7 +6,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use toolgen::TokenBudget;
 use toolgen::tokens::{Rendering, Tokenizer};
 
-use super::{Selection, Task, compiling, option, path, tools};
+use super::{Selection, Task, compiling, flag, option, path, tools};
 
 /// `tokens`
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub(in super::super) struct Tokens {
     pub(in super::super) rendering: Rendering,
     pub(in super::super) format: TokenFormat,
     pub(in super::super) out: Option<PathBuf>,
+    /// Whether a file that is there is replaced.
+    pub(in super::super) force: bool,
 }
 
 /// The forms of the report.
@@ -51,6 +53,7 @@ pub(super) fn command() -> Command {
                 .default_value("human"),
         )
         .arg(path("out", "FILE", "Write the report to this file"))
+        .arg(flag("force", "Replace the file if it is there").requires("out"))
         .arg(tools())
         .args(budget())
 }
@@ -85,6 +88,7 @@ pub(super) fn task(matches: &ArgMatches, selection: Selection) -> Task {
             _ => TokenFormat::Human,
         },
         out: matches.get_one::<PathBuf>("out").cloned(),
+        force: matches.get_flag("force"),
         dialect,
     })
 }

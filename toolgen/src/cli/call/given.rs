@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::path::Path;
 
 use base64::Engine as _;
 use serde_json::Value;
 use toolgen::Tool;
 use toolgen_runtime::List;
-use toolgen_runtime::schema::shape::{Def, Shape};
+use toolgen_runtime::schema::shape::{Def, Kind, Shape};
 
 use super::value::{Takes, field};
 
@@ -16,6 +17,8 @@ use super::value::{Takes, field};
 pub(super) enum Given {
     /// All of them as one JSON text.
     Json(String),
+    /// A word that is neither JSON nor `NAME=VALUE`, or JSON that is no object.
+    Word(String),
     /// Names and values.
     Pairs(Vec<(String, String)>),
 }
@@ -32,11 +35,19 @@ pub(super) fn read(words: &[String]) -> Result<Given, String> {
             return String::from_utf8(bytes(path)?).map(Given::Json).map_err(|_| no_text(path));
         }
         if pair(one).is_none() {
-            return Ok(Given::Json(one.clone()));
+            let is_json = one.trim().is_empty() || one.trim_start().starts_with(['{', '[', '"']);
+            return Ok(if is_json { Given::Json(one.clone()) } else { Given::Word(one.clone()) });
         }
     }
     let pairs = words.iter().map(|word| match pair(word) {
         Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
+        None if word.trim_start().starts_with('{') => Err(format!(
+            "`{word}` is all arguments as one JSON object, so nothing stands beside it: write them in the object, or each as \
+             NAME=VALUE"
+        )),
+        None if word == "-" || word.starts_with('@') => {
+            Err(format!("`{word}` is all arguments, so nothing stands beside it; NAME={word} is one of them"))
+        }
         None => Err(format!("`{word}` is neither a JSON object nor of the form NAME=VALUE")),
     });
     Ok(Given::Pairs(pairs.collect::<Result<_, _>>()?))
@@ -70,10 +81,11 @@ impl Given {
     ///
     /// # Errors
     ///
-    /// A name that is given twice and is no list, or a file that cannot be read.
+    /// A word that is no argument, a name that is given twice and is no list, or a file that cannot be read.
     pub(super) fn for_tool(self, tool: &Tool) -> Result<Value, String> {
         let pairs = match self {
             Given::Json(text) => return Ok(Value::String(text)),
+            Given::Word(word) => return Err(wrong(&word, tool)),
             Given::Pairs(pairs) => pairs,
         };
         let mut arguments = Members::default();
@@ -83,6 +95,21 @@ impl Given {
         }
         Ok(Value::String(arguments.json()))
     }
+}
+
+/// Says what is wrong with a word that is no argument, and what was probably meant.
+fn wrong(word: &str, tool: &Tool) -> String {
+    let meant = if Path::new(word).is_file() {
+        format!("; `@{word}` reads the file")
+    } else {
+        let fields = match &tool.spec.input.shape().kind {
+            Kind::Object(rules) => &*rules.fields,
+            _ => &[][..],
+        };
+        let first = fields.iter().find(|field| field.required).or(fields.first());
+        first.map_or_else(String::new, |field| format!(", such as {}={word}", field.name))
+    };
+    format!("`{word}` is neither a JSON object nor of the form NAME=VALUE{meant}")
 }
 
 /// Returns the way to a field that is named by `a.b.c`, and its shape. Names of fields may hold dots, too: the longest one

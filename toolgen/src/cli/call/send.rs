@@ -14,6 +14,7 @@ use toolgen_runtime::{
 
 use super::super::Outcome;
 use super::super::args::Call;
+use super::super::compile::needs_program;
 use super::super::engines::engines;
 use super::super::output::Output;
 use super::{request, usage};
@@ -26,6 +27,15 @@ pub(super) fn run(
     arguments: Value,
     output: &mut Output,
 ) -> io::Result<Outcome> {
+    let mut called = with_called(vec![tool], all).into_iter();
+    if let Some((name, why)) =
+        called.find_map(|tool| Some((tool.spec.name.as_str(), needs_program(&tool.call)?)))
+    {
+        output.complain(&format!(
+            "`{name}` cannot be called from here: {why}; `cargo toolgen test` calls it in a world that only pretends"
+        ));
+        return Ok(Outcome::Problems);
+    }
     output.progress(&format!("calling {}", tool.spec.name.as_str()));
     match call(task, tool, all, arguments) {
         Ok(result) => show(task, &result, output),

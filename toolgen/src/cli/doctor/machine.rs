@@ -8,8 +8,8 @@ use super::Finding;
 const RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 
 /// What the command line is built with, as the feature `cli` says.
-const FEATURES: &str =
-    "HTTP requests, programs, MCP clients and servers, an audit in lines of JSON, a tokenizer";
+const FEATURES: &str = "HTTP requests, programs, MCP clients and servers, audits in lines of JSON, SQLite and PostgreSQL, approvals \
+                        in SQLite, PostgreSQL and Redis, documents in archives, a tokenizer";
 
 const RUSTUP: &str = "install it by https://rustup.rs";
 

@@ -137,7 +137,7 @@ impl<'a> Context<'a> {
         let mut media = body.media.clone();
         media.sort_by_key(|(media_type, _)| media::kind(media_type));
         let names = media.iter().map(|(name, _)| *name).collect::<Vec<_>>();
-        let before = self.broken;
+        let (before, cause) = (self.broken, self.cause.clone());
         for (media_type, node) in &media {
             let broken = self.broken;
             let Some(node) = self.resolve(node).map(|resolved| resolved.node) else { continue };
@@ -147,6 +147,7 @@ impl<'a> Context<'a> {
             }
             // Another media type does not matter any more.
             self.broken = before;
+            self.cause.clone_from(&cause);
             if names.len() > 1 {
                 self.report(
                     codes::MEDIA_TYPE,
@@ -169,10 +170,12 @@ impl<'a> Context<'a> {
         if self.broken > before {
             return Err(LeftOut);
         }
+        let unsent = format!("a body of this schema cannot be sent as {}", names.join(", "));
+        self.because(unsent.clone());
         self.report(
             codes::BODY,
             &body.place,
-            format!("a body of this schema cannot be sent as {}; it is left out", names.join(", ")),
+            format!("{unsent}; it is left out"),
             "a form needs an object, whose fields are its parts",
         );
         if body.required { Err(LeftOut) } else { Ok(None) }

@@ -39,6 +39,8 @@ pub(super) struct Context<'a> {
     /// While the request of an operation is read, how many of its references lead to nothing. Those inside of named schemas
     /// do not count.
     pub(super) broken: Option<usize>,
+    /// Why the operation that is read is left out, as the first problem that costs it says.
+    pub(super) cause: String,
 }
 
 /// An operation that must be left out, for a reason that has been reported.

@@ -64,12 +64,14 @@ impl<'a> Context<'a> {
         name: ToolName,
     ) -> Option<(ToolSpec, RequestPlan)> {
         let compiled = self.compiled(operation, name);
+        let cause = std::mem::take(&mut self.cause);
         if compiled.is_err() {
+            let cause = if cause.is_empty() { cause } else { format!(": {cause}") };
             self.report(
                 codes::OPERATION,
                 &operation.node.pointer,
-                "the operation has a parameter or a body that cannot be sent; it is left out",
-                "another problem of the operation says which one, and what to do",
+                format!("the operation has a parameter or a body that cannot be sent{cause}; it is left out"),
+                "another problem of the operation says where, and what to do; `cargo toolgen check` shows it",
             );
         }
         compiled.ok()

@@ -124,7 +124,7 @@ impl<'a> Context<'a> {
         let so = if matches!(why, Broken::External(_)) {
             "; that parameter is left out"
         } else {
-            self.costs_operation();
+            self.costs_operation(&why, &text);
             ""
         };
         self.report_broken(why, &text, &node.pointer, so);

@@ -168,10 +168,22 @@ impl<'a> Context<'a> {
         self.broken.is_some() && !self.defs.is_reading()
     }
 
-    /// Notes that the request that is read lacks a part, for which its operation is left out.
-    pub(super) fn costs_operation(&mut self) {
+    /// Notes that the request that is read lacks a part, for which its operation is left out, and the reference to it.
+    pub(super) fn costs_operation(&mut self, why: &Broken, text: &str) {
         if self.is_of_request() {
             self.broken = self.broken.map(|broken| broken + 1);
+            self.because(match why {
+                Broken::External(_) => format!("`{text}` leads to what is not read"),
+                Broken::Missing => format!("`{text}` leads to nothing"),
+                Broken::Cycle => format!("`{text}` leads back to itself"),
+            });
+        }
+    }
+
+    /// Notes why the operation that is read is left out. The first reason is told.
+    pub(super) fn because(&mut self, why: String) {
+        if self.cause.is_empty() {
+            self.cause = why;
         }
     }
 
@@ -179,7 +191,7 @@ impl<'a> Context<'a> {
     /// leads to nothing was meant to say something.
     pub(super) fn report_unknown(&mut self, why: Broken, text: &str, pointer: &Pointer, so: &str) {
         if why != Broken::Cycle {
-            self.costs_operation();
+            self.costs_operation(&why, text);
         }
         self.report_broken(why, text, pointer, so);
     }

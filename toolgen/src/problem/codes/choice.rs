@@ -46,12 +46,11 @@ together, an exclusion has to match an operation of one.
 
     --exclude 'DELTE /pets/**'           but the method is called DELETE
 ";
-    LEVEL = "W0336", "A level is for no code", "
-A level given to the compiler (`--allow`, `--warn`, `--deny`, `Options::deny` and the like, `lints` in a manifest) names no
-code, or that of an error, which cannot be allowed: something is left out where it is reported. `cargo toolgen explain`
-lists the codes.
+    LEVEL = "W0336", "A level is for an error", "
+A level given to the compiler (`--allow`, `--warn`, `Options::allow` and the like, `lints` in a manifest) names the code of an
+error, which cannot be allowed: something is left out where it is reported.
 
-    --allow N706                         but the code is N0706
+    --allow E0303                        stays an error
 ";
     PAGINATION = "W0337", "What is said of pages has no effect", "
 What `--pagination` or `Options::pagination` says is for no operation that becomes a tool, or it is not understood. It is
@@ -68,8 +67,16 @@ What `--pagination` or `Options::pagination` says is for no operation that becom
 `more=/has_more` adds where the service says whether more pages follow (`more=!/last`: whether this is the last one), and `size=limit` the argument with the most items
 of a page. Without `items`, the answer is the list.
 ";
+    NO_CODE = "E0338", "A level is for no code", "
+A level given to the compiler (`Options::deny` and the like, `lints` in a manifest) names neither a code nor `warnings`. What is
+to be denied would pass, so this is an error, and a build fails. The options of the command line (`--allow`, `--warn`,
+`--deny`) are refused before anything is compiled. `cargo toolgen explain` lists the codes.
+
+    Options::default().deny(\"warnngs\")  is written warnings
+    --allow N706                         but the code is N0706
+";
 }
 
 /// The codes of problems in the options rather than the document.
 pub(super) const OF_OPTIONS: &[super::Code] =
-    &[SELECTOR, RENAME, NO_TOOLS, CREDENTIAL, EXCLUSION, LEVEL, PAGINATION];
+    &[SELECTOR, RENAME, NO_TOOLS, CREDENTIAL, EXCLUSION, LEVEL, PAGINATION, NO_CODE];
