@@ -117,13 +117,14 @@ impl Stated {
     }
 }
 
-/// Returns what is wrong with a number of things.
+/// Returns what is wrong with a number of things, whose name is a plural with `s`.
 fn wrong_count(count: usize, least: Option<u64>, most: Option<u64>, things: &str) -> Vec<String> {
     let count = u64::try_from(count).unwrap_or(u64::MAX);
     let few = least.filter(|limit| count < *limit);
-    let few = few.map(|limit| format!("must have at least {limit} {things}, got {count}"));
+    let told = |limit| if limit == 1 { things.strip_suffix('s').unwrap_or(things) } else { things };
+    let few = few.map(|limit| format!("must have at least {limit} {}, got {count}", told(limit)));
     let many = most.filter(|limit| count > *limit);
-    let many = many.map(|limit| format!("must have at most {limit} {things}, got {count}"));
+    let many = many.map(|limit| format!("must have at most {limit} {}, got {count}", told(limit)));
     few.into_iter().chain(many).collect()
 }
 
