@@ -62,7 +62,7 @@ pub mod executor;
 mod functions;
 #[cfg(feature = "http")]
 pub mod http;
-#[cfg(any(feature = "http", feature = "mcp"))]
+#[cfg(any(feature = "http", all(feature = "mcp", feature = "typed")))]
 mod limit;
 #[cfg(feature = "runtime")]
 mod local;

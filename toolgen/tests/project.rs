@@ -342,6 +342,12 @@ fn without_a_checkout_init_says_which_lines_to_add() {
     ] {
         assert!(stdout.contains(part), "{part}: {stdout}");
     }
+    for (path, refused) in [("Cargo.toml", false), ("/etc/passwd", true), ("../Cargo.toml", true)] {
+        let words = ["call", "tools.yaml", "count_lines", &format!("path={path}"), "--dry-run"];
+        let (code, stdout, stderr) = cargo_toolgen(&place, &words);
+        assert_eq!(code, Some(i32::from(refused)), "{path}: {stdout}{stderr}");
+        assert_eq!(refused, stderr.contains("/path: "), "{stderr}");
+    }
     let (code, _, stderr) = cargo_toolgen(&place, &["init", "--toolgen-path", "src"]);
     assert!(code == Some(1) || stderr.contains("is not a checkout of toolgen"), "{stderr}");
 }

@@ -141,9 +141,13 @@ pub struct LoopRun<E> {
 }
 
 impl<E> LoopRun<E> {
-    /// Why the model stopped in its last turn: whether its text is whole, or was cut or refused.
+    /// Why the model stopped in its last turn: whether its text is whole, or was cut or refused. [`Stop::Failed`] if it
+    /// could not answer, [`Stop::Unknown`] if it was not asked.
     #[must_use]
     pub fn stop(&self) -> Stop {
+        if matches!(self.outcome, Err(LoopError::Model(_))) {
+            return Stop::Failed;
+        }
         self.transcript.turns().next_back().map_or(Stop::Unknown, |turn| turn.stop)
     }
 

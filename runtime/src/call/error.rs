@@ -18,7 +18,8 @@ const MAX_TOLD: usize = 32 << 10;
 
 /// Why a tool call gave no result.
 ///
-/// `Display` is the stable text for the model; [`code`](Self::code) is for machines.
+/// `Display` is the stable text for the model, [`operator_text`](Self::operator_text) that for logs and for the people who run
+/// the program; [`code`](Self::code) is for machines.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ToolError {
@@ -55,8 +56,10 @@ pub enum ToolError {
     },
     /// A policy forbids the call: `{message}`.
     Denied {
-        /// The reason.
+        /// The reason, without anything a model must not see.
         message: String,
+        /// More for operators, such as what would allow it; may be empty. A model never sees it.
+        detail: String,
     },
     /// The call waits for an approval: `The call was not executed: it needs an approval. {reasons}`. Pass the request
     /// to [`Provider::resume`](crate::Provider::resume) to go on.
@@ -80,10 +83,10 @@ impl ToolError {
     }
 
     /// Adds detail for operators, which appears in logs and audit records; a model never sees it. Errors other than
-    /// [`Failed`](Self::Failed) are complete and stay unchanged.
+    /// [`Failed`](Self::Failed) and [`Denied`](Self::Denied) are complete and stay unchanged.
     #[must_use]
     pub fn with_operator_detail(mut self, text: impl Into<String>) -> ToolError {
-        if let ToolError::Failed { detail, .. } = &mut self {
+        if let ToolError::Failed { detail, .. } | ToolError::Denied { detail, .. } = &mut self {
             *detail = text.into();
         }
         self
@@ -93,7 +96,9 @@ impl ToolError {
     #[must_use]
     pub fn operator_text(&self) -> Cow<'_, str> {
         match self {
-            ToolError::Failed { detail, .. } if !detail.is_empty() => Cow::Borrowed(detail),
+            ToolError::Failed { detail, .. } | ToolError::Denied { detail, .. } if !detail.is_empty() => {
+                Cow::Borrowed(detail)
+            }
             other => Cow::Owned(other.to_string()),
         }
     }
@@ -130,7 +135,7 @@ impl ToolError {
 
     /// A policy forbids the call.
     pub fn denied(message: impl Into<String>) -> ToolError {
-        ToolError::Denied { message: message.into() }
+        ToolError::Denied { message: message.into(), detail: String::new() }
     }
 
     /// A panic. Its message becomes the operator detail and is hidden from the model.
@@ -205,7 +210,7 @@ fn arguments_code(problems: &[ArgumentProblem]) -> &'static str {
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ToolError::Failed { message, .. } | ToolError::Denied { message } => f.write_str(message),
+            ToolError::Failed { message, .. } | ToolError::Denied { message, .. } => f.write_str(message),
             ToolError::NotFound { name, .. } => write!(f, "Tool not found: {name}"),
             ToolError::InvalidArgs { message, .. } => write!(f, "Invalid arguments: {message}"),
             ToolError::Cancelled => f.write_str("Cancelled"),

@@ -27,7 +27,9 @@ impl Serialize for ToolError {
             ToolError::Timeout { duration } => {
                 json!({ "kind": "timeout", "duration_ms": whole_millis(*duration) })
             }
-            ToolError::Denied { message } => json!({ "kind": "denied", "message": message }),
+            ToolError::Denied { message, detail } => {
+                json!({ "kind": "denied", "message": message, "detail": detail })
+            }
             ToolError::ApprovalRequired(request) => {
                 json!({ "kind": "approval_required", "request": request })
             }
@@ -60,7 +62,9 @@ impl<'de> Deserialize<'de> for ToolError {
             }
             "cancelled" => ToolError::Cancelled,
             "timeout" => ToolError::Timeout { duration: Duration::from_millis(members.take("duration_ms")?) },
-            "denied" => ToolError::Denied { message: members.take("message")? },
+            "denied" => {
+                ToolError::Denied { message: members.take("message")?, detail: members.or_default("detail")? }
+            }
             "approval_required" => ToolError::ApprovalRequired(Box::new(members.take("request")?)),
             "input_required" => ToolError::InputRequired(Box::new(members.take("pending")?)),
             "missing_dependencies" => ToolError::MissingDependencies(Box::new(members.take("missing")?)),

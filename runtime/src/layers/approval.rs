@@ -291,7 +291,8 @@ impl Seals {
         let invalid = |why: String| Err(refusal(prefix, "INVALID", why));
         let WaitingCall { seal, called_by, expires_at, .. } = waited.call();
         if !self.key()?.holds(seal, &waited.sealed(&promised(tool, registry))) {
-            let why = "its request was changed, the tool or one that it calls was, or another provider has made it.";
+            let why = "its request was changed, the tool or one that it calls was, or a provider with another \
+                       `approval_key` has made it.";
             return invalid(why.into());
         }
         if let Some(what) = called_by.difference(&CalledBy::of(ctx)) {

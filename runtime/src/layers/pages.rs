@@ -180,7 +180,7 @@ impl Pages {
         let limit = self.limit.of(spec);
         if let ToolError::Failed { message, .. }
         | ToolError::InvalidArgs { message, .. }
-        | ToolError::Denied { message } = error
+        | ToolError::Denied { message, .. } = error
             && size(message.len()) > limit.text
             && spec.name.as_str() != READ_RESULT
         {

@@ -11,6 +11,8 @@ use crate::layers::redact::{FAILED, REDACTED, TOO_DEEP};
 const SHOWN: usize = 200;
 
 /// A place at which two values differ.
+// Cassettes compare without the feature by which `replay` shows it.
+#[cfg_attr(not(feature = "audit"), expect(unreachable_pub, reason = "only `replay` re-exports it"))]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ValueDifference {

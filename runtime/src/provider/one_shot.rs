@@ -68,7 +68,7 @@ impl Answer {
     fn failed(why: &ToolError) -> Answer {
         let status = if *why == ToolError::Cancelled { 130 } else { 1 };
         let detail = match why {
-            ToolError::Failed { detail, .. } => detail.clone(),
+            ToolError::Failed { detail, .. } | ToolError::Denied { detail, .. } => detail.clone(),
             _ => String::new(),
         };
         Answer { detail, ..Answer::new(error(why), status) }

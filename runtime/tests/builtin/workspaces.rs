@@ -167,7 +167,7 @@ async fn a_diff_needs_an_executor_that_can_promise_to_change_nothing() {
     let error = bench.provider().get("get_diff").err().unwrap().to_string();
     assert_eq!(error, "failed to create tool 'get_diff': get_diff tool requires an executor");
     let denied =
-        |outcome| matches!(outcome, Err(ToolError::Denied { message }) if message.contains("read_only"));
+        |outcome| matches!(outcome, Err(ToolError::Denied { message, .. }) if message.contains("read_only"));
     let arguments = json!({"coder_id": "coder-001"});
     bench.context =
         ProviderContext::new().with_executor(Arc::new(ScriptedExecutor::new([Err(no_promise())])));

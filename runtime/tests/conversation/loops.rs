@@ -238,6 +238,16 @@ fn shown(ctx: &ToolContext) -> &'static str {
 }
 
 #[tokio::test]
+async fn a_model_that_cannot_answer_has_failed() {
+    let (text, transcript, stop) = over(Vec::new(), LoopOptions::new()).await;
+    assert_eq!(text.unwrap_err().to_string(), "the request to the model failed: the server is gone");
+    assert_eq!((transcript.turns().count(), stop), (0, Stop::Failed));
+    let call = json!({"content": [{"type": "tool_use", "id": "1", "name": "shown", "input": {}}]});
+    let (_, transcript, stop) = over(vec![call], LoopOptions::new()).await;
+    assert_eq!((transcript.turns().count(), stop), (1, Stop::Failed));
+}
+
+#[tokio::test]
 async fn a_context_without_a_dialect_takes_none_away() {
     let provider = Provider::builder(&Registry::new(toolset![shown]).unwrap()).build().unwrap();
     let call = json!({"content": [{"type": "tool_use", "id": "1", "name": "shown", "input": {}}]});

@@ -92,7 +92,7 @@ async fn an_executor_holds_a_tool_to_the_limits_or_runs_nothing() {
     let executor = || Arc::new(LocalExecutor::new().work_dir(&place));
     let ctx = || ProviderContext::new().with_executor(executor());
     match call(ctx().with_limits(Limits::PLANNING), "echo ran > file").await {
-        Err(ToolError::Denied { message }) => assert!(message.contains("read_only, network_disabled")),
+        Err(ToolError::Denied { message, .. }) => assert!(message.contains("read_only, network_disabled")),
         outcome => assert_ne!(outcome.unwrap().details["exit_code"], 0),
     }
     assert!(!place.join("file").exists());

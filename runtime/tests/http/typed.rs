@@ -69,6 +69,18 @@ async fn a_value_comes_back() {
 }
 
 #[tokio::test]
+async fn an_error_has_the_text_for_operators() {
+    let engine =
+        toolgen_runtime::engine::http::HttpEngine::builder().base_url("http://shop.local").build().unwrap();
+    let error = engine.call(GetPet { id: 7, verbose: None }).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "The host `shop.local` may not be reached: it is a name of the local link. The program can open it with \
+         `HttpEngineBuilder::private_host(\"shop.local\")`."
+    );
+}
+
+#[tokio::test]
 async fn each_failure_is_of_its_own_kind() {
     let (error, _) = get(404, "", b"no such pet").await;
     assert!(matches!(error, Err(CallError::Status { status: 404, body }) if body == "no such pet"));

@@ -116,6 +116,18 @@ fn data_is_read_by_its_reader() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What a page shows is copied: a tool that starts a program reads no file outside of the work directory.
+#[test]
+fn paths_of_commands_are_confined() {
+    let manifests = blocks(&guide()).into_iter().filter(|block| block.kind == "yaml");
+    for block in manifests.filter(|block| block.text.contains("command:")) {
+        for name in ["path", "paths", "file", "files"] {
+            let open = format!(" {name}: string");
+            assert!(!block.text.contains(&open), "{}: `{name}` has no `path: true`", block.place());
+        }
+    }
+}
+
 /// Blocks that are not compiled, read or run say why.
 #[test]
 fn marks_have_reasons() {

@@ -13,7 +13,7 @@
 //!     description: Counts the lines of a file.
 //!     read_only: true
 //!     parameters:
-//!       path: string - The file, relative to the work dir.
+//!       path: {type: string, path: true, description: 'The file, relative to the work dir.'}
 //!     command: {argv: [wc, -l, --, '{path}']}
 //!
 //!   find_issue:

@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::call::error::ToolError;
 
-/// Why a call from Rust returned no value.
+/// Why a call from Rust returned no value. No model reads it, so `Display` has the
+/// [text for operators](ToolError::operator_text).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CallError {
@@ -64,7 +65,7 @@ impl CallError {
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CallError::Transport(error) => error.fmt(f),
+            CallError::Transport(error) => f.write_str(&error.operator_text()),
             CallError::Status { status, .. } => write!(f, "the service answered with status {status}"),
             CallError::Decode { source, .. } => write!(f, "the answer is not of the expected type: {source}"),
             CallError::TooLarge { limit } => write!(f, "the answer has more than {limit} bytes"),

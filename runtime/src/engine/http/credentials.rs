@@ -189,11 +189,17 @@ impl MissingCredentials {
         let alternatives = choose(plan, origin, credentials).err()?;
         Some(MissingCredentials { tool, alternatives })
     }
+
+    /// Returns what is missing and what to do about it, without the tool: one text for all tools that lack the same.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        for_operators(&self.alternatives)
+    }
 }
 
 impl fmt::Display for MissingCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tool '{}': {}", self.tool, for_operators(&self.alternatives))
+        write!(f, "tool '{}': {}", self.tool, self.remedy())
     }
 }
 

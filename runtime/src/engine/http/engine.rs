@@ -178,8 +178,10 @@ impl HttpEngine {
     /// # use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
     /// # static TOOLS: &[&toolgen_runtime::Tool] = &[];
     /// let engine = HttpEngine::builder().credentials(EnvCredentials::new()).build()?;
-    /// for missing in engine.missing_credentials(TOOLS.iter().copied()) {
-    ///     eprintln!("{missing}");
+    /// let missing = engine.missing_credentials(TOOLS.iter().copied());
+    /// let remedies: std::collections::BTreeSet<_> = missing.iter().map(|tool| tool.remedy()).collect();
+    /// for remedy in remedies {
+    ///     eprintln!("{remedy}"); // once, however many tools lack the same credential
     /// }
     /// # Ok::<(), toolgen_runtime::engine::http::EngineError>(())
     /// ```

@@ -170,30 +170,40 @@ pub(super) fn opened_by(url: &str) -> Option<String> {
     private.then(|| Some(format!("{host}:{}", url.port_or_known_default()?))).flatten()
 }
 
-impl fmt::Display for Refused {
+impl Refused {
+    /// What a model is told: no more than why, since only an operator can open a host.
+    fn reason(&self) -> String {
+        format!("The host `{}` may not be reached: {}", self.host, self.why)
+    }
+}
+
+impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Refused { host, remedy, .. } = self;
-        write!(f, "The host `{host}` may not be reached: ")?;
-        let open = |f: &mut fmt::Formatter<'_>| write!(f, " {}", remedy(host));
-        match &self.why {
+        match self {
             Why::Hosts(allowed) => write!(f, "this context allows {allowed}."),
             Why::Range(address, range) => {
                 write!(f, "its address {address} is of the range {range}, which ")?;
-                if range.access == Access::Private {
-                    f.write_str("is not public.")?;
-                    open(f)
-                } else {
-                    f.write_str("no request goes to.")
-                }
+                let private = range.access == Access::Private;
+                f.write_str(if private { "is not public." } else { "no request goes to." })
             }
             Why::Port(port) => write!(f, "it is opened, but not at port {port}."),
-            Why::LocalName => {
-                f.write_str("it is a name of the local link.")?;
-                open(f)
-            }
+            Why::LocalName => f.write_str("it is a name of the local link."),
             Why::LedInside => {
                 f.write_str("it is private, and a host that is not opened for private addresses led there.")
             }
+        }
+    }
+}
+
+/// The text for operators, with what opens the host.
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason())?;
+        match &self.why {
+            Why::Range(_, Range { access: Access::Private, .. }) | Why::LocalName => {
+                write!(f, " {}", (self.remedy)(&self.host))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -202,7 +212,7 @@ impl std::error::Error for Refused {}
 
 impl From<Refused> for ToolError {
     fn from(refused: Refused) -> ToolError {
-        ToolError::denied(refused.to_string())
+        ToolError::denied(refused.reason()).with_operator_detail(refused.to_string())
     }
 }
 

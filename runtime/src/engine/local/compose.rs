@@ -155,11 +155,14 @@ impl<'a> Known<'a> {
 fn within(why: ToolError, place: &str) -> ToolError {
     match why {
         ToolError::ApprovalRequired(_) | ToolError::InputRequired(_) | ToolError::Cancelled => why,
-        ToolError::Denied { message } => ToolError::denied(format!("{place}{message}")),
         why => {
             let detail = format!("{place}{}", why.operator_text());
-            ToolError::failed_with(why.code().to_owned(), format!("{place}{why}"))
-                .with_operator_detail(detail)
+            let text = format!("{place}{why}");
+            let within = match &why {
+                ToolError::Denied { .. } => ToolError::denied(text),
+                why => ToolError::failed_with(why.code().to_owned(), text),
+            };
+            within.with_operator_detail(detail)
         }
     }
 }

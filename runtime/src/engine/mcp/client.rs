@@ -306,7 +306,7 @@ impl Client {
     pub(super) fn hide_in_error(&self, why: &mut ToolError) {
         let credentials = self.credentials.now();
         match why {
-            ToolError::Failed { message, detail, .. } => {
+            ToolError::Failed { message, detail, .. } | ToolError::Denied { message, detail } => {
                 credentials.hide_in_text(message);
                 credentials.hide_in_text(detail);
             }

@@ -54,7 +54,7 @@ A model knows of a tool only what its description and those of its arguments say
     count_lines:
       description: Counts the lines of a file.
       parameters:
-        path: string - The file, relative to the work dir.
+        path: {type: string, path: true, description: 'The file, relative to the work dir.'}
 
 `undocumented: true` turns the check off for a tool, and under `defaults` for all of them.
 ";

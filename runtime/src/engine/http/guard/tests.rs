@@ -264,7 +264,12 @@ async fn a_refusal_says_which_host_why_and_what_opens_it() {
              `HttpEngineBuilder::private_host(\"printer.local\")`.",
         ),
     ] {
-        assert_eq!(refused(call(&engine, url).await, url), text);
+        let outcome = call(&engine, url).await;
+        let operators = outcome.as_ref().map_err(|error| error.operator_text().into_owned());
+        assert_eq!(operators.expect_err(url), text);
+        // A model reads why, and not what only an operator can do.
+        let (why, _) = text.split_once(" The program can open it").unwrap_or((text, ""));
+        assert_eq!(refused(outcome, url), why);
     }
 }
 

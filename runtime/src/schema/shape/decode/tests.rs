@@ -71,6 +71,7 @@ fn rules_of_values_are_checked() {
             json!("A"),
             "must match the pattern ^[a-z]+$, got the text \"A\"",
         ),
+        (json!({"type": "string", "minLength": 1}), json!(""), "must have at least 1 character, got 0"),
         (json!({"type": "array", "maxItems": 1}), json!([1, 2]), "must have at most 1 item, got 2"),
         (
             json!({"type": ["boolean", "null"]}),
