@@ -103,7 +103,7 @@ fn a_grant_runs_once_whenever_the_program_is_killed() {
     let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     let rows: Vec<(String, String)> = rows.map(Result::unwrap).collect();
     let rows: Vec<_> = rows.iter().map(|(status, by)| (status.as_str(), by.as_str())).collect();
-    assert_eq!(rows, [("refused", ""), ("unknown", "Eve"), ("refused", "Eve"), ("refused", "Eve")]);
+    assert_eq!(rows, [("refused", ""), ("unknown", "Eve"), ("error", "Eve"), ("error", "Eve")]);
 }
 
 #[tokio::test]
