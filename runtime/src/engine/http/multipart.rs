@@ -45,6 +45,8 @@ pub(super) fn parts(
 }
 
 fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> Result<Piece, RequestProblem> {
+    // Where a file is one of several forms, the others are no objects, and its media type is not theirs.
+    let plan = plan.filter(|plan| !plan.file || value.is_object());
     let planned = plan.map_or("", |plan| plan.content_type.as_str());
     if plan.is_some_and(|plan| plan.file) {
         let file = File::read(name, value, files)?;

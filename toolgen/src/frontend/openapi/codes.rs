@@ -93,7 +93,8 @@ form, spaceDelimited, pipeDelimited and deepObject; headers simple; cookies form
     BODY = "W0316", "A request body is not fully usable", "
 One of these things, which the message tells: the body has no media type and is left out; no media type can carry its
 schema, as a form cannot carry a list; or its media type, such as CSV, is not written from arguments, so the model writes
-the text itself. Or the body is XML, and its schema does not name the root element.
+the text itself. Or the body is XML, and its schema does not name the root element; or a field of a form may be a file or
+an object, which cannot be told apart, so that no file is sent in it.
 ";
     SECURITY = "W0317", "A security scheme is not usable", "
 An operation asks for a scheme that is not declared under `components/securitySchemes` (in Swagger 2.0
@@ -111,7 +112,8 @@ reached by https.
 ";
     SCHEMA = "W0320", "A part of a schema is not understood", "
 A keyword has a value it cannot have, such as a `required` that is not a list or a `pattern` that is no regular
-expression. The keyword is left out of the schema, so more is accepted than the document says; the server decides.
+expression. Or a `$dynamicRef` may mean one of several schemas, by the way that leads to it. The keyword is left out of the
+schema, so more is accepted than the document says; the server decides.
 ";
     SCHEMA_TYPE = "W0321", "A type is not one of JSON Schema", "
 The types are string, number, integer, boolean, object, array and, from OpenAPI 3.1, null. Another word, such as

@@ -43,7 +43,7 @@ impl<'a> Context<'a> {
             let encoding = encodings.as_ref().and_then(|node| node.get(&name));
             let content_type =
                 encoding.as_ref().and_then(|node| node.text("contentType")).unwrap_or_default();
-            let file = kind != Medium::Form && self.take_file(field, content_type);
+            let file = kind != Medium::Form && self.take_file(&mut field.shape, content_type, &media.pointer);
             let style = encoding.as_ref().filter(|_| !file && styled).and_then(field_encoding);
             // A file may be of any of several types.
             let (content_type, xml) = match &encoding {
@@ -96,19 +96,53 @@ impl<'a> Context<'a> {
         parts
     }
 
-    /// Turns a field that holds a file, or a list of them, into a file argument.
-    fn take_file(&mut self, field: &mut Field, content_type: &str) -> bool {
-        if self.is_file(&field.shape, content_type) {
-            field.shape = file_shape(&field.shape.description);
+    /// Turns a shape that is a file, a list of them, or a union with such a variant into that of a file argument. An object
+    /// beside a file cannot be told from it, so such a union stays as it is, and a problem says so.
+    fn take_file(&mut self, shape: &mut Shape, content_type: &str, place: &Pointer) -> bool {
+        if self.is_file(shape, content_type) {
+            *shape = file_shape(&shape.description);
             return true;
         }
-        match &mut field.shape.kind {
-            Kind::Array(rules) if self.is_file(&rules.items, content_type) => {
+        if let Kind::Array(rules) = &mut shape.kind {
+            let is_file = self.is_file(&rules.items, content_type);
+            if is_file {
                 rules.items = file_shape("").into();
-                true
             }
-            _ => false,
+            return is_file;
         }
+        let own = self.resolved(shape);
+        let Kind::Union(mut union) = own.kind else { return false };
+        let mut variants = union.variants.to_vec();
+        let mut files = Vec::new();
+        for variant in &mut variants {
+            let inner = self.resolved(variant);
+            let is_file =
+                !matches!(inner.kind, Kind::Union(_)) && self.take_file(variant, content_type, place);
+            files.push(is_file);
+        }
+        if !files.contains(&true) {
+            return false;
+        }
+        let is_other = |kind: &Kind| matches!(kind, Kind::Object(_) | Kind::All(_) | Kind::Any);
+        let beside = variants.iter().zip(&files).filter(|(_, is_file)| !**is_file);
+        let beside: Vec<Shape> = beside.map(|(variant, _)| variant.clone()).collect();
+        if beside.iter().any(|variant| self.may_be(variant, is_other)) {
+            self.report(
+                codes::BODY,
+                place,
+                "a field is a file or an object, which cannot be told apart; no file can be sent in it",
+                "declare the file and the object as fields of their own",
+            );
+            return false;
+        }
+        union.variants = variants.into();
+        union.discriminator = None;
+        shape.nullable |= own.nullable;
+        if shape.description.is_empty() {
+            shape.description = own.description;
+        }
+        shape.kind = Kind::Union(union);
+        true
     }
 
     /// Returns which of the listed media types a value is written in, or none, and how it is XML, by its schema and its

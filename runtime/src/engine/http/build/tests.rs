@@ -278,7 +278,19 @@ fn multipart_bodies() {
     whole.push_str(&format!("--{boundary}--\r\n"));
     assert_eq!(body, whole);
     assert_eq!(sent(&plan, &arguments), (media_type, body), "the boundary depends on the content alone");
-    assert_eq!(kinds(&plan, &json!({"f": "x"})), [RequestProblemKind::File]);
+    assert_eq!(kinds(&plan, &json!({"f": {"url": "x"}})), [RequestProblemKind::File]);
+}
+
+#[test]
+fn what_may_be_sent_in_place_of_a_file_is_a_plain_part() {
+    let part = Part { name: "f".into(), file: true, content_type: "image/png".into(), encoding: None };
+    let plan = with_body("multipart/form-data", Codec::Multipart(vec![part].into()), fields(&["f"]), false);
+    let (_, body) = sent(&plan, &json!({"f": ["https://x.test/a.png", {"base64": "aGk="}]}));
+    let parts = [
+        "name=\"f\"\r\nContent-Type: text/plain\r\n\r\nhttps://x.test/a.png\r\n",
+        "name=\"f\"; filename=\"f\"\r\nContent-Type: image/png\r\n\r\nhi\r\n",
+    ];
+    assert!(parts.iter().all(|part| body.contains(part)), "{body}");
 }
 
 #[test]
