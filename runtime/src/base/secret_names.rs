@@ -127,6 +127,7 @@ impl Keys {
 
 /// Returns the passwords that a URL may have, in front of each `@`: one may hold an `@` or a slash itself, which should
 /// be encoded there and often is not.
+#[cfg(any(feature = "executor", test))]
 pub(crate) fn url_passwords(url: &str) -> Vec<&str> {
     let Some((_, rest)) = url.split_once("://") else { return Vec::new() };
     let Some((_, rest)) = rest.split_once(':') else { return Vec::new() };

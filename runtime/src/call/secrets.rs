@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 
 use crate::base::frozen::Text;
 use crate::base::needle::{self, Needle};
-#[cfg(any(feature = "executor", feature = "process", feature = "mcp"))]
+#[cfg(feature = "executor")]
 use crate::base::secret_names::{Keys, url_passwords};
 use crate::base::truncate::floor;
 use crate::call::result::{Content, ResourceData, ToolResult};
@@ -84,7 +84,7 @@ impl Secrets {
 
     /// Returns the secrets in environment variables: the values of those that have names of secrets, and the passwords of
     /// those that are URLs.
-    #[cfg(any(feature = "executor", feature = "process", feature = "mcp"))]
+    #[cfg(feature = "executor")]
     pub(crate) fn of_variables(variables: impl IntoIterator<Item = (String, String)>) -> Secrets {
         let (mut secrets, usual) = (Secrets::default(), Keys::usual());
         for (name, value) in variables {

@@ -234,7 +234,10 @@ fn leak(seen: &Seen) -> Vec<Step> {
     }
     let said: Vec<String> = SECRETS.iter().flat_map(|secret| encodings(secret)).collect();
     let as_keys: Vec<Value> = said.iter().map(|said| json!({ said.clone(): "x" })).collect();
-    let headers = format!("X-Echo: {}\r\nSet-Cookie: session={}\r\n", said.join(" "), "opaque-cookie-value");
+    // A header holds no zeros.
+    let in_headers: Vec<&str> = said.iter().map(String::as_str).filter(|said| !said.contains('\0')).collect();
+    let headers =
+        format!("X-Echo: {}\r\nSet-Cookie: session={}\r\n", in_headers.join(" "), "opaque-cookie-value");
     match seen.target().split('?').next().unwrap() {
         "/text" => reply(200, &format!("{headers}Content-Type: text/plain\r\n"), said.join("\n").as_bytes()),
         "/bytes" => {
