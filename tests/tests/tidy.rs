@@ -264,7 +264,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "looks for the hash of a package where npm keeps it",
     ),
     ("toolgen/src/cli/new.rs", &["std::fs"], "reads the manifest it adds to"),
-    ("toolgen/src/cli/new/needs.rs", &["std::fs"], "reads which dependencies the crate has"),
+    ("toolgen/src/cli/new/needs.rs", &["std::fs"], "adds features to the dependencies of the crate"),
     ("toolgen/src/cli/serve.rs", &["std::env"], "reads the bearer token from the variable that is named"),
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
     (

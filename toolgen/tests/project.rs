@@ -1,6 +1,6 @@
 //! The commands about a whole project, with real crates where it matters.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::io::Write;
@@ -108,10 +108,10 @@ fn every_command_takes_every_kind_of_document() {
             (&["graph", document], "flowchart LR"),
             (&["graph", document, "--format", "dot"], "digraph tools {"),
             (&["call", document, tool, arguments, "--dry-run"], "{"),
-            (&["gen", document, "--out", &out], "tools; 1 files written"),
+            (&["gen", document, "--out", &out], "1 file written"),
             (
                 &["bin", document, "--out", &program, "--runtime-path", runtime.to_str().unwrap()],
-                "tools; 3 files written",
+                "3 files written",
             ),
             (&["test", document, "--tool", tool], "0 failures"),
         ];
@@ -284,8 +284,13 @@ fn a_fresh_crate_has_a_tool_in_no_time() {
     assert_eq!(code, Some(0), "{stdout}{stderr}");
     let text = fs::read_to_string(place.join("Cargo.toml")).unwrap();
     assert!(text.contains("name = \"fresh\" # mine") && text.contains("one-shot"), "{text}");
+    let path = format!("path = \"{}\"", root.join("runtime").display());
+    assert!(text.contains(&path), "the path stays as it was given: {text}");
     let yaml = fs::read_to_string(place.join("tools.yaml")).unwrap();
-    assert!(yaml.starts_with("# yaml-language-server: $schema=") && yaml.lines().count() <= 10, "{yaml}");
+    assert!(
+        yaml.starts_with("# yaml-language-server: $schema=https://") && yaml.lines().count() <= 10,
+        "{yaml}"
+    );
 
     // What it says is to be written.
     let main = stdout.split("Write in src/main.rs:").nth(1).unwrap();
@@ -302,17 +307,74 @@ fn a_fresh_crate_has_a_tool_in_no_time() {
     let (code, stdout, stderr) = cargo_toolgen(&place, &["init"]);
     assert_eq!(code, Some(0), "{stderr}");
     assert!(stderr.contains("tools.yaml exists and stays as it is") && !stdout.contains("wrote"), "{stdout}");
-    let (code, _, stderr) = cargo_toolgen(&place, &["new", "repeat", "--kind", "rust"]);
-    assert!(code == Some(0) && place.join("src/tools/repeat.rs").is_file(), "{stderr}");
     let (code, _, stderr) = cargo_toolgen(&place, &["test", "tools.yaml", "--emit", "tests/tools.rs"]);
     assert_eq!(code, Some(0), "{stderr}");
-    let text = fs::read_to_string(place.join("Cargo.toml")).unwrap();
+    with_new_tools_of_every_kind(&place);
+}
+
+/// Adds a tool of each kind, does what is said, and checks the crate.
+fn with_new_tools_of_every_kind(place: &Path) {
+    let read = |file: &str| fs::read_to_string(place.join(file)).unwrap();
+    // The lines that are to be written, each after four spaces.
+    let lines = |said: &str| -> Vec<String> {
+        said.lines().filter_map(|line| line.strip_prefix("    ")).map(str::to_owned).collect()
+    };
+    let mut engines = String::from("Engines::new()");
+    let mut main = read("src/main.rs");
+    for kind in ["command", "http", "function", "complete", "effect", "agent"] {
+        let (code, stdout, stderr) = cargo_toolgen(place, &["new", &format!("a_{kind}"), "--kind", kind]);
+        assert_eq!(code, Some(0), "{stderr}");
+        match (kind, lines(&stdout).as_slice()) {
+            ("command" | "complete", []) => {}
+            ("effect", [line]) => {
+                let line = line.replace("handler", "no_effect");
+                main = main
+                    .replace("Provider::builder(&registry)", &format!("Provider::builder(&registry){line}"));
+            }
+            ("http" | "function" | "agent", [line]) => engines.push_str(line),
+            (_, lines) => panic!("{kind}: {lines:?}"),
+        }
+        let feature = format!("added the feature `{kind}` of toolgen-runtime to Cargo.toml");
+        assert_eq!(stdout.contains(&feature), ["http", "agent"].contains(&kind), "{stdout}");
+    }
+    let (code, stdout, stderr) = cargo_toolgen(place, &["new", "repeat", "--kind", "rust"]);
+    assert!(code == Some(0) && place.join("src/tools/repeat.rs").is_file(), "{stderr}");
+    let said = lines(&stdout);
+    let [path, module, registry] = said.as_slice() else { panic!("{stdout}") };
+    let registry =
+        registry.replace("Engines::new()", &engines.replace("runner", "Idle").replace("your_type", "Own"));
+    main = main.replace("Registry::new(Engines::new().tools(tools::TOOLS)?)?", &registry);
+    let own = r#"
+use toolgen_runtime::agent::sub_agent::{AgentFailure, AgentMonitor, AgentRunner, AgentTask};
+use toolgen_runtime::{BoxFuture, ToolContext, ToolError, ToolResult};
+
+struct Idle;
+
+impl AgentRunner for Idle {
+    fn run<'a>(&'a self, task: AgentTask, _: &'a AgentMonitor) -> BoxFuture<'a, Result<String, AgentFailure>> {
+        Box::pin(async move { Ok(task.task) })
+    }
+}
+
+struct Own;
+
+impl tools::Functions for Own {
+    async fn a_function(&self, arguments: tools::AFunction, _: &ToolContext) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult::text(arguments.id.to_string()))
+    }
+}
+
+async fn no_effect(_: toolgen_runtime::Effect, _: ToolContext) -> Result<ToolResult, ToolError> {
+    Ok(ToolResult::text("done"))
+}
+"#;
+    fs::write(place.join("src/main.rs"), format!("{main}\n{path}\n{module}\n{own}")).unwrap();
     let more = "\n[dev-dependencies]\nserde_json = \"1\"\ntokio = { version = \"1\", features = [\"macros\", \"rt\"] }\n";
-    fs::write(place.join("Cargo.toml"), text + more).unwrap();
-    let main = fs::read_to_string(place.join("src/main.rs")).unwrap();
-    fs::write(place.join("src/main.rs"), main + "\n#[path = \"tools/repeat.rs\"]\npub mod repeat;\n")
-        .unwrap();
-    let (code, stdout, stderr) = cargo(&place, &["test", "--release"], "");
+    fs::write(place.join("Cargo.toml"), read("Cargo.toml") + more).unwrap();
+    let (code, stdout, stderr) =
+        cargo(place, &["run", "--release", "--", "count_lines"], r#"{"path": "three.txt"}"#);
+    assert_eq!((code, stdout.as_str()), (Some(0), "{\"result\":\"3 three.txt\\n\"}\n"), "{stderr}");
+    let (code, stdout, stderr) = cargo(place, &["test", "--release"], "");
     assert_eq!(code, Some(0), "{stdout}{stderr}");
     assert!(stdout.contains("test count_lines ... ok"), "{stdout}");
     assert!(stdout.contains("test repeat::tests::a_text_is_repeated ... ok"), "{stdout}");

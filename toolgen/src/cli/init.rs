@@ -16,7 +16,7 @@ const BUILD: &str = include_str!("init/build.rs.txt");
 const MAIN: &str = include_str!("init/main.rs.txt");
 const LIB: &str = include_str!("init/lib.rs.txt");
 
-/// Where editors find the schema of manifests, if there is no checkout.
+/// Where editors find the schema of manifests, on every machine.
 const SCHEMA: &str = "https://raw.githubusercontent.com/toolgen/toolgen/main/specs/manifest.schema.json";
 
 /// The statement that a build script needs.
@@ -71,13 +71,11 @@ type Step = (String, String);
 
 /// Writes the files that do not exist, and returns their names.
 fn files(task: &Init, output: &mut Output, steps: &mut Vec<Step>) -> Result<Vec<&'static str>, String> {
-    let schema = match &task.toolgen_path {
-        None => SCHEMA.to_owned(),
-        Some(path) => checkout(path)?.join("specs/manifest.schema.json").display().to_string(),
-    };
+    if let Some(path) = &task.toolgen_path {
+        check_checkout(path)?;
+    }
     let mut written = Vec::new();
-    for (name, text) in [("tools.yaml", MANIFEST.replace("SCHEMA", &schema)), ("build.rs", BUILD.to_owned())]
-    {
+    for (name, text) in [("tools.yaml", MANIFEST.replace("SCHEMA", SCHEMA)), ("build.rs", BUILD.to_owned())] {
         let path = task.folder.join(name);
         match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -93,11 +91,13 @@ fn files(task: &Init, output: &mut Output, steps: &mut Vec<Step>) -> Result<Vec<
     Ok(written)
 }
 
-/// Returns the folder of a checkout.
-fn checkout(path: &Path) -> Result<std::path::PathBuf, String> {
-    let absolute = fs::canonicalize(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    if absolute.join("runtime/Cargo.toml").is_file() && absolute.join("toolgen/Cargo.toml").is_file() {
-        Ok(absolute)
+/// Says what is wrong with what should be the folder of a checkout.
+fn check_checkout(path: &Path) -> Result<(), String> {
+    if !path.exists() {
+        return Err(format!("`--toolgen-path {}`: there is no such folder", path.display()));
+    }
+    if path.join("runtime/Cargo.toml").is_file() && path.join("toolgen/Cargo.toml").is_file() {
+        Ok(())
     } else {
         Err(format!("`--toolgen-path {}` is not a checkout of toolgen", path.display()))
     }
@@ -148,7 +148,7 @@ fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Ve
 }
 
 /// Whether a manifest of cargo names a dependency.
-fn has_dependency(manifest: &str, name: &str) -> bool {
+pub(super) fn has_dependency(manifest: &str, name: &str) -> bool {
     manifest.lines().map(str::trim_start).any(|line| {
         let key = line.split(['=', '.']).next().unwrap_or_default().trim().trim_matches('"');
         key == name
@@ -158,12 +158,30 @@ fn has_dependency(manifest: &str, name: &str) -> bool {
 
 /// Lets cargo add a dependency, which keeps the formatting of the manifest. Returns whether it did.
 fn cargo_add(folder: &Path, name: &str, path: &Path, words: &[&str]) -> bool {
-    let Ok(path) = fs::canonicalize(path) else { return false };
-    let Ok(manifest) = fs::canonicalize(folder.join("Cargo.toml")) else { return false };
+    // Not resolved: where a link leads is the business of this machine.
+    let (Ok(full), Ok(manifest)) =
+        (std::path::absolute(path), std::path::absolute(folder.join("Cargo.toml")))
+    else {
+        return false;
+    };
     let mut command = super::cargo();
-    command.args(["add", "--quiet", "--offline", "--manifest-path"]).arg(manifest);
-    command.arg(name).arg("--path").arg(path).args(words);
-    quiet(&mut command)
+    command.args(["add", "--quiet", "--offline", "--manifest-path"]).arg(&manifest);
+    command.arg(name).arg("--path").arg(full).args(words);
+    quiet(&mut command) && (path.is_relative() || keep_path(&manifest, name, path))
+}
+
+/// Writes a path as it was given, which cargo makes one from the folder of the manifest. Returns whether that is done.
+fn keep_path(manifest: &Path, name: &str, path: &Path) -> bool {
+    let Ok(text) = fs::read_to_string(manifest) else { return false };
+    let given = format!("path = {}", serde_json::Value::from(path.display().to_string()));
+    let lines = text.split_inclusive('\n').map(|line| {
+        let at = line.find("path = \"").filter(|_| line.starts_with(&format!("{name} = ")));
+        let Some((head, rest)) = at.and_then(|at| line.split_at_checked(at)) else { return line.to_owned() };
+        let end = rest.match_indices('"').nth(1).map_or(rest.len(), |(at, _)| at + 1);
+        format!("{head}{given}{}", rest.get(end..).unwrap_or_default())
+    });
+    let changed: String = lines.collect();
+    write_if_changed(manifest, &changed).is_ok()
 }
 
 fn quiet(command: &mut Command) -> bool {

@@ -1,6 +1,7 @@
 //! `new`: adds a tool to a manifest, to be filled in.
 
 mod insert;
+mod needs;
 
 use std::fs;
 use std::io;
@@ -60,6 +61,7 @@ pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
     }
     let line = changed.lines().position(|line| line.trim_start().starts_with(&format!("{}:", task.tool)));
     output.line(&format!("{file}:{}: added {} (fill it in)", line.unwrap_or(0) + 1, task.tool))?;
+    needs::tell(&task.kind, &task.manifest, output)?;
     output.note(&format!("`cargo toolgen check {file}` says what is missing"));
     Ok(Outcome::Fine)
 }
@@ -129,15 +131,17 @@ fn rust(tool: &str, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Problems);
     }
     output.line(&format!("wrote {}", path.display()))?;
-    // What `init` says to write has a module of this name, within which the file is found, too.
-    let has_module = |file: &&str| fs::read_to_string(file).is_ok_and(|text| text.contains("mod tools {"));
-    let place = match ["src/main.rs", "src/lib.rs"].into_iter().find(has_module) {
-        Some(file) => format!("`pub mod {name};` to `mod tools` in {file}"),
-        None => format!("`pub mod {name};` to src/tools.rs and `mod tools;` beside `main`"),
+    // A name of its own: `tools` is the module that `init` says to write, which has the tools of the manifest.
+    let file = if Path::new("src/main.rs").is_file() { "src/main.rs" } else { "src/lib.rs" };
+    let own = fs::read_to_string(file).unwrap_or_default();
+    let others = match own.contains("include_tools!") || Path::new("tools.yaml").is_file() {
+        true => ", Engines::new().tools(tools::TOOLS)?",
+        false => "",
     };
     output.line(&format!(
-        "\nAdd {place}, and the tool to the registry, beside others:\n\n    \
-         Registry::new(toolset![tools::{name}::{name}, engines.tools(tools::TOOLS)?])?\n\nThe test needs \
+        "\nAdd to {file}, beside its other modules:\n\n    #[path = \"tools/{name}.rs\"]\n    mod {name};\n\n\
+         and the tool to the registry, beside others:\n\n    \
+         Registry::new(toolgen_runtime::toolset![{name}::{name}{others}])?\n\nThe test needs \
          `cargo add --dev serde_json` and `cargo add --dev tokio --features macros,rt`."
     ))?;
     Ok(Outcome::Fine)

@@ -1,0 +1,145 @@
+//! Gives a crate what the tools of a kind need to run, and says what is left to write.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use toolgen::write::write_if_changed;
+
+use super::super::init::has_dependency;
+use super::super::output::Output;
+
+const RUNTIME: &str = "toolgen-runtime";
+
+/// What a program needs for the tools of a kind.
+struct Needs {
+    /// The feature of `toolgen-runtime`; empty if there is none.
+    feature: &'static str,
+    /// What is to be written, and where; empty if nothing is.
+    place: &'static str,
+    line: &'static str,
+}
+
+fn of_kind(kind: &str) -> Needs {
+    const ENGINES: &str = "behind `Engines::new()`, or no tool of the manifest can run";
+    let (feature, place, line) = match kind {
+        "command" => ("process", "", ""),
+        "http" => ("http", ENGINES, ".with(toolgen_runtime::engine::http::HttpEngine::builder().build()?)"),
+        "agent" => (
+            "agent",
+            "behind `Engines::new()`, with an `AgentRunner` that talks to your model, or no tool of the manifest can run",
+            ".with(toolgen_runtime::agent::sub_agent::AgentEngine::new(runner))",
+        ),
+        "function" => (
+            "typed",
+            "behind `Engines::new()`, with a type that implements the trait `tools::Functions`, or no tool of the \
+             manifest can run",
+            ".with(tools::functions(your_type))",
+        ),
+        "effect" => (
+            "",
+            "behind `Provider::builder(…)`, with an `EffectHandler`, or calls of the tool fail",
+            ".effect(\"ask\", handler)",
+        ),
+        _ => ("", "", ""),
+    };
+    Needs { feature, place, line }
+}
+
+/// Adds the feature to the crate whose folder has the manifest of the tools, and says what to write. Without a crate
+/// there, nothing is said: the command line runs the tools.
+pub(super) fn tell(kind: &str, manifest: &Path, output: &mut Output) -> io::Result<()> {
+    let cargo = manifest.with_file_name("Cargo.toml");
+    let before = fs::read_to_string(&cargo).unwrap_or_default();
+    if !has_dependency(&before, RUNTIME) {
+        return Ok(());
+    }
+    let Needs { feature, place, line } = of_kind(kind);
+    if !feature.is_empty() {
+        let file = cargo.display();
+        match with_feature(&before, RUNTIME, feature) {
+            Some(after) if after == before => {}
+            Some(after) if write_if_changed(&cargo, &after).is_ok() => {
+                output.line(&format!("added the feature `{feature}` of {RUNTIME} to {file}"))?;
+            }
+            _ => output.line(&format!("\nSee that {file} names the feature `{feature}` of {RUNTIME}."))?,
+        }
+    }
+    if !line.is_empty() {
+        output.line(&format!("\nWrite {place}:\n\n    {line}\n"))?;
+    }
+    Ok(())
+}
+
+/// Returns the text of a manifest of cargo in which a dependency has a feature; everything else stays as it is, also its
+/// path. `None` if the dependency is not written in one line.
+fn with_feature(text: &str, name: &str, feature: &str) -> Option<String> {
+    let mut table = "";
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with('[') {
+            table = line.trim();
+        }
+        let value = line.strip_prefix(name).map(str::trim_start).and_then(|rest| rest.strip_prefix('='));
+        if let Some(value) = value.filter(|_| table == "[dependencies]") {
+            let value = value.trim();
+            let changed = if let Some((head, list)) = value.split_once("features = [") {
+                let (list, tail) = list.split_once(']')?;
+                if list.split(',').any(|one| one.trim().trim_matches('"') == feature) {
+                    return Some(text.to_owned());
+                }
+                let comma = if list.trim().is_empty() { "" } else { ", " };
+                format!("{head}features = [{}{comma}\"{feature}\"]{tail}", list.trim_end_matches([',', ' ']))
+            } else if let Some(inner) = value.strip_suffix('}') {
+                format!("{}, features = [\"{feature}\"] }}", inner.trim_end())
+            } else if value.starts_with('"') && value.ends_with('"') {
+                format!("{{ version = {value}, features = [\"{feature}\"] }}")
+            } else {
+                return None;
+            };
+            let (before, rest) = text.split_at_checked(start)?;
+            let after = rest.get(line.len()..)?;
+            let end = line.get(line.trim_end().len()..)?;
+            return Some(format!("{before}{name} = {changed}{end}{after}"));
+        }
+        start += line.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_feature;
+
+    #[test]
+    fn a_feature_is_added_and_nothing_else_changes() {
+        for (value, wanted) in [
+            ("\"1\"", "{ version = \"1\", features = [\"http\"] }"),
+            ("{ path = \"../x\" }", "{ path = \"../x\", features = [\"http\"] }"),
+            (
+                "{ path = \"/x\", features = [\"typed\"] }",
+                "{ path = \"/x\", features = [\"typed\", \"http\"] }",
+            ),
+            ("{ features = [], path = \"/x\" } # mine", "{ features = [\"http\"], path = \"/x\" } # mine"),
+            ("{ features = [\"http\"] }", "{ features = [\"http\"] }"),
+        ] {
+            let text = |value: &str| {
+                format!("[package]\nname = \"a\"\n[dependencies]\nb = \"1\"\nx = {value}\n[lints]\n")
+            };
+            let changed = with_feature(&text(value), "x", "http");
+            assert_eq!(changed.as_deref(), Some(&*text(wanted)), "{value}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_one_line_stays_as_it_is() {
+        for text in [
+            "[dependencies.x]\nversion = \"1\"\n",
+            "[dependencies]\nx.workspace = true\n",
+            "[dependencies]\nx = { features = [\n  \"a\",\n] }\n",
+            "[build-dependencies]\nx = \"1\"\n",
+        ] {
+            assert_eq!(with_feature(text, "x", "http"), None, "{text}");
+        }
+    }
+}
