@@ -411,7 +411,7 @@ async fn records_say_who_approved() {
         .collect();
     assert_eq!(
         said,
-        [("refused", false, ""), ("ok", true, "Eve"), ("refused", true, "Eve"), ("ok", true, "Ada")]
+        [("refused", false, ""), ("ok", true, "Eve"), ("error", true, "Eve"), ("ok", true, "Ada")]
     );
 }
 
