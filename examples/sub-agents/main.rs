@@ -6,6 +6,7 @@
 
 use std::error::Error;
 
+use serde_json::json;
 use toolgen_examples::{recorded, show};
 use toolgen_runtime::agent::agent_loop::{Loop, WireModel};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
@@ -23,13 +24,15 @@ fn search(
     things.into_iter().filter(|thing| thing.contains(words)).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the model of a sub-agent. Another provider, and a smaller model, would do as well.
+/// Returns the model of a sub-agent, as its configuration says. Another provider would do as well.
 fn model(task: &AgentTask, _: &AgentMonitor) -> WireModel<'static, String> {
     let replies = match task.name.as_str() {
         "researcher" => include_str!("researcher.json"),
         _ => include_str!("critic.json"),
     };
-    WireModel::new(WireFormat::Anthropic, recorded(replies)).with_system(task.system_prompt.as_str())
+    WireModel::new(WireFormat::Anthropic, recorded(replies))
+        .with_model(task.model_config["name"].as_str().unwrap_or("large"))
+        .with_system(task.system_prompt.as_str())
 }
 
 fn print(event: Event) {
@@ -44,6 +47,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let researcher = SubAgentTool::builder("researcher", LoopRunner::new(model))
         .description("Finds out what we have.")
         .system_prompt("You look things up. Say only what you found.")
+        .model_config(json!({ "name": "small" }))
         .tools(toolset![search])
         .effects(Effects::NONE)
         .max_turns(5)

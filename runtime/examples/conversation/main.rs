@@ -29,7 +29,7 @@ fn add(
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     // The `reqwest` of this repository leaves the choice of cryptography to the program.
-    let _ = ring::default_provider().install_default();
+    let _ = ring::default_provider().install_default(); // of `rustls::crypto`; an error only says that there is one already
     let mut arguments = env::args().skip(1);
     let (name, base) = (arguments.next().unwrap_or_default(), arguments.next().unwrap_or_default());
     let key = env::var("API_KEY").unwrap_or_default();

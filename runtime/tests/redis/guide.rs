@@ -19,7 +19,7 @@ fn shared(registry: &Registry, url: &str, key: &[u8; 32]) -> Result<Provider, Bo
         .rate_limit(state.rate_limit(WindowLimit::new().with_per_tool(10)).on_failure(OnFailure::Degrade))
         .breaker(state.breaker(BreakerSettings::DEFAULT).start()?) // inside of a Tokio runtime
         .repeat_store(state.failures())
-        .approval_key(key) // requests are sealed with it, so that another process can resume them
+        .approval_key(key) // 32 random bytes from a secret store: another process with it can resume requests
         .approval_store(state.approvals())
         .build()?;
     let sessions = Sessions::shared(SessionsLimits::DEFAULT, state.sessions());

@@ -1,7 +1,5 @@
 //! Models: loops, streams, transcripts, tools in requests, discovery.
 
-use std::error::Error;
-
 use serde_json::{Value, json};
 use toolgen_runtime::agent::agent_loop::{Loop, Transcript};
 use toolgen_runtime::registry::discovery::Discovery;
@@ -11,14 +9,40 @@ use toolgen_runtime::{Provider, Registry, ToolContext};
 
 use crate::AnyResult;
 
+use std::error::Error;
+
+/// Sends a request, and tells what came back in place of JSON.
+async fn post(request: reqwest::RequestBuilder) -> Result<Value, String> {
+    let reply = request.send().await.map_err(|why| causes(&why))?;
+    let status = reply.status();
+    let text = reply.text().await.map_err(|why| causes(&why))?;
+    serde_json::from_str(&text).map_err(|_| format!("{status}: {text}"))
+}
+
+/// An error with its causes: reqwest itself says no more than `error sending request`.
+fn causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+pub(crate) async fn posted(request: reqwest::RequestBuilder) -> Result<Value, String> {
+    post(request).await
+}
+
 async fn a_loop(provider: Provider, client: reqwest::Client, url: &str, key: &str) -> AnyResult {
     let send = |request: Value| {
-        let request = client
-            .post(url)
-            .header("x-api-key", key)
-            .header("anthropic-version", "2023-06-01")
-            .json(&request);
-        async { request.send().await?.json().await }
+        post(
+            client
+                .post(url)
+                .header("x-api-key", key)
+                .header("anthropic-version", "2023-06-01")
+                .json(&request),
+        )
     };
     let mut agent = Loop::new(&provider, WireFormat::Anthropic, send)?
         .with_model("claude-sonnet-5-5")

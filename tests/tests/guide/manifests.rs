@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use toolgen_runtime::agent::agent_loop::{ModelTurn, Transcript};
-use toolgen_runtime::agent::sub_agent::{AgentEngine, AgentMonitor, AgentTask, LoopRunner};
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::executor::{ContainerExecutor, LocalExecutor};
 use toolgen_runtime::{Limits, Provider, ProviderContext, Registry, ToolContext, ToolError};
 
 use crate::AnyResult;
-use crate::readme::tools::TOOLS;
 
 fn sandboxed() -> ProviderContext {
     let context = ProviderContext::new()
@@ -38,33 +35,31 @@ mod a_toolset {
 }
 
 mod an_agent {
+    use std::error::Error;
+
+    use serde_json::{Value, json};
+
     use super::*;
+    use crate::conversation::posted as post;
+    use crate::readme::tools;
 
-    #[derive(Clone)]
-    struct Client;
+    use toolgen_runtime::agent::agent_loop::WireModel;
+    use toolgen_runtime::agent::sub_agent::{AgentEngine, AgentMonitor, AgentTask, LoopRunner};
+    use toolgen_runtime::engine::Engines;
+    use toolgen_runtime::wire::WireFormat;
 
-    impl Client {
-        fn for_model(_: &serde_json::Value, _: &str) -> Client {
-            Client
-        }
-
-        async fn next_turn(&self, _: Transcript) -> Result<ModelTurn, std::io::Error> {
-            Ok(ModelTurn::default())
-        }
-    }
-
-    fn registry() -> AnyResult<Registry> {
-        // `task` has the system prompt, the model and the tools; what is returned answers a transcript with the next turn.
-        let runner = LoopRunner::new(|task: &AgentTask, _: &AgentMonitor| {
-            let client = Client::for_model(&task.model_config, &task.system_prompt);
-            move |transcript: Transcript| {
-                let client = client.clone();
-                async move { client.next_turn(transcript).await } // Result<ModelTurn, _>
-            }
-        });
-        let engines = Engines::new().with(AgentEngine::new(runner));
-        let registry = Registry::new(engines.tools(TOOLS)?)?;
-        Ok(registry)
+    fn registry(client: reqwest::Client, url: &'static str) -> Result<Registry, Box<dyn Error>> {
+        // Gives the model for a task, which has the system prompt and `model` of the manifest; it is offered the agent's tools.
+        let model = move |task: &AgentTask, _: &AgentMonitor| {
+            let client = client.clone();
+            let send = move |request: Value| post(client.post(url).json(&request));
+            WireModel::new(WireFormat::OpenAiChat, send)
+                .with_model(task.model_config["name"].as_str().unwrap_or("large"))
+                .with_options(json!({ "temperature": task.model_config["temperature"] }))
+                .with_system(task.system_prompt.as_str())
+        };
+        let engines = Engines::new().with(AgentEngine::new(LoopRunner::new(model)));
+        Ok(Registry::new(engines.tools(tools::TOOLS)?)?)
     }
 }
 

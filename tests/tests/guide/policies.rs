@@ -164,30 +164,51 @@ mod approvals {
         Ok(response.text().to_owned())
     }
 
-    fn turn_of(caller: &toolgen_runtime::layers::middleware::CalledBy) -> ToolContext {
-        assert_eq!(caller.principal, None);
-        ToolContext::new("turn-2", "")
+    fn scopes_of(_: &str) -> [&'static str; 1] {
+        ["pay"]
     }
 
     async fn across_processes() -> AnyResult<String> {
         let registry = Registry::new(toolset![pay, balance])?;
-        let (key, folder) = ("0123456789abcdef0123456789abcdef", std::env::temp_dir());
-        let file = folder.join(format!("toolgen-guide-{}.db", std::process::id()));
+        let file = std::env::temp_dir().join(format!("toolgen-guide-{}.db", std::process::id()));
         let _ = std::fs::remove_file(&file);
+        let key_file = &file.with_extension("key");
+        std::fs::write(key_file, [7; 32])?;
         use toolgen_runtime::layers::approval::{Approvals, SqliteApprovals}; // feature `sqlite`
 
-        let approvals = Approvals::new(SqliteApprovals::open(&file)?);
+        let key = std::fs::read(key_file)?; // 32 random bytes: see below
+        let approvals = Approvals::new(SqliteApprovals::open(&file)?).with_worker("pay-1"); // who claims calls, in lists
         let provider = Provider::builder(&registry)
             .middleware(LargeSums)
             .approval_key(key) // the same wherever such calls are made or run
             .approval_queue(approvals.clone())
             .build()?;
         let call = ToolCall::new("call-1", "pay", json!({"to": "Ada", "cents": 9_000}));
-        let response = provider.call(call, &ToolContext::new("turn-1", "")).await;
+        let ada = toolgen_runtime::Principal::new("key-7").with_scopes(["pay"]);
+        let turn = ToolContext::new("turn-1", "")
+            .with_principal(ada)
+            .with_session(toolgen_runtime::Session::new("monday"));
+        let response = provider.call(call, &turn).await;
         let Err(ToolError::ApprovalRequired(request)) = response.outcome else {
             return Err("it did not wait".into());
         };
         approvals.grant(request.queue_id(), "Grace", "").await?;
+        use toolgen_runtime::layers::middleware::CalledBy;
+        use toolgen_runtime::{Principal, Session};
+
+        /// The turn of who made the call: it is resumed for the same principal and session, and for no other.
+        fn turn_of(caller: &CalledBy) -> ToolContext {
+            let mut turn = ToolContext::new("approved", "");
+            if let Some(id) = &caller.principal {
+                // Of the program: what this principal may do now.
+                turn = turn.with_principal(Principal::new(id.clone()).with_scopes(scopes_of(id)));
+            }
+            if let Some(id) = &caller.session_id {
+                turn = turn.with_session(Session::new(id.clone()));
+            }
+            turn
+        }
+
         for entry in approvals.decided().await? {
             let turn = turn_of(&entry.called_by);
             match provider.resume_decided(&entry.id, &turn).await {
@@ -199,7 +220,7 @@ mod approvals {
             }
         }
         let ended = approvals.get(request.queue_id()).await?.ok_or("it is gone")?;
-        let _ = std::fs::remove_file(&file);
+        let _ = (std::fs::remove_file(&file), std::fs::remove_file(key_file));
         Ok(format!("{}, {:?}", ended.state, ended.outcome.map(|outcome| outcome.error_code)))
     }
 

@@ -209,7 +209,7 @@ pub(super) fn command() -> Command {
         .subcommand(
             Command::new("explain")
                 .about("Explain a code of a problem; without one, list them all")
-                .arg(Arg::new("code").value_name("CODE"))
+                .arg(Arg::new("code").value_name("CODE").help("The code, as `check` prints it, such as E0106"))
                 .arg(format()),
         );
     let command = project::with_commands(command)
