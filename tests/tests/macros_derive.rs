@@ -249,6 +249,7 @@ async fn types_of_other_crates_come_over_a_bridge() {
 }
 
 /// Names what to move.
+#[allow(dead_code, reason = "its debug output is what is looked at")]
 #[derive(Debug, toolgen_runtime::ToolInput)]
 #[serde(rename_all = "camelCase")]
 struct Target {
@@ -263,6 +264,7 @@ struct Target {
     way: Way,
 }
 
+#[allow(dead_code, reason = "its debug output is what is looked at")]
 #[derive(Debug, toolgen_runtime::ToolInput)]
 enum Way {
     Over(#[arg(schemars)] foreign::Name),

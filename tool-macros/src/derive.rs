@@ -86,13 +86,13 @@ impl Input {
 
 impl Field {
     /// Returns the value of the field, from an expression of the type that is decoded.
-    pub(crate) fn unwrapped(&self, decoded: TokenStream) -> TokenStream {
-        self.foreign.as_ref().map_or(decoded.clone(), |foreign| foreign.unwrapped(&decoded))
+    pub(crate) fn unwrapped(&self, decoded: &TokenStream) -> TokenStream {
+        self.foreign.as_ref().map_or_else(|| decoded.clone(), |foreign| foreign.unwrapped(decoded))
     }
 
     /// Returns an expression of the type that is decoded, from the value of the field.
-    pub(crate) fn wrapped(&self, value: TokenStream) -> TokenStream {
-        self.foreign.as_ref().map_or(value.clone(), |foreign| foreign.wrapped(&value))
+    pub(crate) fn wrapped(&self, value: &TokenStream) -> TokenStream {
+        self.foreign.as_ref().map_or_else(|| value.clone(), |foreign| foreign.wrapped(value))
     }
 }
 

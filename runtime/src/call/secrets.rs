@@ -188,8 +188,9 @@ impl Secrets {
     pub(crate) fn hide_in(&self, result: &mut ToolResult) {
         for content in &mut result.content {
             let bytes = match content {
-                Content::Image { data, .. } | Content::Audio { data, .. } => Some(&*data),
-                Content::Resource { data: ResourceData::Base64(data), .. } => Some(&*data),
+                Content::Image { data, .. }
+                | Content::Audio { data, .. }
+                | Content::Resource { data: ResourceData::Base64(data), .. } => Some(&*data),
                 _ => None,
             };
             // With a mask in it, it would be no Base64.

@@ -25,7 +25,7 @@ fn payload_of(path: &TokenStream, payload: &Payload, defaults: bool) -> TokenStr
         Payload::Newtype(field) => {
             let (ty, member) = (&field.ty, &field.member);
             let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-            let made = field.unwrapped(quote!((#of.make)(value)?));
+            let made = field.unwrapped(&quote!((#of.make)(value)?));
             quote!(#path { #member: #made })
         }
         Payload::Tuple(fields) => {
@@ -33,7 +33,7 @@ fn payload_of(path: &TokenStream, payload: &Payload, defaults: bool) -> TokenStr
             let takes = fields.iter().map(|field| {
                 let (ty, member) = (&field.ty, &field.member);
                 let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-                let taken = field.unwrapped(quote!(items.next(#of)?));
+                let taken = field.unwrapped(&quote!(items.next(#of)?));
                 quote!(#member: #taken)
             });
             quote!({ let mut items = __toolgen::Items::new(value, #count)?; #path { #(#takes),* } })
@@ -78,7 +78,7 @@ pub(super) fn default_of(field: &Field, of_container: &TokenStream) -> Option<To
         (None, None) if field.serde.container_default => Some(of_container.clone()),
         (None, None) => None,
     };
-    default.map(|default| field.wrapped(default))
+    default.map(|default| field.wrapped(&default))
 }
 
 fn taken(field: &Field) -> TokenStream {
@@ -90,13 +90,14 @@ fn taken(field: &Field) -> TokenStream {
         return quote!({ let skipped: #ty = #default; skipped });
     }
     if field.serde.flatten {
-        return field.unwrapped(quote!(fields.flat::<#ty>()?));
+        return field.unwrapped(&quote!(fields.flat::<#ty>()?));
     }
     let of = quote_spanned!(span=> __toolgen::of::<#ty>());
-    field.unwrapped(match default {
+    let taken = match default {
         Some(default) => quote!(fields.take_or(#of, #name, || #default)?),
         None => quote!(fields.take(#of, #name)?),
-    })
+    };
+    field.unwrapped(&taken)
 }
 
 fn variants_of(variants: &[Variant], tagging: &Tagging) -> TokenStream {

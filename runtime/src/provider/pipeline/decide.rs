@@ -54,7 +54,7 @@ impl Arguments {
 
 /// Returns the arguments as people see them who approve the call, if they can be shown whole.
 fn seen(redactor: Option<&ToolRedactor>, arguments: &Value) -> Result<Value, ToolError> {
-    redactor.map_or(Ok(Value::Null), |redactor| redactor.for_approval(arguments)).map_err(not_shown)
+    redactor.map_or(Ok(Value::Null), |redactor| redactor.for_approval(arguments)).map_err(|why| not_shown(&why))
 }
 
 impl Layers {
@@ -94,7 +94,7 @@ impl Layers {
                 Decision::NeedApproval(reason) => {
                     let secrets = ctx.secrets().unwrap_or_default();
                     let seen = seen(redactor, &arguments.shown)?;
-                    let reason = self.redactor.reason(&reason, &seen, &secrets).map_err(not_shown)?;
+                    let reason = self.redactor.reason(&reason, &seen, &secrets).map_err(|why| not_shown(&why))?;
                     if !approved.contains(&reason) && !reasons.contains(&reason) {
                         reasons.push(reason);
                     }

@@ -108,11 +108,10 @@ impl Linear {
             }
             match self.program[at] {
                 Step::Done => return true,
-                Step::Take(_) => {}
                 Step::Jump(to) => open.push(to),
                 Step::Split(one, other) => open.extend([one, other]),
                 Step::At(place) if place.is_at(before, after) => open.push(at + 1),
-                Step::At(_) => {}
+                Step::At(_) | Step::Take(_) => {}
             }
         }
         false
