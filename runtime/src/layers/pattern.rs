@@ -171,7 +171,8 @@ fn text_fits(expected: &str, found: &str) -> bool {
 
 /// Whether a mask within a text may stand for this character.
 fn of_secret(byte: u8, narrow: bool) -> bool {
-    let ends = byte.is_ascii_whitespace() || byte.is_ascii_control() || b"\"'`&;|<>(){}[],$\\".contains(&byte);
+    let ends =
+        byte.is_ascii_whitespace() || byte.is_ascii_control() || b"\"'`&;|<>(){}[],$\\".contains(&byte);
     let ends_part = narrow && b"/?#@".contains(&byte);
     !ends && !ends_part
 }

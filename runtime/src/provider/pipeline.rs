@@ -289,8 +289,9 @@ impl Provider {
                 if let Some(guard) = &guard
                     && !repeat::succeeded(&outcome)
                     && let Ok(arguments) = parsed(call.arguments.clone())
+                    && let Some(told) = guard.note(guard.counted(spec.name.as_str(), &arguments), &outcome)
                 {
-                    guard.note(guard.counted(spec.name.as_str(), &arguments), &outcome).await;
+                    told.await;
                 }
                 outcome
             }
@@ -328,8 +329,10 @@ impl Provider {
         let unmet = layers.require(spec, arguments.as_ref().ok(), ctx, &inner.registry).await?;
         let arguments = arguments?;
         let mut repeats = guard.map(|guard| (guard, guard.counted(spec.name.as_str(), &arguments)));
-        if let Some((guard, counted)) = &mut repeats {
-            guard.check(spec.name.as_str(), counted).await?;
+        if let Some((guard, counted)) = &mut repeats
+            && let Some(asked) = guard.check(spec.name.as_str(), counted)?
+        {
+            asked.await?;
         }
         let registered = (&**inner.registry.at(admitted.index), &inner.registry);
         let redactor = inner.redactor_at(admitted.index);
@@ -350,8 +353,10 @@ impl Provider {
             }
             Err(why) => Err(why),
         };
-        if let Some((guard, counted)) = repeats {
-            guard.note(counted, &outcome).await;
+        if let Some((guard, counted)) = repeats
+            && let Some(told) = guard.note(counted, &outcome)
+        {
+            told.await;
         }
         outcome.map(|result| depends::reported(&unmet, result))
     }

@@ -103,7 +103,10 @@ fn a_grant_runs_once_whenever_the_program_is_killed() {
     let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     let rows: Vec<(String, String)> = rows.map(Result::unwrap).collect();
     let rows: Vec<_> = rows.iter().map(|(status, by)| (status.as_str(), by.as_str())).collect();
-    assert_eq!(rows, [("refused", ""), ("unknown", "Eve"), ("error", "Eve"), ("error", "Eve")]);
+    assert_eq!(rows[..2], [("refused", ""), ("unknown", "Eve")]);
+    // What came of the others was told, and may not have been on disk when everything ended.
+    let is_late = |row: &(&str, &str)| [("error", "Eve"), ("unknown", "Eve")].contains(row);
+    assert!(rows.len() == 4 && rows[2..].iter().all(is_late), "{rows:?}");
 }
 
 #[tokio::test]

@@ -44,7 +44,7 @@ async fn a_certificate_is_wanted_that_is_valid_for_the_host() {
     call(&auditor, "one", welcome()).await;
     auditor.flush().await.unwrap();
     let secret = "SELECT ssl, version FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
-                  WHERE application_name = 'toolgen-audit'";
+                  WHERE application_name = 'toolgen'";
     assert_eq!(server.query("secret", secret), "t|TLSv1.3");
     // `require` verifies, too.
     let mut reader = AuditReader::connect(&with(&format!("sslmode=require&sslrootcert={root}"))).unwrap();

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::shared::FailureStore;
 use super::{CallKey, RepeatGuard, refusal, shown};
 use crate::base::canonical::digest;
+use crate::base::future::BoxFuture;
 use crate::base::sha256::sha256;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -102,12 +103,21 @@ impl Guard<'_> {
         Counted { here, there, has_failed: false }
     }
 
-    /// As [`RepeatGuard::check`], with the failures of other processes.
-    pub(crate) async fn check(&self, tool: &str, counted: &mut Counted) -> Result<(), ToolError> {
+    /// As [`RepeatGuard::check`]. Returns what is still to be waited for: whether other processes saw it fail.
+    pub(crate) fn check<'c>(
+        &'c self,
+        tool: &'c str,
+        counted: &'c mut Counted,
+    ) -> Result<Option<BoxFuture<'c, Result<(), ToolError>>>, ToolError> {
         self.rows.check_key(tool, counted.here)?;
+        let is_counted_there = self.shared.is_some() && counted.there.is_some();
+        Ok(is_counted_there.then(|| -> BoxFuture<'c, _> { Box::pin(self.check_there(tool, counted)) }))
+    }
+
+    async fn check_there(&self, tool: &str, counted: &mut Counted) -> Result<(), ToolError> {
         let (Some(shared), Some(call)) = (self.shared, &counted.there) else { return Ok(()) };
         // Where nobody can tell, what this process saw counts.
-        let Ok(Some(failed)) = Box::pin(shared.failures(call)).await else { return Ok(()) };
+        let Ok(Some(failed)) = shared.failures(call).await else { return Ok(()) };
         counted.has_failed = true;
         if failed.count >= self.rows.limit.get() {
             return Err(refusal(tool, failed.count, &failed.error));
@@ -115,31 +125,42 @@ impl Guard<'_> {
         Ok(())
     }
 
-    /// Notes how a call ended, unless it was refused or abandoned: then the tool is not to blame.
-    pub(crate) async fn note(&self, counted: Counted, outcome: &Result<ToolResult, ToolError>) {
+    /// Notes how a call ended, unless it was refused or abandoned: then the tool is not to blame. Returns what is still to
+    /// be waited for: that other processes know it.
+    pub(crate) fn note(
+        &self,
+        counted: Counted,
+        outcome: &Result<ToolResult, ToolError>,
+    ) -> Option<BoxFuture<'_, ()>> {
         let mut error = match outcome {
             Ok(result) => result.is_error().then(|| result.to_text()),
-            Err(ToolError::Failed { code, .. }) if code == SERVICE_UNAVAILABLE || is_refusal(code) => return,
+            Err(ToolError::Failed { code, .. }) if code == SERVICE_UNAVAILABLE || is_refusal(code) => {
+                return None;
+            }
             Err(
                 why @ (ToolError::Failed { .. } | ToolError::InvalidArgs { .. } | ToolError::Timeout { .. }),
             ) => Some(why.to_string()),
-            Err(_) => return,
+            Err(_) => return None,
         };
         // Later, when it is cut, nothing would recognise what is left of a secret.
         if let (Some(error), Some(secrets)) = (&mut error, self.ctx.secrets()) {
             secrets.hide_in_text(error);
         }
         self.rows.record_key(counted.here, error.as_deref());
-        let (Some(shared), Some(call)) = (self.shared, &counted.there) else { return };
-        // The call has run: if others cannot be told, this process still counts.
-        let _ = match error {
-            Some(error) => {
-                let memory = self.rows.memory.unwrap_or(FOREVER);
-                shared.failed(call, &sha256(error.as_bytes()), &shown(&error), memory).await
-            }
-            None if counted.has_failed => shared.succeeded(call).await,
-            None => Ok(()),
-        };
+        let (Some(shared), Some(call)) = (self.shared, counted.there) else { return None };
+        let is_news = error.is_some() || counted.has_failed;
+        let memory = self.rows.memory.unwrap_or(FOREVER);
+        is_news.then(|| -> BoxFuture<'_, ()> {
+            Box::pin(async move {
+                // The call has run: if others cannot be told, this process still counts.
+                let _ = match error {
+                    Some(error) => {
+                        shared.failed(&call, &sha256(error.as_bytes()), &shown(&error), memory).await
+                    }
+                    None => shared.succeeded(&call).await,
+                };
+            })
+        })
     }
 }
 

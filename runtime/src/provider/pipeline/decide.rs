@@ -54,7 +54,9 @@ impl Arguments {
 
 /// Returns the arguments as people see them who approve the call, if they can be shown whole.
 fn seen(redactor: Option<&ToolRedactor>, arguments: &Value) -> Result<Value, ToolError> {
-    redactor.map_or(Ok(Value::Null), |redactor| redactor.for_approval(arguments)).map_err(|why| not_shown(&why))
+    redactor
+        .map_or(Ok(Value::Null), |redactor| redactor.for_approval(arguments))
+        .map_err(|why| not_shown(&why))
 }
 
 impl Layers {
@@ -92,9 +94,7 @@ impl Layers {
                 }
                 Decision::Deny(why) => return Err(ToolError::denied(why)),
                 Decision::NeedApproval(reason) => {
-                    let secrets = ctx.secrets().unwrap_or_default();
-                    let seen = seen(redactor, &arguments.shown)?;
-                    let reason = self.redactor.reason(&reason, &seen, &secrets).map_err(|why| not_shown(&why))?;
+                    let reason = self.reason(&reason, redactor, &arguments.shown, ctx)?;
                     if !approved.contains(&reason) && !reasons.contains(&reason) {
                         reasons.push(reason);
                     }
@@ -109,6 +109,18 @@ impl Layers {
         let approved = Box::pin(self.approve(tool, (arguments.shown, shown), reasons, call, ctx)).await?;
         let wire = Arguments::approved(spec, approved.arguments.clone())?.wire;
         Ok((wire, Some(approved)))
+    }
+
+    /// Returns a reason for an approval as people see it.
+    fn reason(
+        &self,
+        reason: &str,
+        redactor: Option<&ToolRedactor>,
+        arguments: &Value,
+        ctx: &ToolContext,
+    ) -> Result<String, ToolError> {
+        let (seen, secrets) = (seen(redactor, arguments)?, ctx.secrets().unwrap_or_default());
+        self.redactor.reason(reason, &seen, &secrets).map_err(|why| not_shown(&why))
     }
 
     async fn ask(
