@@ -43,8 +43,7 @@ pub struct ToolSpec {
     pub returns: Text,
     /// When to use the tool. May be empty.
     pub use_for: Text,
-    /// Documentation for a prompt, replacing the text that is otherwise generated from the other fields. It can drift
-    /// away from them, so use it only for what they cannot say. If empty, the generated text is used.
+    /// Documentation for a prompt, in place of what is generated from the other fields, from which it can drift away.
     pub documentation: Text,
     /// Example calls for a model to imitate.
     pub examples: List<Example>,
@@ -52,8 +51,7 @@ pub struct ToolSpec {
     pub input: Schema,
     /// The schema of the structured result, if known.
     pub output: Option<Schema>,
-    /// Whether `output` is what a document says of a service: results may differ from it, and are results all the same.
-    /// Contracts do not record it.
+    /// Whether results may differ from `output`, as services do from their documents. Contracts do not record it.
     pub output_may_differ: bool,
     /// The named shapes that `input` and `output` refer to, sorted by name. The tools of one document share the list;
     /// rendering takes from it only what a tool reaches.

@@ -208,8 +208,12 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         &["tokio::process"],
         "writes to the programs that are MCP servers",
     ),
+    (
+        "runtime/src/layers/approval/sqlite.rs",
+        &["std::fs"],
+        "makes the file of a queue, which holds secrets, for its owner alone",
+    ),
     ("runtime/src/layers/audit/jsonl.rs", &["std::fs"], "writes records"),
-    ("runtime/src/layers/audit/postgres/tls.rs", &["std::fs"], "reads the certificates that a URL names"),
     ("runtime/src/layers/audit/reader.rs", &["std::fs"], "reads the records of a file that is named"),
     ("runtime/src/layers/audit/reader/lines.rs", &["std::fs"], "reads the records of a file that is named"),
     (
@@ -218,6 +222,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "says by a locked file that a writer is alive",
     ),
     ("runtime/src/layers/cassette.rs", &["std::fs"], "reads and writes the file of a cassette"),
+    ("runtime/src/layers/postgres/tls.rs", &["std::fs"], "reads the certificates that a URL names"),
     ("runtime/src/layers/replay/run.rs", &["std::fs"], "reads and writes the file of a recorded run"),
     (
         "runtime/src/registry/contract.rs",

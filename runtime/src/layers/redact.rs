@@ -3,19 +3,14 @@
 //! A value is secret because the tool declares it (`#[arg(secret)]`, the format `password`, fields that are
 //! write-only), because of its key (`api_key`, `Authorization`, …), or because of its form (`sk-…`, `ghp_…`, a JSON
 //! Web Token, a private key, a URL with a password). The secrets in the arguments of a call, and in the answers to its
-//! questions, are then hidden wherever else they appear: in the error text, in the calls that its tool makes, through a
-//! sub-agent, too, and in pages of its result that are read later. That holds for records, events, spans, updates and
-//! lines of progress.
+//! questions, are then hidden wherever else they appear in records, events, spans, updates and lines of progress: in the
+//! error text, in the calls that its tool makes, through a sub-agent, too, and in pages of its result that are read later.
 //!
-//! People who approve a call have to see what runs. From them only these are hidden: the texts and numbers in arguments
-//! that are declared secret, texts under telling keys, and whole tokens of known forms, and they see how long each of the
-//! latter is. Lists and objects are never hidden, nor is a text because it repeats a secret or stands behind `Cookie:`, nor
-//! by a rule of the program. A call that cannot be shown whole does not wait for approval: it is refused.
+//! People who approve a call have to see what runs: from them only declared secrets, texts under telling keys and whole
+//! tokens of known forms are hidden, with their length. A call that cannot be shown whole is refused.
 //!
-//! The tool gets the secrets, of course, and the model sees the answer as the tool gives it: a tool that must not tell
-//! a model a secret must not say it.
-//!
-//! When in doubt, it hides too much. It never fails open: if a rule of the program panics, the text is dropped.
+//! The tool gets the secrets, and the model sees the answer as the tool gives it. When in doubt, it hides too much. It
+//! never fails open: if a rule of the program panics, the text is dropped.
 
 mod approver;
 mod bytes;

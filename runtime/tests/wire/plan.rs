@@ -2,6 +2,7 @@
 //! was shown.
 
 use serde_json::{Map, Value, json};
+#[cfg(feature = "agent")]
 use toolgen_runtime::agent::agent_loop::Loop;
 use toolgen_runtime::agent::dispatch::DispatchOptions;
 use toolgen_runtime::provider::Provider;
@@ -225,6 +226,7 @@ fn rules_between_arguments_of_an_exact_tool_are_rules() {
     assert!(reasons[0].reason.contains("`x-relations` is only told in the description"), "{reasons:?}");
 }
 
+#[cfg(feature = "agent")]
 #[tokio::test]
 async fn a_loop_plans_its_requests_and_reads_each_call_as_its_tool_was_shown() {
     let tools = Registry::builder().add(Echo(costing("one", 1, 0))).add(Echo(refused("two"))).seal().unwrap();

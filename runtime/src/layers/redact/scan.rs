@@ -2,10 +2,12 @@
 //!
 //! Every scanner only moves forward, so the time is linear in the length of the text, whatever it contains.
 
-use crate::base::truncate::floor;
+mod assigned;
 
 use super::REDACTED;
 use crate::base::secret_names::Keys;
+use crate::base::truncate::floor;
+use assigned::assignment_at;
 
 /// Tokens that start with a prefix of their issuer, followed by at least `least` characters of a class.
 #[derive(Clone, Debug)]
@@ -328,146 +330,4 @@ fn scheme(text: &[u8], from: usize, is_token: impl Fn(&[u8]) -> bool) -> Found {
 fn is_basic(token: &[u8]) -> bool {
     let prose = token.iter().skip(1).all(u8::is_ascii_lowercase);
     token.len() >= 8 && token.len().is_multiple_of(4) && !prose
-}
-
-fn in_name(byte: u8) -> bool {
-    word(byte) || byte == b'.'
-}
-
-/// Finds the password of `curl -u user:password`.
-fn of_curl(text: &[u8], name: &str, name_end: usize) -> Option<(usize, usize)> {
-    // The most that is read before the name and behind it, which keeps the time linear.
-    const NEAR: usize = 256;
-    if !matches!(name, "-u" | "--user" | "-U" | "--proxy-user") {
-        return None;
-    }
-    let line = text.get(name_end.saturating_sub(NEAR)..name_end)?.rsplit(|byte| *byte == b'\n').next()?;
-    line.windows(5).find(|word| word.eq_ignore_ascii_case(b"curl "))?;
-    let sign = name_end + usize::from(matches!(text.get(name_end), Some(b' ' | b'=')));
-    let quote = text.get(sign).copied().filter(|byte| matches!(byte, b'"' | b'\''));
-    let start = sign + usize::from(quote.is_some());
-    let near = text.get(start..text.len().min(start + NEAR))?;
-    let ends = |byte: &u8| *byte == b'\n' || quote.map_or(byte.is_ascii_whitespace(), |quote| *byte == quote);
-    let end = start + near.iter().position(ends).unwrap_or(near.len());
-    let colon = text.get(start..end)?.iter().position(|byte| *byte == b':')?;
-    (sign > name_end && start + colon + 1 < end).then_some((start + colon + 1, end))
-}
-
-fn assignment_at(text: &[u8], at: usize, keys: &Keys) -> Found {
-    // `%3Ftoken%3D`: the digits of an escape are no part of a name.
-    if escape(text, at).is_some() {
-        return Found::Skip(at + 3);
-    }
-    let name_end = run(text, at, in_name);
-    let name = text.get(at..name_end).and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default();
-    if name.is_empty() {
-        return Found::Skip(at + 1);
-    }
-    if let Some((start, end)) = of_curl(text, name, name_end) {
-        return Found::Hide(start, end);
-    }
-    let Some(start) = value_start(text, name, name_end) else { return Found::Skip(name_end) };
-    if !keys.holds(name) {
-        return Found::Skip(name_end);
-    }
-    let (start, end) = match escape(text, name_end) {
-        Some(_) => (start, encoded_end(text, start)),
-        None => value_bounds(text, start, name),
-    };
-    let bare = text.get(start..end).unwrap_or_default();
-    if bare.is_empty() || matches!(bare, b"null" | b"true" | b"false") {
-        return Found::Skip(end);
-    }
-    Found::Hide(start, end)
-}
-
-/// Returns the character that is percent-encoded at a position.
-fn escape(text: &[u8], at: usize) -> Option<u8> {
-    let digits = text.get(at..at + 3)?.strip_prefix(b"%")?;
-    let digit = |index: usize| digits.get(index).and_then(|digit| char::from(*digit).to_digit(16));
-    u8::try_from(digit(0)? * 16 + digit(1)?).ok()
-}
-
-/// Returns where a value ends that is percent-encoded, as what ends it is.
-fn encoded_end(text: &[u8], start: usize) -> usize {
-    let ends = |byte: u8| byte.is_ascii_whitespace() || b"&;,\"'<>)]}#".contains(&byte);
-    let at =
-        |at: &usize| text.get(*at).is_some_and(|byte| ends(*byte)) || escape(text, *at).is_some_and(ends);
-    (start..text.len()).find(at).unwrap_or(text.len())
-}
-
-/// Returns where the value of a name starts, if it has one.
-fn value_start(text: &[u8], name: &str, name_end: usize) -> Option<usize> {
-    if matches!(escape(text, name_end), Some(b'=' | b':')) {
-        return Some(name_end + 3);
-    }
-    let blank = |byte: u8| matches!(byte, b' ' | b'\t');
-    // A closing quote, after a backslash if this is text within text.
-    let quoted = run(text, name_end, |byte| matches!(byte, b'\\' | b'"' | b'\'')).min(name_end + 4);
-    let sign = run(text, quoted, blank);
-    match text.get(sign) {
-        Some(b'=' | b':') => Some(run(text, sign + 1, |byte| blank(byte) || matches!(byte, b'=' | b'>'))),
-        // `--token abc`
-        Some(_) if sign > quoted && quoted == name_end && name.starts_with("--") => Some(sign),
-        _ => None,
-    }
-}
-
-/// Returns the bounds of the value: a quoted text, a list or an object, or up to the end of a bare value.
-fn value_bounds(text: &[u8], start: usize, name: &str) -> (usize, usize) {
-    let open = run(text, start, |byte| byte == b'\\').min(start + 3);
-    match text.get(open) {
-        Some(quote @ (b'"' | b'\'')) => (open + 1, closing_quote(text, open + 1, *quote, open > start)),
-        Some(b'{' | b'[') => (open, closing_bracket(text, open)),
-        _ => {
-            // Headers whose values contain blanks.
-            let lower = name.to_ascii_lowercase();
-            let line = lower.ends_with("authorization") || lower.ends_with("cookie");
-            let ends = |byte: u8| match byte {
-                b'\n' | b'\r' | b'"' => true,
-                b' ' | b'\t' | b',' | b';' | b'&' | b'\'' | b')' | b'}' | b']' | b'<' | b'>' => !line,
-                _ => false,
-            };
-            (start, run(text, start, |byte| !ends(byte)))
-        }
-    }
-}
-
-/// Returns the position of the quote that ends a text, or the end. In text within text (`escaped`), the quote has a
-/// backslash.
-fn closing_quote(text: &[u8], from: usize, quote: u8, escaped: bool) -> usize {
-    let mut at = from;
-    while let Some(byte) = text.get(at) {
-        match byte {
-            b'\\' if escaped && text.get(at + 1) == Some(&quote) => return at,
-            // A backslash of the inner text, with the character it escapes.
-            b'\\' if escaped && text.get(at + 1) == Some(&b'\\') => {
-                at += if text.get(at + 2) == Some(&b'\\') { 4 } else { 3 };
-            }
-            b'\\' => at += 2,
-            byte if *byte == quote => return at,
-            _ => at += 1,
-        }
-    }
-    text.len()
-}
-
-/// Returns the end of a list or an object, or of the text if it is cut off.
-fn closing_bracket(text: &[u8], from: usize) -> usize {
-    let (mut at, mut depth) = (from, 0_usize);
-    while let Some(byte) = text.get(at) {
-        at += 1;
-        match byte {
-            b'"' => at = (closing_quote(text, at, b'"', false) + 1).min(text.len()),
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return at;
-                }
-            }
-            _ => {}
-        }
-    }
-    text.len()
 }

@@ -4,13 +4,17 @@
 //! look-around, all ways to match can be followed at once (Thompson's construction). Only the structure is read here; which
 //! characters a class or an escape means is still asked of that engine, one character at a time.
 
+mod read;
+#[cfg(test)]
+mod tests;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use read::Reader;
+
 /// The largest program; patterns that need a larger one are not tried like this.
 const MOST: usize = 2_000;
-/// The depth to which groups are read.
-const DEEPEST: usize = 100;
 
 /// A pattern as a program, without references and look-around.
 pub(super) struct Linear {
@@ -56,12 +60,8 @@ enum Node {
 impl Linear {
     /// Reads a pattern that the engine takes, in Unicode mode or not. `None` if it needs that engine.
     pub(super) fn of(pattern: &str, flags: &str) -> Option<Linear> {
-        let mut reader = Reader { rest: pattern, flags, atoms: Vec::new(), sources: Vec::new() };
-        let node = reader.choice(0)?;
-        if !reader.rest.is_empty() {
-            return None;
-        }
-        let mut linear = Linear { program: Vec::new(), atoms: reader.atoms };
+        let (node, atoms) = Reader::read(pattern, flags)?;
+        let mut linear = Linear { program: Vec::new(), atoms };
         linear.emit(&node)?;
         linear.program.push(Step::Done);
         Some(linear)
@@ -234,277 +234,6 @@ impl Threads {
     fn clear(&mut self) {
         for at in self.list.drain(..) {
             self.is_in[at] = false;
-        }
-    }
-}
-
-struct Reader<'p> {
-    rest: &'p str,
-    flags: &'p str,
-    atoms: Vec<Atom>,
-    /// The texts of the atoms.
-    sources: Vec<&'p str>,
-}
-
-impl<'p> Reader<'p> {
-    fn choice(&mut self, depth: usize) -> Option<Node> {
-        if depth > DEEPEST {
-            return None;
-        }
-        let mut branches = vec![self.sequence(depth)?];
-        while self.skip("|") {
-            branches.push(self.sequence(depth)?);
-        }
-        Some(Node::Choice(branches))
-    }
-
-    fn sequence(&mut self, depth: usize) -> Option<Node> {
-        let mut nodes = Vec::new();
-        while !self.rest.is_empty() && !self.rest.starts_with(['|', ')']) {
-            let node = self.part(depth)?;
-            nodes.push(self.quantified(node)?);
-        }
-        Some(Node::Sequence(nodes))
-    }
-
-    fn part(&mut self, depth: usize) -> Option<Node> {
-        if self.skip("^") {
-            return Some(Node::At(Place::Start));
-        }
-        if self.skip("$") {
-            return Some(Node::At(Place::End));
-        }
-        if self.rest.starts_with('(') {
-            return self.group(depth);
-        }
-        if self.skip(r"\b") {
-            return Some(Node::At(Place::Boundary(true)));
-        }
-        if self.skip(r"\B") {
-            return Some(Node::At(Place::Boundary(false)));
-        }
-        let length = match self.rest.as_bytes() {
-            [b'[', ..] => class_length(self.rest)?,
-            [b'\\', ..] => escape_length(self.rest)?,
-            [b'*' | b'+' | b'?', ..] => return None,
-            _ => self.rest.chars().next()?.len_utf8(),
-        };
-        let (source, rest) = self.rest.split_at_checked(length)?;
-        self.rest = rest;
-        self.atom(source).map(Node::Atom)
-    }
-
-    fn group(&mut self, depth: usize) -> Option<Node> {
-        self.skip("(");
-        if self.skip("?") && !self.skip(":") {
-            // A name. Everything else looks around or sets modes.
-            if !self.skip("<") || self.rest.starts_with(['=', '!']) {
-                return None;
-            }
-            self.rest = self.rest.split_once('>')?.1;
-        }
-        let inner = self.choice(depth + 1)?;
-        self.skip(")").then_some(inner)
-    }
-
-    fn quantified(&mut self, node: Node) -> Option<Node> {
-        let (least, most) = match self.rest.as_bytes().first() {
-            Some(b'*') => (0, None),
-            Some(b'+') => (1, None),
-            Some(b'?') => (0, Some(1)),
-            Some(b'{') => match counts(self.rest) {
-                Some((least, most, length)) => {
-                    self.rest = &self.rest[length..];
-                    self.skip("?");
-                    return Some(Node::Repeat(Box::new(node), least, most));
-                }
-                // Outside of Unicode mode it is a character like others.
-                None => return Some(node),
-            },
-            _ => return Some(node),
-        };
-        self.rest = &self.rest[1..];
-        // Whether few or many are tried first does not matter where no more is asked than whether there is a match.
-        self.skip("?");
-        if matches!(node, Node::At(_)) {
-            return None;
-        }
-        Some(Node::Repeat(Box::new(node), least, most))
-    }
-
-    fn atom(&mut self, source: &'p str) -> Option<usize> {
-        if let Some(known) = self.sources.iter().position(|known| *known == source) {
-            return Some(known);
-        }
-        self.atoms.push(Atom::of(source, self.flags)?);
-        self.sources.push(source);
-        Some(self.atoms.len() - 1)
-    }
-
-    fn skip(&mut self, start: &str) -> bool {
-        let rest = self.rest.strip_prefix(start);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-}
-
-/// Returns the length of a class, with its brackets.
-fn class_length(text: &str) -> Option<usize> {
-    let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b']' => return Some(at + 1),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Returns the length of an escape. `None`: it refers to a group.
-fn escape_length(text: &str) -> Option<usize> {
-    let rest = &text[1..];
-    let first = rest.chars().next()?;
-    let braces = |text: &str| text.starts_with('{').then(|| text.find('}').map(|at| at + 1)).flatten();
-    Some(match first {
-        '1'..='9' | 'k' => return None,
-        'u' => 2 + braces(&rest[1..]).unwrap_or(4),
-        'x' => 4,
-        'c' => 3,
-        'p' | 'P' => 2 + braces(&rest[1..])?,
-        // Old octal escapes have more digits.
-        '0' if rest[1..].starts_with(|next: char| next.is_ascii_digit()) => return None,
-        _ => 1 + first.len_utf8(),
-    })
-}
-
-/// Returns the numbers in `{1}`, `{1,}` or `{1,2}`, and its length.
-fn counts(text: &str) -> Option<(usize, Option<usize>, usize)> {
-    let (inner, _) = text.strip_prefix('{')?.split_once('}')?;
-    let (least, most) = match inner.split_once(',') {
-        None => (inner, Some(inner)),
-        Some((least, "")) => (least, None),
-        Some((least, most)) => (least, Some(most)),
-    };
-    let number = |text: &str| {
-        text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<usize>().ok()).flatten()
-    };
-    let most = match most {
-        Some(most) => Some(number(most)?),
-        None => None,
-    };
-    Some((number(least)?, most, inner.len() + 2))
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// What the engine says of a pattern in the mode in which it takes it.
-    fn both(pattern: &str, text: &str) -> Option<(bool, bool)> {
-        for flags in ["u", ""] {
-            if let Ok(regex) = regress::Regex::with_flags(pattern, flags) {
-                let linear = Linear::of(pattern, flags)?;
-                return Some((linear.is_match(text), regex.find(text).is_some()));
-            }
-        }
-        None
-    }
-
-    #[test]
-    fn patterns_in_use_are_followed_as_the_engine_does() {
-        let patterns = [
-            "^[a-z0-9_-]+$",
-            r"^https://([a-z]+\.)*corp\.example/",
-            "^(a+)+$",
-            r".*\S.*",
-            r"[\s\S]*",
-            r"^[\p{L}\p{N} ]{1,20}$",
-            r"\bfoo\b",
-            r"^(?:0|[1-9]\d{0,3})(\.\d+)?$",
-            r"^\u0041\x42\/[^/\]]*$",
-            "^(?<year>[0-9]{4})-(0[1-9]|1[0-2])$",
-            "a{2}b{1,}c{0,2}?$",
-            "x{,2}",
-            "^$",
-            "(|a)b",
-            r"^.\d\D\w\W$",
-            "[^]",
-            "日本+",
-        ];
-        let texts = [
-            "",
-            "a",
-            "aaab",
-            "foo bar",
-            "foobar",
-            "https://corp.example/x",
-            "https://a.b.corp.example/",
-            "https://evil/",
-            "0.5",
-            "1999.25",
-            "0123",
-            "AB/x]",
-            "AB/x",
-            "2024-12",
-            "2024-13",
-            "aabcc",
-            "x{,2}",
-            "日本本",
-            "Größe 7",
-            "b",
-            "\u{2028}",
-            " \n",
-            "é1x_-",
-        ];
-        for pattern in patterns {
-            for text in texts {
-                let Some((linear, engine)) = both(pattern, text) else {
-                    assert!(["[^]"].contains(&pattern), "{pattern} is read");
-                    continue;
-                };
-                assert_eq!(linear, engine, "{pattern} on {text:?}");
-            }
-        }
-        for needs_the_engine in [r"(a)\1", "a(?=b)", "(?<!a)b", r"(?<n>a)\k<n>"] {
-            assert!(Linear::of(needs_the_engine, "u").is_none(), "{needs_the_engine}");
-        }
-    }
-
-    #[test]
-    fn hostile_texts_take_time_by_their_length() {
-        for pattern in ["^(a+)+$", "^(a|aa)*$", "(.*)*x", "^(a?){30}(a?){30}b$", "a*a*a*a*a*a*a*b"] {
-            let linear = Linear::of(pattern, "u").unwrap();
-            let text = "a".repeat(20_000) + "!";
-            assert!(!linear.is_match(&text), "{pattern}");
-        }
-        assert!(Linear::of("(((a{9}){9}){9}){9}", "u").is_none(), "it is too large");
-    }
-
-    /// Patterns of all that is read here.
-    fn pattern() -> impl Strategy<Value = String> {
-        let atom = prop::sample::select(vec![
-            "a", "b", ".", "[ab]", "[^a]", r"\w", r"\s", r"\b", r"\B", "^", "$", "é", r"\u0061", r"[\d-]", "",
-        ]);
-        atom.prop_map(str::to_owned).prop_recursive(4, 24, 4, |inner| {
-            prop_oneof![
-                prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.concat()),
-                prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| format!("({})", parts.join("|"))),
-                (inner, prop::sample::select(vec!["*", "+", "?", "{2}", "{1,}", "{0,2}", "*?"]))
-                    .prop_map(|(part, times)| format!("(?:{part}){times}")),
-            ]
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn it_says_what_the_engine_says(pattern in pattern(), text in "[ab é\\n1-]{0,6}") {
-            if let Some((linear, engine)) = both(&pattern, &text) {
-                prop_assert_eq!(linear, engine, "{} on {:?}", pattern, text);
-            }
         }
     }
 }
