@@ -295,7 +295,8 @@ impl Provider {
                 }
                 outcome
             }
-            None => self.run_checked(admitted, guard.as_ref(), call, ctx, (record, watch)).await,
+            // On the heap: what waits for people and stores takes more room than the tool's own part.
+            None => Box::pin(self.run_checked(admitted, guard.as_ref(), call, ctx, (record, watch))).await,
         };
         // A replayed answer is as the model got it.
         if let Some(pages) =
