@@ -87,6 +87,10 @@ pub const APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
 /// 30 days.
 pub const APPROVALS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
+/// How long stores remember a name after its request expired, since clocks differ.
+#[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
+pub(crate) const SLACK: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Remembers which calls were resumed, so that none is resumed twice.
 ///
 /// Set with [`ProviderBuilder::approval_store`](crate::provider::ProviderBuilder::approval_store). The default,

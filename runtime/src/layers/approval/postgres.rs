@@ -7,12 +7,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio_postgres::{Client, Row};
 
 use super::error::ApprovalError;
-use super::queue::{ApprovalQueue, ApprovalState, QueueRow, forget_expired};
-use super::{APPROVALS_KEPT, ApprovalStore};
+use super::queue::{ApprovalQueue, ApprovalState, QueueRow, forget_expired, millis, signed};
+use super::{APPROVALS_KEPT, ApprovalStore, SLACK};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
-use crate::call::waiting::millis_of;
 use crate::layers::postgres::{Target, breaks};
 
 /// Creates the tables. Times are milliseconds since 1970.
@@ -50,9 +49,6 @@ const COLUMNS: &str = "id, version, state, asked_at, expires_at, entry::text, re
 /// Forgets the sealed calls of rows that have expired.
 const STRIPPED: &str =
     "UPDATE tool_approval_queue SET request = NULL WHERE expires_at <= $1 AND request IS NOT NULL";
-
-/// How long a name is remembered after its request expired, since clocks differ.
-const SLACK: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long a request may take by default, with the connection that it may need.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -297,14 +293,6 @@ fn whole_row(row: &Row) -> Result<QueueRow, tokio_postgres::Error> {
         entry: row.try_get(5)?,
         request: row.try_get(6)?,
     })
-}
-
-fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-fn millis(time: SystemTime) -> i64 {
-    signed(millis_of(time))
 }
 
 fn failed(why: String) -> ApprovalError {

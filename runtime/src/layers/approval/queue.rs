@@ -190,3 +190,15 @@ impl<T: ApprovalQueue + ?Sized> ApprovalQueue for Arc<T> {
         (**self).replace(row, version)
     }
 }
+
+/// Returns a number as databases keep it.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(super) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Returns a time as databases keep it: in milliseconds since 1970.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(super) fn millis(time: SystemTime) -> i64 {
+    signed(crate::call::waiting::millis_of(time))
+}

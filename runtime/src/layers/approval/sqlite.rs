@@ -9,13 +9,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rusqlite::types::{FromSql, ValueRef};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, ffi, params};
 
-use super::queue::{ApprovalQueue, ApprovalState, QueueRow, forget_expired};
-use super::{APPROVALS_KEPT, ApprovalStore};
+use super::queue::{ApprovalQueue, ApprovalState, QueueRow, forget_expired, millis, signed};
+use super::{APPROVALS_KEPT, ApprovalStore, SLACK};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
 use crate::call::error::ToolError;
-use crate::call::waiting::millis_of;
 use crate::layers::sqlite::{BUSY, prepared, stores, transact};
 
 /// Creates the tables if they do not exist. A database of earlier versions has only the first.
@@ -35,9 +34,6 @@ const TABLES: &str = "
     CREATE INDEX IF NOT EXISTS tool_approval_queue_expires_at ON tool_approval_queue (expires_at);";
 
 const COLUMNS: &str = "id, version, state, asked_at, expires_at, entry, request";
-
-/// How long a name is remembered after its request expired, since clocks differ.
-const SLACK: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Remembers which calls were resumed in an SQLite database, in the table `tool_approvals`, so that none is resumed
 /// twice, not even by another program or after a restart. Clones share the connection. The database may be that of a
@@ -264,14 +260,6 @@ fn empty_log(connection: &Connection) {
     let _ = connection.busy_timeout(Duration::ZERO);
     let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     let _ = connection.busy_timeout(BUSY);
-}
-
-fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-fn millis(time: SystemTime) -> i64 {
-    signed(millis_of(time))
 }
 
 fn row_of(row: &Row<'_>) -> Result<QueueRow, rusqlite::Error> {

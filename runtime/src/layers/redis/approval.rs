@@ -3,7 +3,7 @@
 mod queue;
 
 use std::fmt;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use redis::Value;
 
@@ -11,10 +11,7 @@ use super::{OnFailure, RedisState, StateError};
 use crate::base::future::BoxFuture;
 use crate::base::time::whole_millis;
 use crate::call::error::ToolError;
-use crate::layers::approval::{ApprovalStore, MemoryApprovals};
-
-/// How long a name is remembered after its request expired, since clocks differ.
-const SLACK: Duration = Duration::from_secs(24 * 60 * 60);
+use crate::layers::approval::{ApprovalStore, MemoryApprovals, SLACK};
 
 /// The longest time that the server is asked to remember a name, in milliseconds: its clock holds no more.
 const LONGEST: u64 = 1 << 50;

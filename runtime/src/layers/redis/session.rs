@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use redis::Value;
 
+use super::state::text;
 use super::{OnFailure, RedisState, StateError};
 use crate::base::canonical::digest;
 use crate::base::frozen::Text;
@@ -178,14 +179,6 @@ fn data(answer: &Value) -> Option<SessionData> {
         }
     }
     Some(data)
-}
-
-fn text(value: &Value) -> Option<&str> {
-    match value {
-        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
-        Value::SimpleString(text) => Some(text),
-        _ => None,
-    }
 }
 
 impl SessionStore for RedisSessions {

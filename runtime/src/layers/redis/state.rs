@@ -316,6 +316,15 @@ impl RedisState {
     }
 }
 
+/// Returns a text in an answer. `None`: it is something else.
+pub(super) fn text(value: &Value) -> Option<&str> {
+    match value {
+        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
+        Value::SimpleString(text) => Some(text),
+        _ => None,
+    }
+}
+
 impl Link {
     fn usable(&mut self) -> Result<Option<(MultiplexedConnection, u64)>, Failure> {
         if let Some(open) = &self.open {

@@ -10,7 +10,7 @@ use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
 use crate::call::waiting::millis_of;
 use crate::layers::approval::{APPROVALS_KEPT, ApprovalQueue, ApprovalState, QueueRow};
-use crate::layers::redis::StateError;
+use crate::layers::redis::state::{StateError, text};
 
 /// Stores a row: a hash, the sealed call under a key of its own, which expires earlier, and its place in the index of
 /// its state, in the order in which calls began to wait. Returns 1 if it did.
@@ -154,13 +154,6 @@ fn whole_row(fields: &[Value]) -> Option<QueueRow> {
         entry: text(entry)?.to_owned(),
         request: text(request).map(str::to_owned),
     })
-}
-
-fn text(value: &Value) -> Option<&str> {
-    match value {
-        Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
-        _ => None,
-    }
 }
 
 impl ApprovalQueue for RedisApprovals {
