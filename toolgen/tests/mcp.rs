@@ -355,7 +355,7 @@ fn what_cannot_be_done_is_told(folder: &Folder) {
         (
             2,
             &["mcp", "lock", "--alias", "shop", "--url", "https://a.example", "--header", "X", "--"],
-            "LEFT=RIGHT",
+            "`--header` is not of the form NAME=VARIABLE",
         ),
         (2, &["mcp", "verify"], "required"),
         (
