@@ -104,6 +104,11 @@ fn status(pet: &Pet) -> Option<&Status> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_program_runs() -> Result<(), Box<dyn Error>> {
+        main()
+    }
+
     #[tokio::test]
     async fn a_pet_finds_a_home_and_another_is_not_there() -> Result<(), Box<dyn Error>> {
         let shelter = Shelter::connect(server::start().await?)?;
