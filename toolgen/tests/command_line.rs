@@ -58,6 +58,21 @@ fn serve(answers: Vec<String>) -> (String, std::thread::JoinHandle<()>) {
     (address, served)
 }
 
+/// Answers one request with this answer, and returns what was received.
+fn heard(answer: &str) -> (String, std::thread::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let answer = answer.to_owned();
+    let heard = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 4096];
+        let length = stream.read(&mut request).unwrap();
+        stream.write_all(answer.as_bytes()).unwrap();
+        String::from_utf8_lossy(&request[..length]).into_owned()
+    });
+    (address, heard)
+}
+
 fn ok(body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
@@ -343,6 +358,38 @@ fn what_is_no_code_is_refused_by_every_command() {
     }
     let (code, _, stderr) = run(&place, &["explain", "E303"], &[]);
     assert!(code == Some(2) && stderr.contains("did you mean `E0303`?"), "{stderr}");
+}
+
+#[test]
+fn headers_of_every_request_come_from_variables() {
+    let place = folder("headers");
+    let (address, received) = heard(&ok("{}"));
+    let header = ["--header", "X-Organisation=ORGANISATION"];
+    let base = ["--base-url", &address, "--private-host", "127.0.0.1"];
+    let call = [&["call", "api.json", "addThing", "name=x"][..], &base, &header].concat();
+    let dry = [&call[..], &["--dry-run"]].concat();
+    let set = [("ORGANISATION", "red-7\n")];
+    let (code, stdout, stderr) = run(&place, &dry, &set);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains("[\"X-Organisation\",\"[REDACTED]\"]"), "{stdout}");
+    let (_, stdout, _) = run(&place, &[&dry[..], &["--show-secrets"]].concat(), &set);
+    assert!(stdout.contains("[\"X-Organisation\",\"red-7\"]"), "{stdout}");
+
+    for words in [&call, &dry] {
+        let (code, _, stderr) = run(&place, words, &[]);
+        assert!(
+            stderr.contains(
+                "`--header X-Organisation=ORGANISATION` needs the environment variable ORGANISATION"
+            ),
+            "{code:?} {stderr}"
+        );
+    }
+    let (code, _, stderr) = run(&place, &call, &[("ORGANISATION", "a\nb")]);
+    assert!(code != Some(0) && stderr.contains("what ORGANISATION holds cannot be sent"), "{stderr}");
+    let (code, _, stderr) = run(&place, &call, &set);
+    assert_eq!(code, Some(0), "{stderr}");
+    let request = received.join().unwrap().to_ascii_lowercase();
+    assert!(request.contains("\r\nx-organisation: red-7\r\n"), "{request}");
 }
 
 #[test]

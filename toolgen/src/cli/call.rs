@@ -153,6 +153,7 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
         }
     };
     request::authorize(task, plan, &mut request, output);
+    request::add_headers(task, &mut request, output);
     output.json(&describe(&request, task.show_secrets))?;
     output.line("")?;
     Ok(Outcome::Fine)

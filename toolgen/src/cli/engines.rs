@@ -33,6 +33,9 @@ pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine,
     if let Some(url) = &requests.base_url {
         engine = engine.base_url(url);
     }
+    for (name, value) in headers(requests)? {
+        engine = engine.header(name, value);
+    }
     for (scheme, token_url) in &requests.oauth {
         engine = engine.oauth(scheme, oauth(scheme, token_url)?);
     }
@@ -45,6 +48,27 @@ pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine,
         engine = engine.server_variable(name, value);
     }
     engine.build().map_err(|error| error.to_string())
+}
+
+/// Returns the names and values of the headers that every request gets.
+///
+/// # Errors
+///
+/// Which variable is to be set, or holds what no header can.
+pub(super) fn headers(requests: &Requests) -> Result<Vec<(&str, String)>, String> {
+    let header = |(name, variable): &'_ (String, String)| -> Result<String, String> {
+        let value = std::env::var(variable)
+            .map_err(|_| format!("`--header {name}={variable}` needs the environment variable {variable}"))?;
+        // Files of secrets end with a line break.
+        let value = value.trim();
+        if value.is_empty() || value.chars().any(|c| c.is_control() && c != '\t') {
+            return Err(format!(
+                "`--header {name}={variable}`: what {variable} holds cannot be sent as a header"
+            ));
+        }
+        Ok(value.to_owned())
+    };
+    requests.headers.iter().map(|pair| header(pair).map(|value| (pair.0.as_str(), value))).collect()
 }
 
 /// Returns how a client of MCP servers behaves that may reach these private hosts.

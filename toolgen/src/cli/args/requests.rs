@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, ArgMatches, Command, value_parser};
 
-use super::selection::private_hosts;
+use super::selection::{private_hosts, variables};
 use super::{option, pairs, path};
 
 /// How calls are made.
@@ -13,6 +13,8 @@ pub(in super::super) struct Requests {
     pub(in super::super) base_url: Option<String>,
     pub(in super::super) private_hosts: Vec<String>,
     pub(in super::super) server_variables: Vec<(String, String)>,
+    /// Headers of every request, with the variables that hold their values.
+    pub(in super::super) headers: Vec<(String, String)>,
     /// The schemes whose tokens come by OAuth, with their token URLs.
     pub(in super::super) oauth: Vec<(String, String)>,
     /// The files of the client's certificate and its key.
@@ -29,6 +31,10 @@ pub(super) fn with_requests(command: Command) -> Command {
         .arg(option("base-url", "URL", "Send requests here, whatever servers the document names"))
         .arg(
             option("server-variable", "NAME=VALUE", "The value of a variable of the server's URL")
+                .action(ArgAction::Append),
+        )
+        .arg(
+            option("header", "NAME=VARIABLE", "A header of every request, by the variable that holds its value")
                 .action(ArgAction::Append),
         )
         .arg(
@@ -67,6 +73,7 @@ pub(super) fn requests(matches: &ArgMatches) -> Result<Requests, String> {
         base_url,
         private_hosts: private_hosts(matches)?,
         server_variables: pairs(matches, "server-variable", ("NAME", "VALUE"))?,
+        headers: variables(matches, "header", "NAME")?,
         oauth: pairs(matches, "oauth", ("SCHEME", "TOKEN_URL"))?,
         identity: file("client-cert").zip(file("client-key")),
         retries: matches.get_one("retries").copied().unwrap_or(2),

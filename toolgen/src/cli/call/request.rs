@@ -6,10 +6,11 @@ use toolgen::select::did_you_mean;
 use toolgen_runtime::engine::http::{
     self, BuildOptions, FilesRoot, HttpRequest, MissingCredential, RequestProblem, RequestProblemKind,
 };
+use toolgen_runtime::layers::redact::REDACTED;
 use toolgen_runtime::spec::plan::{RequestPlan, SecurityScheme};
 
 use super::super::args::Call;
-use super::super::engines::{Known, credentials};
+use super::super::engines::{Known, credentials, headers};
 use super::super::output::Output;
 
 /// The server of a dry run if neither the document nor the user names one.
@@ -77,6 +78,19 @@ pub(super) fn authorize(task: &Call, plan: &RequestPlan, request: &mut HttpReque
         named.into_iter().map(|all| joined(all, variable)).collect()
     };
     output.note(&format!("there is no credential for {}", alternatives.join(", or ")));
+}
+
+/// Adds the headers of the command line that the request does not have. A value is a secret for all that is known.
+pub(super) fn add_headers(task: &Call, request: &mut HttpRequest, output: &mut Output) {
+    match headers(&task.requests) {
+        Ok(headers) => {
+            let added = headers.into_iter().filter(|(name, _)| request.header(name).is_none());
+            let shown = |value| if task.show_secrets { value } else { REDACTED.to_owned() };
+            let added: Vec<_> = added.map(|(name, value)| (name.to_owned(), shown(value))).collect();
+            request.headers.extend(added);
+        }
+        Err(why) => output.note(&why),
+    }
 }
 
 /// Whether no alternative has environment variables for all of its schemes, so that none can be satisfied by setting one.

@@ -100,6 +100,7 @@ an object, which cannot be told apart, so that no file is sent in it.
 An operation asks for a scheme that is not declared under `components/securitySchemes` (in Swagger 2.0
 `securityDefinitions`), or is declared in a way that does not say where the credential goes. That alternative of authentication is left out, so a call may be refused by
 the server. The same is true of a parameter `Authorization` that no scheme stands for: a model must not give credentials.
+What the service needs all the same is sent as a header of every request: `HttpEngineBuilder::header`, or `--header NAME=VARIABLE`.
 ";
     SERVER = "W0318", "A server is not usable as it is declared", "
 A server needs a `url` with a host that exists, and each `{variable}` in it a default under `variables`. What has none
