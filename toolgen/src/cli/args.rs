@@ -42,7 +42,7 @@ pub(super) use project::{Bin, Graph, Init, New, Test};
 pub(super) use record::Record;
 pub(super) use requests::Requests;
 pub(super) use selection::Selection;
-pub(super) use serve::{Serve, discovered};
+pub(super) use serve::{HttpLimits, Serve, discovered};
 pub(super) use shell::Doctor;
 pub(super) use timeline::Timeline;
 pub(super) use tokens::{TokenFormat, Tokens};
