@@ -8,7 +8,8 @@
 
 The Python package, both TypeScript SDKs and the inspector list and call every tool of the quickstart's document, over
 standard streams and HTTP, in each era they speak. The conformance suite runs all server scenarios that both revisions
-require; those of conformance.yaml, each with its reason, are expected to fail.
+require; those of conformance-REVISION.yaml, each with its reason, are
+expected to fail, and one that passes in spite of it is a failure, too.
 """
 
 import argparse

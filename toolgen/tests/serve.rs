@@ -217,6 +217,43 @@ fn the_operator_reads_which_credential_is_missing() {
 }
 
 #[test]
+fn clients_over_http_take_no_more_than_the_operator_allows() {
+    let tasks = specs().join("tasks.yaml");
+    let words = [
+        tasks.to_str().unwrap(),
+        "--http",
+        "127.0.0.1:0",
+        "--max-connections",
+        "1",
+        "--max-sessions",
+        "1",
+        "--max-request",
+        "20",
+    ];
+    let mut child = start(&words, &[]);
+    let mut told = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut told).unwrap();
+    let address = told.split("http://").nth(1).unwrap().split('/').next().unwrap();
+    let status = |stream: &mut TcpStream| {
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    };
+    let mut stream = TcpStream::connect(address).unwrap();
+    let body = begin()[0].to_string();
+    write!(stream, "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+        .unwrap();
+    assert_eq!(status(&mut stream), "HTTP/1.1 413");
+    // The first connection is still open.
+    assert_eq!(status(&mut TcpStream::connect(address).unwrap()), "HTTP/1.1 503");
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let (_, told, fine) = session(&[tasks.to_str().unwrap(), "--max-sessions", "1"], &[], &[]);
+    assert!(!fine && told.contains("--http"), "{told}");
+}
+
+#[test]
 fn over_http_a_token_is_demanded() {
     let tasks = specs().join("tasks.yaml");
     let words = [tasks.to_str().unwrap(), "--http", "127.0.0.1:0", "--token", "SERVE_TOKEN"];

@@ -37,6 +37,7 @@
 mod call;
 mod handler;
 mod http;
+mod input;
 #[cfg(feature = "otel")]
 mod otel;
 mod question;
@@ -56,6 +57,7 @@ use tokio::sync::watch;
 use crate::provider::Provider;
 use handler::Handler;
 use http::Gate;
+use input::{Connected, Input};
 
 /// How many tools a page of `tools/list` has, unless set.
 const PAGE: usize = 250;
@@ -192,7 +194,8 @@ impl Server {
         self.serve(input, output).await
     }
 
-    /// Serves one client on any pair of streams, one message a line, until the client closes them.
+    /// Serves one client on any pair of streams, one message a line, until the client closes them. When the input ends,
+    /// subscriptions and questions to the client end at once; calls that still run have five seconds to be answered.
     ///
     /// # Errors
     ///
@@ -203,7 +206,8 @@ impl Server {
         output: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Result<(), ServeError> {
         let handler = Handler::new(self.served);
-        let running = match ::rmcp::serve_server(handler, (input, output)).await {
+        let input = Input::new(input, handler.over().clone());
+        let running = match ::rmcp::serve_server(Connected(handler), (input, output)).await {
             Ok(running) => running,
             // The client only looked whether there is a server.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

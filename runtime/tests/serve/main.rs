@@ -8,6 +8,7 @@ mod asking;
 mod bridge;
 mod calling;
 mod client;
+mod ending;
 #[path = "../../examples/serve_tools.rs"]
 #[allow(dead_code, reason = "nobody starts it here")]
 mod example;

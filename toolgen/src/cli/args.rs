@@ -42,7 +42,7 @@ pub(super) use project::{Bin, Graph, Init, New, Test};
 pub(super) use record::Record;
 pub(super) use requests::Requests;
 pub(super) use selection::Selection;
-pub(super) use serve::{Serve, discovered};
+pub(super) use serve::{HttpLimits, Serve, discovered};
 pub(super) use shell::Doctor;
 pub(super) use timeline::Timeline;
 pub(super) use tokens::{TokenFormat, Tokens};
@@ -64,7 +64,7 @@ pub(super) enum Task {
     Docs(Docs),
     Generate(Generate),
     Call(Call),
-    Serve(Serve),
+    Serve(Box<Serve>),
     Explain(Explain),
     Graph(Graph),
     Bin(Bin),
@@ -294,7 +294,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             requests: requests(matches)?,
             show_secrets: matches.get_flag("show-secrets"),
         }),
-        "serve" => Task::Serve(serve::task(matches, selection)?),
+        "serve" => Task::Serve(Box::new(serve::task(matches, selection)?)),
         "tokens" => tokens::task(matches, selection),
         _ => project::compiling_task(name, matches, selection),
     })

@@ -23,7 +23,7 @@ use toolgen_runtime::{
 };
 
 use super::Outcome;
-use super::args::Serve;
+use super::args::{HttpLimits, Serve};
 use super::compile::{Compiled, compile_all, leave_out};
 use super::discovery;
 use super::engines::{engines, http};
@@ -201,6 +201,16 @@ fn server(task: &Serve, provider: Provider) -> Result<Server, String> {
         let token = env::var(variable).ok().filter(|token| !token.trim().is_empty());
         server =
             server.bearer(token.ok_or_else(|| format!("set {variable} to the token that clients need"))?);
+    }
+    let HttpLimits { connections, sessions, request } = task.limits;
+    if let Some(connections) = connections {
+        server = server.max_connections(connections);
+    }
+    if let Some(sessions) = sessions {
+        server = server.max_sessions(sessions);
+    }
+    if let Some(request) = request {
+        server = server.max_request(request);
     }
     server = task.hosts.iter().fold(server, Server::allow_host);
     Ok(task.origins.iter().fold(server, Server::allow_origin))

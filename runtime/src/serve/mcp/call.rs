@@ -27,6 +27,9 @@ const REPORTS: usize = 64;
 const NOBODY: &str =
     "The client cannot be asked: it does not declare that it supports elicitation with forms.";
 
+/// Why a client that was asked will not answer.
+const GONE: &str = "The client was asked and did not answer: it has closed its output.";
+
 /// How long an answer waits for reports that are on their way.
 const LAST_REPORTS: Duration = Duration::from_secs(1);
 
@@ -156,10 +159,16 @@ async fn converse(
             }
             None => {
                 let asked = question.ask(&context.peer, served.answer_time);
-                match context.ct.run_until_cancelled(asked).await {
-                    Some(Ok(answer)) => answer,
-                    Some(Err(why)) => return Ok(refused(&response, &why)),
-                    None => return Ok(refused(&response, "Cancelled")),
+                let asked = tokio::select! {
+                    // An answer may be the last that the client said.
+                    biased;
+                    asked = asked => asked,
+                    () = context.ct.cancelled() => Err("Cancelled".to_owned()),
+                    () = caller.gone.cancelled() => Err(GONE.to_owned()),
+                };
+                match asked {
+                    Ok(answer) => answer,
+                    Err(why) => return Ok(refused(&response, &why)),
                 }
             }
         };

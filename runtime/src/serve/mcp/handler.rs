@@ -29,7 +29,7 @@ pub(super) struct Handler {
     /// The principal of the session: that of its first request.
     owner: OnceLock<Option<Text>>,
     watches: AtomicBool,
-    /// Fires when the connection is over.
+    /// Fires when the client says nothing more, or the connection is over.
     over: CancellationToken,
     _ends: DropGuard,
 }
@@ -40,6 +40,8 @@ pub(super) struct Caller {
     pub(super) session: Option<Session>,
     /// Whether the request is of the era without sessions.
     pub(super) stands_alone: bool,
+    /// Fires when the caller says nothing more, and so answers no question.
+    pub(super) gone: CancellationToken,
 }
 
 impl Handler {
@@ -55,6 +57,11 @@ impl Handler {
             _ends: over.clone().drop_guard(),
             over,
         }
+    }
+
+    /// Returns what fires when the connection is over, or is fired by what knows that the client says nothing more.
+    pub(super) fn over(&self) -> &CancellationToken {
+        &self.over
     }
 
     /// Returns who makes a request.
@@ -73,7 +80,7 @@ impl Handler {
         let stands_alone = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
         // Over HTTP, such a request has a handler of its own, so there is nothing that it could come back to.
         let session = (!stands_alone || parts.is_none()).then(|| self.session.clone());
-        Ok(Caller { principal, session, stands_alone })
+        Ok(Caller { principal, session, stands_alone, gone: self.over.clone() })
     }
 
     /// Returns the page of tools after a cursor.
@@ -163,6 +170,8 @@ impl rmcp::ServerHandler for Handler {
         };
         tokio::select! {
             () = subscription.cancelled() => {}
+            // The answer tells the client that there is nothing more to come.
+            () = self.over.cancelled() => {}
             () = told => {}
         }
         Ok(())

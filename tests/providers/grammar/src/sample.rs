@@ -11,7 +11,6 @@ use llguidance::{Matcher, ParserFactory};
 use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_runtime::schema::shape::decode::decode;
-use toolgen_runtime::schema::shape::render::Loss;
 use toolgen_runtime::spec::ToolSpec;
 
 use crate::sources::Source;
@@ -105,6 +104,12 @@ fn judge(
         counts.not_compiled += 1;
         return Some(json!({"kind": "grammar", "error": error.lines().next()}));
     }
+    let losses = told.losses.iter().filter(|loss| loss.keyword != "description");
+    let places: Vec<&str> = losses
+        .map(|loss| loss.pointer.as_str())
+        // What is too large to be shown whole is decoded by the whole schema.
+        .chain(told.trims.iter().map(|trim| trim.pointer.as_str()).filter(|pointer| !pointer.is_empty()))
+        .collect();
     let mut masks = MASKS;
     let mut finding = None;
     for _ in 0..count {
@@ -116,7 +121,7 @@ fn judge(
             continue;
         };
         counts.samples += 1;
-        match decoded(&text, spec, dialect, &told.losses) {
+        match decoded(&text, spec, dialect, &places) {
             Verdict::Good => {}
             Verdict::Told => counts.told += 1,
             Verdict::Wrong(why) => {
@@ -144,12 +149,12 @@ fn close(schema: &mut Value) {
 
 enum Verdict {
     Good,
-    /// Refused for a rule that rendering told as not expressed.
+    /// Refused for a rule that rendering told as not expressed or trimmed.
     Told,
     Wrong(String),
 }
 
-fn decoded(text: &str, spec: &ToolSpec, dialect: &'static Dialect, losses: &[Loss]) -> Verdict {
+fn decoded(text: &str, spec: &ToolSpec, dialect: &'static Dialect, places: &[&str]) -> Verdict {
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
         // A number such as `1e999` fits the grammar of numbers, and no number.
@@ -165,7 +170,7 @@ fn decoded(text: &str, spec: &ToolSpec, dialect: &'static Dialect, losses: &[Los
             }
         },
         Err(problems)
-            if problems.iter().all(|one| is_told(&one.pointer, losses) || is_bound_of_type(&one.message)) =>
+            if problems.iter().all(|one| is_told(&one.pointer, places) || is_bound_of_type(&one.message)) =>
         {
             Verdict::Told
         }
@@ -186,16 +191,12 @@ fn is_bound_of_type(message: &str) -> bool {
     digits.and_then(|digits| digits.parse().ok()).is_some_and(|number: u128| number > 100 && power(number))
 }
 
-/// Whether a loss was told at this place of the arguments, or at one that contains it. A loss inside a named schema may be
-/// anywhere.
-fn is_told(problem: &str, losses: &[Loss]) -> bool {
+/// Whether a loss or a trim was told at this place of the arguments, or at one that contains it. One inside a named schema
+/// may be anywhere.
+fn is_told(problem: &str, places: &[&str]) -> bool {
     let names: Vec<&str> =
         problem.split('/').filter(|part| !part.is_empty() && part.parse::<u64>().is_err()).collect();
-    losses.iter().any(|loss| {
-        if loss.keyword == "description" {
-            return false;
-        }
-        let pointer: &str = loss.pointer.as_ref();
+    places.iter().any(|pointer| {
         if pointer.starts_with("/$defs/") {
             return true;
         }

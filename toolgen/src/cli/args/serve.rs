@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use super::selection::no_variable;
 use super::{Requests, Selection, compiling, flag, option, path, requests, with_requests};
@@ -30,6 +30,15 @@ pub(in super::super) struct Serve {
     pub(in super::super) token: Option<String>,
     pub(in super::super) hosts: Vec<String>,
     pub(in super::super) origins: Vec<String>,
+    pub(in super::super) limits: HttpLimits,
+}
+
+/// What clients over HTTP may take. `None`: as the server has it.
+#[derive(Debug)]
+pub(in super::super) struct HttpLimits {
+    pub(in super::super) connections: Option<usize>,
+    pub(in super::super) sessions: Option<usize>,
+    pub(in super::super) request: Option<usize>,
 }
 
 pub(super) fn command() -> Command {
@@ -53,6 +62,7 @@ pub(super) fn command() -> Command {
                 .requires("http"),
         )
         .arg(several("origin", "URL", "Answer HTTP requests of web pages from there, too").requires("http"))
+        .args(limits())
         .arg(several(
             "allow",
             "RULE",
@@ -81,6 +91,30 @@ pub(super) fn command() -> Command {
     )
 }
 
+/// What clients over HTTP may take.
+fn limits() -> [Arg; 3] {
+    let limit = |name, value, help| {
+        option(name, value, help).value_parser(value_parser!(u32).range(1..)).requires("http")
+    };
+    [
+        limit(
+            "max-connections",
+            "NUMBER",
+            "How many HTTP connections there are at most; a further client gets status 503 [default: 1024]",
+        ),
+        limit(
+            "max-sessions",
+            "NUMBER",
+            "How many HTTP sessions there are at most; for a further one, the one that is idle longest ends [default: 512]",
+        ),
+        limit(
+            "max-request",
+            "BYTES",
+            "How long the body of an HTTP request is at most; a longer one gets status 413 [default: 4194304]",
+        ),
+    ]
+}
+
 /// The flag of the commands that show tools.
 pub(in super::super) fn discovered() -> Arg {
     flag("discovery", "The three tools that find, describe and call the others, in place of all")
@@ -93,6 +127,7 @@ pub(super) fn task(matches: &ArgMatches, selection: Selection) -> Result<Serve, 
     if let Some(why) = token.as_deref().and_then(|name| no_variable("`--token VARIABLE`", name)) {
         return Err(why);
     }
+    let number = |name: &str| matches.get_one::<u32>(name).and_then(|&number| usize::try_from(number).ok());
     Ok(Serve {
         selection,
         http: text("http"),
@@ -107,5 +142,10 @@ pub(super) fn task(matches: &ArgMatches, selection: Selection) -> Result<Serve, 
         token,
         hosts: texts("host"),
         origins: texts("origin"),
+        limits: HttpLimits {
+            connections: number("max-connections"),
+            sessions: number("max-sessions"),
+            request: number("max-request"),
+        },
     })
 }

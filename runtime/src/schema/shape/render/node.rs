@@ -38,8 +38,11 @@ impl Renderer<'_> {
                 if rules.extra == Extra::Open {
                     self.lose("additionalProperties", false, NO_OTHER_KEYS);
                 }
+                self.lose("additionalProperties", true, "a list does not say that each key is in it once");
                 let list = codec::pairs(rules, value);
-                let notes = vec![String::from("an object, written as a list of its keys with their values")];
+                let notes = vec![String::from(
+                    "an object, written as a list of its keys with their values, each key once",
+                )];
                 self.instead(&list, notes, shape, or_null)
             }
             (Form::Places(fields), Kind::Tuple(rules)) => {
@@ -215,6 +218,7 @@ impl Renderer<'_> {
         match self.dialect.nulls {
             Nulls::Type | Nulls::AnyOf => named(node, "null"),
             Nulls::Keyword => {
+                self.lose("type", true, "the dialect has no type of `null` alone");
                 named(node, "string");
                 node.map.insert("nullable".into(), true.into());
                 node.notes.push("always null".into());
