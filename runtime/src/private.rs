@@ -192,6 +192,14 @@ macro_rules! __choices {
 #[cfg(not(feature = "typed"))]
 #[doc(hidden)]
 #[macro_export]
+macro_rules! __numbers {
+    ($($tokens:tt)*) => {};
+}
+
+/// Does nothing: the feature `typed` is off, as `__serde!` says.
+#[cfg(not(feature = "typed"))]
+#[doc(hidden)]
+#[macro_export]
 macro_rules! __link {
     ($($tokens:tt)*) => {};
 }

@@ -214,3 +214,15 @@ fn fields_of_one_direction_are_left_out_of_the_other() {
     let open = OpenAccount { name: "a".to_owned(), password: "p".to_owned(), family: Some(vec![account]) };
     assert_eq!(open.into_arguments().unwrap()["family"][0]["id"], 7);
 }
+
+#[test]
+fn numbers_with_names_are_enums() {
+    let call: SetLevel = round_trip(json!({"sort": "-1", "level": 7, "levels": [10, 20, 30]}));
+    assert_eq!(call.sort, Some(SetLevelSort::Descending));
+    assert_eq!((call.level, call.level.as_i64()), (SetLevelLevel::Self_, 7));
+    assert_eq!(call.levels, Some(vec![Level::Low, Level::High, Level::Other(30)]));
+    assert_eq!((Level::from(20), Level::High.to_string()), (Level::High, "20".to_owned()));
+    assert_eq!(SetLevelLevel::ALL, [SetLevelLevel::Idle, SetLevelLevel::Running, SetLevelLevel::Self_]);
+    let wrong = SetLevelLevel::try_from(2).unwrap_err().to_string();
+    assert_eq!(wrong, "2 is none of the numbers to choose from: 0, 1, 7");
+}

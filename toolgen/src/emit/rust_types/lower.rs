@@ -210,7 +210,7 @@ impl<'a> Lowering<'a> {
                     items.map(|(at, item)| self.value(item, &place.inner(&format!("item {at}")))).collect(),
                 )
             }
-            Kind::Enum(values) => match one_type(values) {
+            Kind::Enum(_) => match one_type(shape) {
                 Some(ty) => ty,
                 None => self.inline(shape, place),
             },
@@ -299,7 +299,7 @@ impl<'a> Lowering<'a> {
 
     fn body(&mut self, shape: &Shape, place: &Place) -> Body {
         match &shape.kind {
-            Kind::Enum(values) => union::enumeration(values),
+            Kind::Enum(values) => union::enumeration(values, &shape.choices),
             Kind::Union(rules) => self.union(rules, place),
             Kind::Object(_) | Kind::All(_) => match object_of(self.defs, shape, 0) {
                 Some(rules) if rules.fields.is_empty() => Body::Alias(self.map(&rules, place)),

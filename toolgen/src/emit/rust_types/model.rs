@@ -67,11 +67,21 @@ pub(super) enum Body {
     /// Not translated yet, or not needed.
     Pending,
     Struct(Struct),
-    /// Texts: variant and value.
-    Enum(Vec<(String, String)>),
+    /// Texts.
+    Enum(Vec<Listed<String>>),
+    /// Integers that the document has names for.
+    Numbers(Vec<Listed<i64>>),
     Union(Union),
     /// Another name for a type.
     Alias(Ty),
+}
+
+/// A value of a list, as a variant.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Listed<V> {
+    pub(super) name: String,
+    pub(super) value: V,
+    pub(super) doc: String,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
@@ -210,7 +220,7 @@ impl Body {
     /// Returns the types it consists of.
     pub(super) fn types_mut(&mut self) -> Vec<&mut Ty> {
         match self {
-            Body::Pending | Body::Enum(_) => Vec::new(),
+            Body::Pending | Body::Enum(_) | Body::Numbers(_) => Vec::new(),
             Body::Struct(body) => {
                 let extra = body.extra.iter_mut().map(|(_, ty)| ty);
                 body.fields.iter_mut().map(|field| &mut field.ty).chain(extra).collect()
