@@ -367,7 +367,7 @@ impl<'a> Lowering<'a> {
                 (false, true) => Presence::OptionalNullable,
             };
             let doc = doc::with_rules(first_paragraph(&field.shape.description), &field.shape);
-            let name = scope.take(&idents::snake(key));
+            let name = scope.take_field(key);
             body.fields.push(StructField { name, key: key.to_owned(), doc, presence, ty });
         }
         let extra = match &rules.extra {

@@ -131,7 +131,10 @@ fn choices(schema: &Object) -> Choices {
         name: text(told, "name"),
         description: text(told, "description"),
     };
-    Choices::new(&text(&Value::Object(told.clone()), "name"), values.into_iter().flatten().map(choice).collect())
+    Choices::new(
+        &text(&Value::Object(told.clone()), "name"),
+        values.into_iter().flatten().map(choice).collect(),
+    )
 }
 
 fn reference(reference: &Value) -> Option<Shape> {

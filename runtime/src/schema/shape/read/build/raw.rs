@@ -68,7 +68,8 @@ fn without_titles(schema: &Value) -> Value {
     match schema {
         Value::Object(object) => {
             let is_ours = |key: &str, value: &Value| {
-                key == TITLE && value.is_string() || key == CHOICES && value.get("values").is_some_and(Value::is_array)
+                key == TITLE && value.is_string()
+                    || key == CHOICES && value.get("values").is_some_and(Value::is_array)
             };
             let kept = object.iter().filter(|(key, value)| !is_ours(key, value));
             kept.map(|(key, value)| (key.clone(), without_titles(value))).collect()

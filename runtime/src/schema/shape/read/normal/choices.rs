@@ -34,9 +34,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if let Some(Value::Object(extension)) = source.get("x-ms-enum") {
             type_name = extension.get("name").and_then(Value::as_str).map_or("", str::trim);
             if let Some(members) = extension.get("values").filter(|members| !members.is_null()) {
-                let mut told = self.at("x-ms-enum", |reader| {
-                    reader.at("values", |reader| reader.members(members, &values))
-                });
+                let mut told = self
+                    .at("x-ms-enum", |reader| reader.at("values", |reader| reader.members(members, &values)));
                 names = names.or_else(|| told.as_mut().and_then(|(names, _)| names.take()));
                 meanings = meanings.or_else(|| told.map(|(_, meanings)| meanings));
             }
@@ -82,14 +81,16 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
 
     /// Reads the members of `x-ms-enum`: names, unless they are unusable, and meanings.
     fn members(&mut self, members: &Value, values: &[Value]) -> Option<(Option<Texts>, Texts)> {
-        let (mut names, mut meanings) = (vec![String::new(); values.len()], vec![String::new(); values.len()]);
+        let (mut names, mut meanings) =
+            (vec![String::new(); values.len()], vec![String::new(); values.len()]);
         for member in members.as_array().into_iter().flatten() {
             let value = member.get("value").unwrap_or_default();
             let Some(at) = values.iter().position(|own| shown(own) == shown(value)) else {
                 self.unusable(&format!("names {value}, which is none of the values"));
                 return None;
             };
-            let text = |key: &str| member.get(key).and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+            let text =
+                |key: &str| member.get(key).and_then(Value::as_str).unwrap_or_default().trim().to_owned();
             (names[at], meanings[at]) = (text("name"), text("description"));
         }
         let names = distinct(names).map_err(|why| self.unusable(&why)).ok();
