@@ -226,3 +226,24 @@ fn numbers_with_names_are_enums() {
     let wrong = SetLevelLevel::try_from(2).unwrap_err().to_string();
     assert_eq!(wrong, "2 is none of the numbers to choose from: 0, 1, 7");
 }
+
+#[test]
+fn headers_have_types_and_empty_answers_none() {
+    let read: SetLevelHeaders = serde_json::from_value(
+        json!({"x-total-count": 3, "x-partial": true, "x-level": "mid", "etag": "v1", "x-list": "a, b"}),
+    )
+    .unwrap();
+    let SetLevelHeaders { x_total_count, x_partial, x_level, etag, x_list } = read;
+    assert_eq!((x_total_count, x_partial, etag.as_deref()), (Some(3), Some(true), Some("v1")));
+    assert_eq!(
+        (x_level, x_list.as_deref()),
+        (Some(SetLevelHeadersXLevel::Other("mid".to_owned())), Some("a, b"))
+    );
+    fn output<A: TypedTool<Output = T>, T>(_: &A) {}
+    output::<_, ()>(&DropLevel::new());
+    output::<_, Value>(&Sloppy::new());
+    let told = |tool: &toolgen_runtime::Tool| {
+        tool.call.http().unwrap().headers.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(told(SetLevel::tool()), ["X-Total-Count", "X-Partial", "X-Level", "ETag", "X-List"]);
+}

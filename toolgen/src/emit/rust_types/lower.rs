@@ -105,9 +105,25 @@ impl<'a> Lowering<'a> {
         self.set(input, Body::Struct(body));
         let what = format!("The result of [`{0}`](super::{0}).", wanted.ident);
         let place = Place::new(&format!("{name}Output"), what, Usage::OUTPUT);
-        let output = spec.output.as_ref().map_or(Ty::Value, |shape| self.value(shape, &place));
+        let nothing = if wanted.success.is_empty { Ty::Unit } else { Ty::Value };
+        let output = spec.output.as_ref().map_or(nothing, |shape| self.value(shape, &place));
+        let headers = wanted.success.headers.as_ref().and_then(|shape| self.headers(shape, input, &name));
         let failure = wanted.failure.map(|shape| self.failure(shape, input, &name));
-        CallTypes { ident: wanted.ident, input, output, failure, is_function: wanted.is_function }
+        CallTypes { ident: wanted.ident, input, output, failure, headers, is_function: wanted.is_function }
+    }
+
+    /// Adds the type of the headers of successful answers, which the arguments' documentation names.
+    fn headers(&mut self, shape: &Shape, input: usize, name: &str) -> Option<Ty> {
+        let Kind::Object(rules) = &shape.kind else { return None };
+        let what = format!("The headers of an answer to [`{name}`], as `Answer::headers` reads them.");
+        let index = self.reserve(&format!("{name}Headers"), what);
+        let own = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
+        let body = self.structure(rules, &Place::new(&own, String::new(), Usage::OUTPUT));
+        self.set(index, Body::Struct(body));
+        if let Some(item) = self.items.get_mut(input) {
+            item.doc += &format!(" Its answer has the headers of [`{own}`].");
+        }
+        Some(Ty::Item(index, Wrap::Plain))
     }
 
     /// Returns the type of answers other than success, which the arguments' documentation names. It gets a name after them,

@@ -2,6 +2,8 @@
 
 use toolgen_runtime::{Shape, ToolSpec};
 
+use crate::tool::Success;
+
 /// A Rust type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Ty {
@@ -12,6 +14,8 @@ pub(super) enum Ty {
     Unsigned,
     Float,
     Text,
+    /// `()`
+    Unit,
     /// What a crate has for texts of a format, as a path.
     Known(&'static str),
     /// `serde_json::Value`
@@ -149,6 +153,8 @@ pub(in crate::emit) struct Wanted<'a> {
     pub(in crate::emit) spec: &'a ToolSpec,
     /// What answers other than success hold.
     pub(in crate::emit) failure: Option<&'a Shape>,
+    /// What is known of successful answers beside the result.
+    pub(in crate::emit) success: &'a Success,
     /// Whether a function of the program runs it.
     pub(in crate::emit) is_function: bool,
 }
@@ -161,6 +167,8 @@ pub(super) struct CallTypes<'a> {
     pub(super) output: Ty,
     /// What answers other than success hold.
     pub(super) failure: Option<Ty>,
+    /// The headers of successful answers.
+    pub(super) headers: Option<Ty>,
     /// Whether a function of the program runs it.
     pub(super) is_function: bool,
 }
@@ -190,6 +198,7 @@ impl Ty {
             | Ty::Unsigned
             | Ty::Float
             | Ty::Text
+            | Ty::Unit
             | Ty::Known(_)
             | Ty::Value => {}
         }
@@ -201,7 +210,14 @@ impl Ty {
             Ty::Float | Ty::Value | Ty::Item(_, Wrap::Link) => false,
             Ty::Option(inner) | Ty::Vec(inner) | Ty::Map(inner) => inner.is_key(),
             Ty::Tuple(items) => items.iter().all(Ty::is_key),
-            Ty::Bool | Ty::Short | Ty::Int | Ty::Unsigned | Ty::Text | Ty::Known(_) | Ty::Item(..) => true,
+            Ty::Bool
+            | Ty::Short
+            | Ty::Int
+            | Ty::Unsigned
+            | Ty::Text
+            | Ty::Unit
+            | Ty::Known(_)
+            | Ty::Item(..) => true,
         }
     }
 

@@ -237,6 +237,7 @@ impl Printer<'_> {
             Ty::Unsigned => "u64".to_owned(),
             Ty::Float => "f64".to_owned(),
             Ty::Text => "String".to_owned(),
+            Ty::Unit => "()".to_owned(),
             Ty::Known(path) => (*path).to_owned(),
             Ty::Value => "Value".to_owned(),
             Ty::Option(inner) => format!("Option<{}>", self.ty(inner)),
