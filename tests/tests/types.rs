@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use toolgen_runtime::TypedTool;
+use toolgen_runtime::{TypedItems, TypedTool};
 
 /// Chains of a hundred types, and a ring of twenty.
 pub mod deep {
@@ -246,4 +246,15 @@ fn headers_have_types_and_empty_answers_none() {
         tool.call.http().unwrap().headers.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(told(SetLevel::tool()), ["X-Total-Count", "X-Partial", "X-Level", "ETag", "X-List"]);
+}
+
+#[test]
+fn items_of_pages_and_sequences_have_types() {
+    fn item<A: TypedItems<Item = T>, T>(_: &A) {}
+    item::<_, ListThingsItem>(&ListThings::new());
+    item::<_, WatchThingsItem>(&WatchThings::new());
+    let whole: Things = round_trip(json!({"page": 1, "items": [{"name": "a"}]}));
+    let first: &ListThingsItem = &whole.items.unwrap()[0];
+    assert_eq!(first.name.as_deref(), Some("a"));
+    assert_eq!(round_trip::<WatchThingsItem>(json!({"seen": 2})).seen, Some(2));
 }

@@ -183,10 +183,32 @@ impl Static<'_> {
         *self.call == Call::Function
     }
 
+    /// Returns the pointer to the list in the result whose items the engine reads one by one: pages of it, or a sequence.
+    fn items(&self) -> Option<&str> {
+        let plan = self.call.http()?;
+        let is_sequence = |name: &str| {
+            const SEQUENCES: [&str; 5] = ["event-stream", "ndjson", "jsonl", "jsonlines", "json-seq"];
+            let essence = name.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+            SEQUENCES.iter().any(|sequence| essence.ends_with(sequence))
+        };
+        match &plan.pagination {
+            Some(pages) => Some(&pages.items),
+            None => (!plan.accept.is_empty() && plan.accept.split(',').all(is_sequence)).then_some(""),
+        }
+    }
+
     fn wanted(&self) -> rust_types::Wanted<'_> {
         let Static { ident, spec, title, failure, success, .. } = self;
         let is_function = self.is_function();
-        rust_types::Wanted { ident, operation: title, spec, failure: *failure, success, is_function }
+        rust_types::Wanted {
+            ident,
+            operation: title,
+            spec,
+            failure: *failure,
+            success,
+            items: self.items(),
+            is_function,
+        }
     }
 }
 

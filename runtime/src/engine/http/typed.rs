@@ -9,6 +9,7 @@ use super::answer::{self, Answer};
 use super::call_error::CallError;
 use super::charset;
 use super::engine::{HttpEngine, network};
+use super::items::Items;
 use super::request::is_json;
 use super::response::{as_json, header, read};
 use super::send::Sending;
@@ -17,7 +18,7 @@ use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::engine::limit::within;
-use crate::engine::typed::{FromJson as _, TypedTool};
+use crate::engine::typed::{FromJson as _, TypedItems, TypedTool};
 use crate::spec::plan::Tool;
 
 impl HttpEngine {
@@ -71,6 +72,23 @@ impl HttpEngine {
         within(limit, ctx, run).await.map_err(CallError::Transport)?
     }
 
+    /// Reads the items of a list with arguments that the compiler has checked, as [`items`](Self::items) does: of a list that comes
+    /// in pages, or of an answer that is a sequence, such as events.
+    ///
+    /// ```ignore
+    /// let mut pets = engine.items_of(petstore::ListPets::new())?;
+    /// while let Some(pet) = pets.next().await {
+    ///     println!("{}", pet?.name);
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Transport`] if the arguments cannot be written as JSON.
+    pub fn items_of<A: TypedItems>(&self, arguments: A) -> Result<Items<A::Item>, CallError> {
+        Ok(self.items(A::tool(), as_json_arguments(arguments)?).of())
+    }
+
     async fn call_within<A: TypedTool>(
         &self,
         tool: &'static Tool,
@@ -78,9 +96,7 @@ impl HttpEngine {
         limit: Option<Duration>,
         ctx: &ToolContext,
     ) -> Result<Answer<A::Output>, CallError> {
-        let arguments = arguments.into_arguments().map_err(|why| {
-            CallError::Transport(ToolError::invalid_args(format!("the arguments are not JSON: {why}")))
-        })?;
+        let arguments = as_json_arguments(arguments)?;
         let until = limit.map(|limit| Instant::now() + limit);
         let tool = Frozen::Static(tool);
         let request = self.prepare(&tool, arguments).await.map_err(CallError::Transport)?;
@@ -127,4 +143,10 @@ impl HttpEngine {
         let value = decoded.map_err(|source| CallError::Decode { source, body: shown() })?;
         Ok(Answer::new(value, status.as_u16(), headers))
     }
+}
+
+fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
+    arguments.into_arguments().map_err(|why| {
+        CallError::Transport(ToolError::invalid_args(format!("the arguments are not JSON: {why}")))
+    })
 }

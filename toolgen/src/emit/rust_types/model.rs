@@ -155,6 +155,8 @@ pub(in crate::emit) struct Wanted<'a> {
     pub(in crate::emit) failure: Option<&'a Shape>,
     /// What is known of successful answers beside the result.
     pub(in crate::emit) success: &'a Success,
+    /// The pointer to the list in the result whose items are read one by one, if there is one.
+    pub(in crate::emit) items: Option<&'a str>,
     /// Whether a function of the program runs it.
     pub(in crate::emit) is_function: bool,
 }
@@ -167,6 +169,8 @@ pub(super) struct CallTypes<'a> {
     pub(super) output: Ty,
     /// What answers other than success hold.
     pub(super) failure: Option<Ty>,
+    /// An item of the list that is read one by one.
+    pub(super) item: Option<Ty>,
     /// The headers of successful answers.
     pub(super) headers: Option<Ty>,
     /// Whether a function of the program runs it.

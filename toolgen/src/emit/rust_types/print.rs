@@ -227,6 +227,10 @@ impl Printer<'_> {
             self.ty(&call.output),
             call.ident,
         );
+        if let Some(item) = &call.item {
+            let item = self.ty(item);
+            let _ = writeln!(out, "\n    impl TypedItems for {name} {{\n        type Item = {item};\n    }}");
+        }
     }
 
     fn ty(&self, ty: &Ty) -> String {

@@ -93,6 +93,7 @@ pub(super) fn type_names() -> Names {
         "String",
         "ToJson",
         "Tool",
+        "TypedItems",
         "TypedTool",
         "Value",
         "Vec",
