@@ -19,15 +19,17 @@ pub fn is_secret_header(name: &str) -> bool {
         "xsrf",
     ];
     let letters = letters(name);
-    let is_place = ["page", "continuation", "cursor", "next"].iter().any(|part| letters.contains(part));
-    PARTS.iter().any(|part| letters.contains(part)) && !(is_place && letters.ends_with("token"))
+    let is_place =
+        ["pagetoken", "continuationtoken", "nexttoken"].iter().any(|place| letters.ends_with(place));
+    PARTS.iter().any(|part| letters.contains(part)) && !is_place
 }
 
 /// Whether a header that a document declares says something of what was asked for, rather than of the request, the connection
 /// or the representation. What is left of a rate is in the details of each result.
 #[must_use]
 pub fn is_telling_header(name: &str) -> bool {
-    const PARTS: [&str; 9] = [
+    const PARTS: [&str; 10] = [
+        "idempotency",
         "ratelimit",
         "retryafter",
         "requestid",
@@ -87,9 +89,14 @@ mod tests {
         ] {
             assert!(is_telling_header(name) && !is_secret_header(name), "{name}");
         }
-        for name in
-            ["Content-Type", "X-RateLimit-Remaining", "x-ms-request-id", "Date", "Link", "Cache-Control"]
-        {
+        for name in [
+            "Content-Type",
+            "X-RateLimit-Remaining",
+            "x-ms-request-id",
+            "Date",
+            "Idempotency-Key",
+            "Cache-Control",
+        ] {
             assert!(!is_telling_header(name) && !is_secret_header(name), "{name}");
         }
     }
