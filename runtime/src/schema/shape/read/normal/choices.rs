@@ -71,7 +71,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         };
         let texts = texts.and_then(|texts| if names { distinct(texts) } else { Ok(texts) });
         match texts {
-            Ok(texts) => Some(if names { texts } else { described(texts) }),
+            Ok(texts) => Some(if names { texts } else { described(&texts) }),
             Err(why) => {
                 self.at(keyword, |reader| reader.unusable(&why));
                 None
@@ -94,7 +94,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             (names[at], meanings[at]) = (text("name"), text("description"));
         }
         let names = distinct(names).map_err(|why| self.unusable(&why)).ok();
-        Some((names, described(meanings)))
+        Some((names, described(&meanings)))
     }
 
     fn unusable(&mut self, why: &str) {
@@ -153,7 +153,7 @@ fn is_name(text: &str) -> bool {
     text.len() <= MAX_NAME && text.is_ascii() && text.contains(|c: char| c.is_ascii_alphabetic())
 }
 
-fn described(texts: Texts) -> Texts {
+fn described(texts: &[String]) -> Texts {
     let line = |text: &String| plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
     texts.iter().map(line).collect()
 }
