@@ -161,11 +161,12 @@ impl Printer<'_> {
             wrap(items().map(|item| item.name.as_str()), out);
             out.push_str("\n    }\n");
         }
-        let kinds: [(&str, fn(&Body) -> bool); 2] = [
-            ("__choices", |body| matches!(body, Body::Enum(_))),
-            ("__numbers", |body| matches!(body, Body::Numbers(_))),
-        ];
-        for (name, is_kind) in kinds {
+        for (name, are_numbers) in [("__choices", false), ("__numbers", true)] {
+            let is_kind = move |body: &Body| match body {
+                Body::Enum(_) => !are_numbers,
+                Body::Numbers(_) => are_numbers,
+                _ => false,
+            };
             let lists = |open: bool| {
                 let lists = items().filter(move |item| is_kind(&item.body) && item.open == open);
                 lists.map(|item| item.name.as_str())
