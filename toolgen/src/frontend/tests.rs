@@ -47,13 +47,8 @@ impl Frontend for Toy {
             groups: Vec::new(),
         };
         let call = Call::Http(RequestPlan::EMPTY);
-        let tools = vec![Tool {
-            spec: ToolSpec { name, ..ToolSpec::EMPTY },
-            call,
-            failure: None,
-            success: Success::default(),
-            origin,
-        }];
+        let spec = ToolSpec { name, ..ToolSpec::EMPTY };
+        let tools = vec![Tool { spec, call, failure: None, success: Success::default(), origin }];
         let schemes = vec!["key".to_owned()];
         let version = "1".to_owned();
         Some(Program { kind: self.0, version, operations: 1, tools, schemes, ..Program::default() })
