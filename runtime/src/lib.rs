@@ -128,7 +128,7 @@ pub use base::frozen::{Frozen, List, Text};
 pub use base::hidden::Hidden;
 pub use base::printable::{printable, visible};
 #[cfg(feature = "typed")]
-pub use engine::typed::TypedTool;
+pub use engine::typed::{TypedItems, TypedTool};
 pub use function::input::ToolInput;
 pub use schema::shape::{Def, Schema, Shape};
 pub use spec::limits::Limits;

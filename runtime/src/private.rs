@@ -155,7 +155,7 @@ pub mod types_prelude {
     pub use crate::engine::typed::json::choice::{Best, attempt, tag};
     pub use crate::engine::typed::json::members::{And, read, read_all};
     pub use crate::engine::typed::json::{object, with_extra};
-    pub use crate::engine::typed::{FromJson, JsonError, Link, ToJson, TypedTool};
+    pub use crate::engine::typed::{FromJson, JsonError, Link, ToJson, TypedItems, TypedTool};
     pub use crate::spec::plan::Tool;
 }
 
@@ -185,6 +185,14 @@ macro_rules! __build {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __choices {
+    ($($tokens:tt)*) => {};
+}
+
+/// Does nothing: the feature `typed` is off, as `__serde!` says.
+#[cfg(not(feature = "typed"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __numbers {
     ($($tokens:tt)*) => {};
 }
 

@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use toolgen_runtime::TypedTool;
+use toolgen_runtime::{TypedItems, TypedTool};
 
 /// Chains of a hundred types, and a ring of twenty.
 pub mod deep {
@@ -213,4 +213,48 @@ fn fields_of_one_direction_are_left_out_of_the_other() {
     assert_eq!(account.id, Some(7));
     let open = OpenAccount { name: "a".to_owned(), password: "p".to_owned(), family: Some(vec![account]) };
     assert_eq!(open.into_arguments().unwrap()["family"][0]["id"], 7);
+}
+
+#[test]
+fn numbers_with_names_are_enums() {
+    let call: SetLevel = round_trip(json!({"sort": "-1", "level": 7, "levels": [10, 20, 30]}));
+    assert_eq!(call.sort, Some(SetLevelSort::Descending));
+    assert_eq!((call.level, call.level.as_i64()), (SetLevelLevel::Self_, 7));
+    assert_eq!(call.levels, Some(vec![Level::Low, Level::High, Level::Other(30)]));
+    assert_eq!((Level::from(20), Level::High.to_string()), (Level::High, "20".to_owned()));
+    assert_eq!(SetLevelLevel::ALL, [SetLevelLevel::Idle, SetLevelLevel::Running, SetLevelLevel::Self_]);
+    let wrong = SetLevelLevel::try_from(2).unwrap_err().to_string();
+    assert_eq!(wrong, "2 is none of the numbers to choose from: 0, 1, 7");
+}
+
+#[test]
+fn headers_have_types_and_empty_answers_none() {
+    let read: SetLevelHeaders = serde_json::from_value(
+        json!({"x-total-count": 3, "x-partial": true, "x-level": "mid", "etag": "v1", "x-list": "a, b"}),
+    )
+    .unwrap();
+    let SetLevelHeaders { x_total_count, x_partial, x_level, etag, x_list } = read;
+    assert_eq!((x_total_count, x_partial, etag.as_deref()), (Some(3), Some(true), Some("v1")));
+    assert_eq!(
+        (x_level, x_list.as_deref()),
+        (Some(SetLevelHeadersXLevel::Other("mid".to_owned())), Some("a, b"))
+    );
+    fn output<A: TypedTool<Output = T>, T>(_: &A) {}
+    output::<_, ()>(&DropLevel::new());
+    output::<_, Value>(&Sloppy::new());
+    let told = |tool: &toolgen_runtime::Tool| {
+        tool.call.http().unwrap().headers.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(told(SetLevel::tool()), ["X-Total-Count", "X-Partial", "X-Level", "ETag", "X-List"]);
+}
+
+#[test]
+fn items_of_pages_and_sequences_have_types() {
+    fn item<A: TypedItems<Item = T>, T>(_: &A) {}
+    item::<_, ListThingsItem>(&ListThings::new());
+    item::<_, WatchThingsItem>(&WatchThings::new());
+    let whole: Things = round_trip(json!({"page": 1, "items": [{"name": "a"}]}));
+    let first: &ListThingsItem = &whole.items.unwrap()[0];
+    assert_eq!(first.name.as_deref(), Some("a"));
+    assert_eq!(round_trip::<WatchThingsItem>(json!({"seen": 2})).seen, Some(2));
 }

@@ -30,7 +30,7 @@ use std::fmt::Write as _;
 use toolgen_runtime::spec::toolset::Toolset;
 use toolgen_runtime::{Call, Shape, ToolSpec};
 
-use crate::tool::{Part, Program, Tool};
+use crate::tool::{Part, Program, Success, Tool};
 use crate::write::MARK;
 pub use literal::{string as string_literal, visible};
 pub use package::{Needs, RuntimeDependency, mark, module_name, package, program};
@@ -100,6 +100,7 @@ struct Static<'p> {
     spec: &'p ToolSpec,
     call: &'p Call,
     failure: Option<&'p Shape>,
+    success: &'p Success,
     /// The operation, for a comment.
     title: String,
     value: Expr,
@@ -117,11 +118,11 @@ impl<'p> Module<'p> {
         let mut pool = Pool::default();
         let mut names = Names::reserving(&["TOOLS"]);
         let mut tools = Vec::with_capacity(program.tools.len());
-        for Tool { spec, call, failure, origin } in &program.tools {
+        for Tool { spec, call, failure, success, origin } in &program.tools {
             let value = vec![("spec", spec::spec(spec, &mut pool)), ("call", call::call(call, &mut pool))];
             let value = Expr::Struct { head: "Tool", fields: value, base: None };
             let (title, failure) = (visible(&origin.title), failure.as_ref());
-            tools.push(Static { ident: String::new(), spec, call, failure, title, value });
+            tools.push(Static { ident: String::new(), spec, call, failure, success, title, value });
         }
         let shared = pool.into_statics();
         for Shared { name, .. } in &shared {
@@ -182,10 +183,32 @@ impl Static<'_> {
         *self.call == Call::Function
     }
 
+    /// Returns the pointer to the list in the result whose items the engine reads one by one: pages of it, or a sequence.
+    fn items(&self) -> Option<&str> {
+        let plan = self.call.http()?;
+        let is_sequence = |name: &str| {
+            const SEQUENCES: [&str; 5] = ["event-stream", "ndjson", "jsonl", "jsonlines", "json-seq"];
+            let essence = name.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+            SEQUENCES.iter().any(|sequence| essence.ends_with(sequence))
+        };
+        match &plan.pagination {
+            Some(pages) => Some(&pages.items),
+            None => (!plan.accept.is_empty() && plan.accept.split(',').all(is_sequence)).then_some(""),
+        }
+    }
+
     fn wanted(&self) -> rust_types::Wanted<'_> {
-        let Static { ident, spec, title, failure, .. } = self;
+        let Static { ident, spec, title, failure, success, .. } = self;
         let is_function = self.is_function();
-        rust_types::Wanted { ident, operation: title, spec, failure: *failure, is_function }
+        rust_types::Wanted {
+            ident,
+            operation: title,
+            spec,
+            failure: *failure,
+            success,
+            items: self.items(),
+            is_function,
+        }
     }
 }
 

@@ -45,4 +45,4 @@ pub use options::{Options, TokenBudget};
 pub use problem::{Code, Problem, Problems, Severity};
 pub use select::Selector;
 pub use source::{Bundle, Document, Pointer, Position, Source};
-pub use tool::{McpSource, Origin, Part, Program, Tool, with_called};
+pub use tool::{McpSource, Origin, Part, Program, Success, Tool, with_called};

@@ -4,11 +4,14 @@
 //! tool.
 
 mod shorten;
+mod signs;
 
 use std::collections::BTreeMap;
 
 use toolgen_runtime::__private::sha256;
 use toolgen_runtime::spec::MAX_NAME;
+
+pub(crate) use signs::{sign, spelled, worded};
 
 /// What a tool is named after.
 #[derive(Clone, Debug)]
@@ -154,13 +157,16 @@ pub fn is_portable_key(key: &str) -> bool {
         && key.chars().all(|char| char.is_ascii_alphanumeric() || char == '_')
 }
 
-/// Returns the most similar key that every provider accepts: `filter[name]` becomes `filter_name`.
+/// Returns the most similar key that every provider accepts: `filter[name]` becomes `filter_name`, `StartTime<` becomes
+/// `StartTime_lt`.
 #[must_use]
 pub fn portable_key(key: &str) -> String {
-    if is_portable_key(key) {
-        return key.to_owned();
-    }
-    let name = collapse(key, |char| char.is_ascii_alphanumeric() || char == '_');
+    if is_portable_key(key) { key.to_owned() } else { portable(&spelled(key), key) }
+}
+
+/// Returns the portable form of a key in these words.
+fn portable(words: &str, key: &str) -> String {
+    let name = collapse(words, |char| char.is_ascii_alphanumeric() || char == '_');
     let name = match name.chars().next() {
         None => format!("key_{}", hash8(key)),
         Some(first) if first.is_ascii_digit() => format!("_{name}"),
@@ -170,7 +176,8 @@ pub fn portable_key(key: &str) -> String {
 }
 
 /// Returns distinct portable keys for the keys of one object. Portable keys keep their name whatever else is present;
-/// colliding ones among the others get a suffix that depends on the key alone.
+/// colliding ones among the others have their signs as words (`type` and `at_type` for `type` and `@type`), and where that does
+/// not tell them apart, a suffix that depends on the key alone.
 #[must_use]
 pub fn portable_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> BTreeMap<&'k str, String> {
     let keys: Vec<&str> = keys.into_iter().collect();
@@ -178,14 +185,21 @@ pub fn portable_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> BTreeMap<&'
     for key in &keys {
         *counts.entry(portable_key(key)).or_default() += 1;
     }
-    keys.into_iter()
-        .map(|key| {
-            let portable = portable_key(key);
-            let unique = portable == key || counts.get(&portable) == Some(&1);
-            let name = if unique { portable } else { with_suffix(&portable, &hash8(key), MAX_KEY) };
-            (key, name)
-        })
-        .collect()
+    let collides = |key: &str, name: &String| name != key && counts.get(name) != Some(&1);
+    let mut words: BTreeMap<String, usize> = BTreeMap::new();
+    for key in keys.iter().filter(|key| collides(key, &portable_key(key))) {
+        *words.entry(portable(&worded(key), key)).or_default() += 1;
+    }
+    let named = |key| {
+        let name = portable_key(key);
+        if !collides(key, &name) {
+            return (key, name);
+        }
+        let in_words = portable(&worded(key), key);
+        let unique = words.get(&in_words) == Some(&1) && !counts.contains_key(&in_words);
+        (key, if unique { in_words } else { with_suffix(&name, &hash8(key), MAX_KEY) })
+    };
+    keys.into_iter().map(named).collect()
 }
 
 /// Returns the name of a shape as providers accept it in a reference: characters other than letters, digits, `_`, `.`

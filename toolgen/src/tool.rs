@@ -22,8 +22,19 @@ pub struct Tool {
     pub call: Call,
     /// What answers other than success hold, if the document says it and types are wanted.
     pub failure: Option<Shape>,
+    /// What is known of successful answers beside the result.
+    pub success: Success,
     /// Where the tool comes from.
     pub origin: Origin,
+}
+
+/// What a document says of successful answers beside the result.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Success {
+    /// Whether they have no body.
+    pub is_empty: bool,
+    /// The headers, as an object of scalars with their names in small letters, if there are any and types are wanted.
+    pub headers: Option<Shape>,
 }
 
 /// The entry of a document that a tool comes from, and the document's terms for it, by which filters select.

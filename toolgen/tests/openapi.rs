@@ -157,6 +157,7 @@ fn of_plan(plan: &RequestPlan) -> Value {
     add("body", plan.body.iter().flat_map(of_body).collect());
     let all = |schemes: &[SecurityScheme]| schemes.iter().map(of_scheme).collect::<Vec<_>>().join(" and ");
     add("security", plan.security.iter().map(|requirement| all(&requirement.schemes)).collect());
+    add("headers", plan.headers.iter().map(ToString::to_string).collect());
     add("accept", Some(plan.accept.to_string()).filter(|accept| !accept.is_empty()).into_iter().collect());
     add("answer", plan.answer.iter().map(of_xml).collect());
     out

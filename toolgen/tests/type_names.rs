@@ -145,3 +145,38 @@ fn a_place_whose_name_is_taken_gets_a_word_not_a_number() {
     let text = module(&[("debug", both)], &components);
     assert_eq!(names(&text), ["DebugCall", "DebugCallOutput", "Pet", "PetTag", "PetTagValue"]);
 }
+
+/// The documentation of the variants of an enum in a module.
+fn told<'m>(module: &'m str, of: &str) -> Vec<&'m str> {
+    let body = module.split_once(&format!("pub enum {of} {{")).unwrap().1.split_once("\n    }").unwrap().0;
+    body.lines().filter_map(|line| line.trim().strip_prefix("#[doc = \"")?.strip_suffix("\"]")).collect()
+}
+
+#[test]
+fn names_that_documents_give_values_name_variants() {
+    let result = json!({"properties": {
+        "state": {"type": "integer", "enum": [0, 1], "x-enum-varnames": ["IDLE", "running-now"], "x-enum-descriptions": ["Nothing to do.", "Busy."]},
+        "order": {"type": "string", "enum": ["+", "-", null], "x-enumNames": ["Up", "Down"], "x-enumDescriptions": {"+": "Smallest first."}},
+        "sku": {"type": "string", "enum": ["S1", "S2"], "x-ms-enum": {"name": "skuName", "values": [{"value": "S1", "name": "Standard", "description": "One."}, {"value": "S2"}]}},
+        "same": {"type": "integer", "enum": [0, 1], "x-enum-varnames": ["No", "Yes"]},
+        "plain": {"type": "integer", "enum": [0, 1]},
+    }});
+    let text = module(&[("get", result)], &json!({}));
+    assert_eq!(variants(&text, "GetOutputState"), ["Idle", "RunningNow", "Other"]);
+    assert_eq!(told(&text, "GetOutputState"), ["`0`: Nothing to do.", "`1`: Busy."]);
+    assert_eq!(variants(&text, "GetOutputOrder"), ["Up", "Down", "Other"]);
+    assert_eq!(told(&text, "GetOutputOrder"), ["`+`: Smallest first."]);
+    assert_eq!(variants(&text, "SkuName"), ["Standard", "S2", "Other"]);
+    assert_eq!(variants(&text, "GetOutputSame"), ["No", "Yes", "Other"]);
+    assert!(text.contains("pub plain: Option<i64>"), "{text}");
+}
+
+#[test]
+fn names_that_do_not_fit_the_values_name_nothing() {
+    let named = |names: Value| json!({"type": "integer", "enum": [1, 2], "x-enum-varnames": names});
+    let results = json!({"properties": {
+        "a": named(json!(["One"])), "b": named(json!(["One", "one"])), "c": named(json!(["One", "2"])), "d": named(json!({"3": "Three"})),
+    }});
+    let text = module(&[("get", results)], &json!({}));
+    assert_eq!(names(&text), ["Get", "GetOutput"]);
+}

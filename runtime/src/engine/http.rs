@@ -8,6 +8,8 @@
 //!
 //! - A response of any status is a result: `{METHOD} {url} → {status}`, an empty line and the body. `details.ok` says
 //!   whether it succeeded; `details` hold `status`, `method`, `url`, `ok`, `headers`, `truncated` and `content_type`.
+//! - After the first line of a success stand `Location` and the headers that the plan names, one a line, if the answer has
+//!   them and they hold no credential.
 //! - A response with status 400 or above is a result that [failed](crate::ToolResult::is_error), unless the tool
 //!   [accepts](HttpEngineBuilder::accept_status) the status; so is a redirect that was not followed.
 //! - A text longer than the limit is cut off and ends with `... [truncated]`; the rest is not even read.
@@ -34,6 +36,8 @@
 //! in pages is read as [`Items`], or as one result if the tool lets a model ask for that.
 
 mod address;
+#[cfg(feature = "typed")]
+mod answer;
 mod body;
 mod build;
 mod call_error;
@@ -73,6 +77,8 @@ mod typed;
 mod url;
 mod xml;
 
+#[cfg(feature = "typed")]
+pub use answer::Answer;
 pub use build::build;
 pub use call_error::CallError;
 pub use credentials::{

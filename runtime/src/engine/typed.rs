@@ -41,6 +41,13 @@ pub trait TypedTool: Serialize + Sized {
     }
 }
 
+/// A tool whose answer is a list that is read item by item, page by page or as it comes: see
+/// [`HttpEngine::items_of`](crate::engine::http::HttpEngine::items_of).
+pub trait TypedItems: TypedTool {
+    /// An item; `serde_json::Value` if the document does not say what it is.
+    type Item: serde::de::DeserializeOwned;
+}
+
 /// Returns the arguments of a function as their type.
 ///
 /// # Errors

@@ -14,6 +14,7 @@
 mod apart;
 #[cfg(test)]
 mod arbitrary;
+mod choices;
 mod codec;
 pub mod cycles;
 pub mod decode;
@@ -33,6 +34,7 @@ mod title;
 
 use crate::base::frozen::{List, Text};
 
+pub use choices::{Choice, Choices};
 pub use codec::encode::encode;
 pub use literal::Literal;
 pub use number::Number;
@@ -68,6 +70,8 @@ pub struct Shape {
     pub deprecated: bool,
     /// The title, which may name the Rust type of its values.
     pub title: Title,
+    /// What the values that it lists are called.
+    pub choices: Choices,
 }
 
 impl Shape {
@@ -80,6 +84,7 @@ impl Shape {
         examples: List::EMPTY,
         deprecated: false,
         title: Title::NONE,
+        choices: Choices::NONE,
     };
 
     /// The arguments of a tool that takes none: an object without fields.
@@ -106,6 +111,9 @@ impl Shape {
         self.deprecated |= other.deprecated;
         if self.title.is_none() {
             self.title = other.title.clone();
+        }
+        if self.choices.is_none() {
+            self.choices = other.choices.clone();
         }
     }
 }

@@ -3,6 +3,7 @@
 //! An engine interprets it; no code is generated for it.
 
 mod command;
+mod headers;
 mod local;
 mod mcp;
 mod pagination;
@@ -13,6 +14,7 @@ use crate::spec::ToolSpec;
 use crate::spec::template::Template;
 
 pub use command::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
+pub use headers::{is_secret_header, is_telling_header};
 pub use local::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
 pub use mcp::{McpPlan, McpServer, McpTransport};
 pub use pagination::{NextPage, Pagination, PaginationError};
@@ -99,6 +101,8 @@ pub struct RequestPlan {
     pub accept: Text,
     /// How an answer that is XML is read as the result that the tool declares. `None` leaves it a text.
     pub answer: Option<Xml>,
+    /// The headers that the result of a successful call tells, beside `Location`, by their names as the document writes them.
+    pub headers: List<Text>,
     /// Arguments that are made of those of the call before the request is built. Their names start with `=`, which no
     /// other argument's does.
     pub derived: List<(Text, Template)>,
@@ -124,6 +128,7 @@ impl RequestPlan {
         security: List::EMPTY,
         accept: Text::EMPTY,
         answer: None,
+        headers: List::EMPTY,
         derived: List::EMPTY,
         defaults: false,
         idempotency_key: Text::EMPTY,

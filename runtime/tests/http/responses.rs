@@ -9,7 +9,7 @@ use serde_json::json;
 use toolgen_runtime::List;
 use toolgen_runtime::engine::http::{Secret, StaticCredentials};
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
-use toolgen_runtime::spec::plan::{Placement, Xml, XmlContent, XmlField, XmlNode};
+use toolgen_runtime::spec::plan::{Placement, RequestPlan, Xml, XmlContent, XmlField, XmlNode};
 use toolgen_runtime::{Content, Registry, ResourceData, Shape, ToolResult};
 
 use crate::server::{Step, TestServer, call, ctx, engine, open, plan, reply, secured, tool};
@@ -52,6 +52,20 @@ async fn an_answer_of_any_status_is_a_result() {
     }
     let (result, server) = answered(vec![Step::Send(b"HTTP/1.1 204 No Content\r\n\r\n".to_vec())]).await;
     assert_eq!(result.to_text(), format!("GET {}/x → 204\n\n", server.url));
+}
+
+#[tokio::test]
+async fn a_success_tells_where_a_thing_is_and_what_the_document_declares() {
+    let headers =
+        "LOCATION: /pets/7\r\nX-Total-Count: 3\r\nX-Auth-Token: abc\r\nETag: \"v1\"\r\nSet-Cookie: a=b\r\n";
+    for (status, told) in [(201, "\nLocation: /pets/7\nX-Total-Count: 3"), (404, "")] {
+        let server = TestServer::start(move |_| reply(status, headers, b"")).await;
+        let declared = ["X-Total-Count", "location", "X-Auth-Token", "Set-Cookie", "X-Other"];
+        let declared: List<_> = declared.map(toolgen_runtime::Text::from).into_iter().collect();
+        let plan = RequestPlan { headers: declared, ..plan("POST", &server.url, "/pets") };
+        let result = call(engine(), plan, json!({})).await.unwrap();
+        assert_eq!(result.to_text(), format!("POST {}/pets → {status}{told}\n\n", server.url));
+    }
 }
 
 #[tokio::test]

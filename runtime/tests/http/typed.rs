@@ -140,3 +140,45 @@ async fn texts_and_nothing_are_values_too() {
         assert_eq!(engine.call(Anything { id: 1 }).await.unwrap(), expected);
     }
 }
+
+/// An operation without a body in its answer.
+#[derive(Serialize)]
+#[serde(crate = "toolgen_runtime::engine::typed::serde")]
+struct Order {
+    id: u32,
+}
+
+impl TypedTool for Order {
+    type Output = ();
+
+    fn tool() -> &'static Tool {
+        &TOOL
+    }
+}
+
+/// As generated code does it, but by serde.
+#[derive(Debug, Default, Deserialize, PartialEq)]
+#[serde(crate = "toolgen_runtime::engine::typed::serde")]
+struct OrderHeaders {
+    location: Option<String>,
+}
+
+impl FromJson for OrderHeaders {
+    fn from_json(value: Value) -> Result<Self, JsonError> {
+        serde_json::from_value(value).map_err(|why| JsonError::new(why.to_string()))
+    }
+}
+
+#[tokio::test]
+async fn an_answer_has_headers_but_no_secrets_and_needs_no_body() {
+    for body in [&b""[..], b"thanks", b"{\"a\":"] {
+        let head = "Location: /pets/8\r\nX-Total: 12\r\nSet-Cookie: a=b\r\nX-Auth-Token: abc\r\nContent-Type: application/json\r\n";
+        let server = TestServer::start(move |_| reply(201, head, body)).await;
+        let engine = engine().base_url(&server.url).build().unwrap();
+        let answer = engine.answer(Order { id: 7 }, &ToolContext::new("", "")).await.unwrap();
+        assert_eq!((answer.value, answer.status), ((), 201));
+        assert_eq!([answer.header("LOCATION"), answer.header("x-total")], [Some("/pets/8"), Some("12")]);
+        assert_eq!([answer.header("set-cookie"), answer.header("x-auth-token")], [None, None]);
+        assert_eq!(answer.headers::<OrderHeaders>(), OrderHeaders { location: Some("/pets/8".to_owned()) });
+    }
+}

@@ -43,6 +43,7 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
         security,
         accept,
         answer,
+        headers,
         derived,
         defaults,
         idempotency_key,
@@ -66,6 +67,7 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
     fields.put("answer", answer, &base.answer, |answer| {
         answer.as_ref().map_or_else(|| Expr::atom("None"), |answer| some(xml::xml(answer)))
     });
+    fields.put("headers", headers, &base.headers, texts);
     fields.put("derived", derived, &base.derived, |list| list_of(list, template::member));
     fields.put("defaults", defaults, &base.defaults, |is| Expr::atom(is.to_string()));
     fields.text("idempotency_key", idempotency_key, &base.idempotency_key);

@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::names::{sign, spelled, worded};
+
 /// The names of one scope.
 #[derive(Debug, Default)]
 pub(super) struct Names {
@@ -46,6 +48,13 @@ impl Names {
             let constant = format!("tool_{name}");
             !taken.contains(&constant) && taken.insert(name) && taken.insert(constant)
         })
+    }
+
+    /// Takes the name of a field for a key. Of keys that differ in a sign alone, the later ones have it as a word.
+    pub(super) fn take_field(&mut self, key: &str) -> String {
+        let plain = snake(&spelled(key));
+        let name = if self.is_free(&plain) { plain } else { snake(&worded(key)) };
+        self.take(&name)
     }
 
     /// Whether a name is neither taken nor one that was given with a number.
@@ -160,29 +169,6 @@ fn flush(current: &mut String, words: &mut Vec<String>) {
     }
 }
 
-/// Returns the name of a sign. Separators (`_`, space, `/`, `.`, `:`, `,`, quotes) have none.
-fn sign(c: char) -> Option<&'static str> {
-    Some(match c {
-        '+' => "plus",
-        '-' => "minus",
-        '<' => "lt",
-        '>' => "gt",
-        '=' => "eq",
-        '!' => "not",
-        '*' => "star",
-        '%' => "percent",
-        '&' => "and",
-        '|' => "or",
-        '@' => "at",
-        '#' => "hash",
-        '$' => "dollar",
-        '^' => "caret",
-        '~' => "tilde",
-        '?' => "question",
-        _ => return None,
-    })
-}
-
 /// Whether a name is a keyword of any edition, reserved ones included.
 fn is_keyword(name: &str) -> bool {
     const KEYWORDS: [&str; 54] = [
@@ -223,6 +209,17 @@ mod tests {
         assert_eq!(snake("2fa"), "n2fa");
         assert_eq!(camel("self"), "Self_");
         assert_eq!(camel("価格"), "U4fa1U683c");
+    }
+
+    #[test]
+    fn signs_of_fields_are_words() {
+        let mut names = Names::default();
+        let keys =
+            ["StartTime", "StartTime<", "StartTime>=", "created[>]", "+1", "-1", "name", "name*", "name**"];
+        let fields = keys.map(|key| names.take_field(key));
+        let first = ["start_time", "start_time_lt", "start_time_gte", "created_gt", "plus_1", "minus_1"];
+        assert_eq!(fields[..6], first);
+        assert_eq!(fields[6..], ["name", "name_star", "name_star_star"]);
     }
 
     #[test]

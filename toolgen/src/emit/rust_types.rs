@@ -12,7 +12,7 @@
 //!   differ. A required field with one possible text is written by itself and has no place in the struct;
 //! * texts: `String`, or what [`TextType`](super::TextType) says;
 //! * objects without known fields: `BTreeMap<String, _>`;
-//! * lists of texts to choose from: enums, one for equal lists. Those that occur in results have `Other`, so a new value breaks nobody;
+//! * lists of texts to choose from, or of integers that have names: enums, one for equal lists. Those that occur in results have `Other`, so a new value breaks nobody;
 //! * unions: enums, whose variant a value tells (by a discriminator or its JSON type), or which keeps most of the value;
 //! * `allOf` of objects: one struct;
 //! * what has no such form: `serde_json::Value`.
@@ -23,6 +23,7 @@
 
 mod depth;
 pub(super) mod doc;
+mod lists;
 mod lower;
 mod merge;
 mod model;

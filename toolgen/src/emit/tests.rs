@@ -11,7 +11,7 @@ use toolgen_runtime::{Def, Frozen, List, Text};
 
 use super::{ModuleStyle, RuntimeDependency, module, module_name, package};
 use crate::source::Pointer;
-use crate::tool::{Origin, Program, Tool};
+use crate::tool::{Origin, Program, Success, Tool};
 
 fn text(text: &str) -> Text {
     text.to_owned().into()
@@ -96,6 +96,7 @@ fn full_plan() -> RequestPlan {
         }),
         accept: text("application/json"),
         answer: Some(xml()),
+        headers: one(text("X-Total-Count")),
         derived: one((text("=y"), every_template())),
         defaults: true,
         idempotency_key: text("Idempotency-Key"),
@@ -287,11 +288,22 @@ fn program() -> Program {
         }),
         ..RequestPlan::EMPTY
     };
-    let tool =
-        |spec, plan, path: &str| Tool { spec, call: Call::Http(plan), failure: None, origin: origin(path) };
+    let tool = |spec, plan, path: &str| Tool {
+        spec,
+        call: Call::Http(plan),
+        failure: None,
+        success: Success::default(),
+        origin: origin(path),
+    };
     let others = other_calls().into_iter().enumerate().map(|(number, call)| {
         let name = ToolName::parse(format!("other_{number}")).unwrap();
-        Tool { spec: ToolSpec { name, ..ToolSpec::EMPTY }, call, failure: None, origin: origin("/") }
+        Tool {
+            spec: ToolSpec { name, ..ToolSpec::EMPTY },
+            call,
+            failure: None,
+            success: Success::default(),
+            origin: origin("/"),
+        }
     });
     let mut tools = vec![
         tool(full_spec("full"), plan, "/pets/{id}"),

@@ -105,7 +105,7 @@ use crate::names::legal_tool_name;
 use crate::options::Options;
 use crate::problem::{Code, Problems};
 use crate::source::Document;
-use crate::tool::{Origin, Program, Tool, with_called};
+use crate::tool::{Origin, Program, Success, Tool, with_called};
 
 /// The version of the format.
 const VERSION: u64 = 1;
@@ -228,7 +228,13 @@ impl<'a> Context<'a> {
             id,
             groups: vec![spec.category.to_string()],
         };
-        call.filter(|_| !broken).map(|call| Tool { spec, call, failure: None, origin })
+        call.filter(|_| !broken).map(|call| Tool {
+            spec,
+            call,
+            failure: None,
+            success: Success::default(),
+            origin,
+        })
     }
 
     /// Returns the namespace that an object states. One that no tool can have is reported: without it, all tools would have

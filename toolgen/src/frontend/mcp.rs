@@ -20,7 +20,7 @@ use crate::options::Options;
 use crate::problem::{Code, Problems};
 use crate::shapes::reached;
 use crate::source::{Document, Pointer};
-use crate::tool::{McpSource, Origin, Program, Tool};
+use crate::tool::{McpSource, Origin, Program, Success, Tool};
 
 /// The front end for MCP servers.
 #[derive(Clone, Copy, Debug)]
@@ -190,7 +190,13 @@ fn chosen(
             title: raw(descriptor).to_owned(),
             groups: vec![alias.to_owned()],
         };
-        tools.push(Tool { spec: tool.spec, call: tool.call, failure: None, origin });
+        tools.push(Tool {
+            spec: tool.spec,
+            call: tool.call,
+            failure: None,
+            success: Success::default(),
+            origin,
+        });
     }
     tools
 }

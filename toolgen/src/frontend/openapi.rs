@@ -12,6 +12,7 @@ mod document;
 mod example;
 mod files;
 mod form;
+mod headers;
 mod media;
 mod names;
 mod node;
@@ -207,7 +208,8 @@ impl<'a> Context<'a> {
                 groups: entry.groups.iter().map(|group| (*group).to_owned()).collect(),
             };
             let failure = self.options.types.then(|| self.failure(&operation.node)).flatten();
-            tools.push(Tool { spec, call: Call::Http(plan), failure, origin });
+            let success = self.success(&operation.node);
+            tools.push(Tool { spec, call: Call::Http(plan), failure, success, origin });
         }
         tools
     }

@@ -17,7 +17,7 @@ use crate::choice::{Chosen, Entry, choose_named};
 use crate::options::Options;
 use crate::problem::{Code, Problems};
 use crate::source::{Document, Pointer};
-use crate::tool::{Origin, Program, Tool};
+use crate::tool::{Origin, Program, Success, Tool};
 
 /// The front end for contract locks.
 #[derive(Clone, Copy, Debug)]
@@ -121,6 +121,7 @@ fn lower(document: &Arc<Document>, surface: &Surface, options: &Options, problem
             spec: ToolSpec { name: parsed, ..spec.clone() },
             call: Call::Function,
             failure: None,
+            success: Success::default(),
             origin,
         });
         renamed.insert(was, name);

@@ -6,7 +6,7 @@ use toolgen_runtime::spec::plan::{Call, RequestPlan};
 use toolgen_runtime::{ToolName, ToolSpec};
 
 use super::*;
-use crate::tool::{Origin, Tool};
+use crate::tool::{Origin, Success, Tool};
 
 /// A front end for documents with a member of its name, whose value is the name of the only tool.
 struct Toy(&'static str);
@@ -47,7 +47,8 @@ impl Frontend for Toy {
             groups: Vec::new(),
         };
         let call = Call::Http(RequestPlan::EMPTY);
-        let tools = vec![Tool { spec: ToolSpec { name, ..ToolSpec::EMPTY }, call, failure: None, origin }];
+        let spec = ToolSpec { name, ..ToolSpec::EMPTY };
+        let tools = vec![Tool { spec, call, failure: None, success: Success::default(), origin }];
         let schemes = vec!["key".to_owned()];
         let version = "1".to_owned();
         Some(Program { kind: self.0, version, operations: 1, tools, schemes, ..Program::default() })

@@ -107,6 +107,35 @@ fn hashes_are_sha256() {
 }
 
 #[test]
+fn signs_of_keys_are_words() {
+    let keys = [
+        "StartTime",
+        "StartTime<",
+        "StartTime>",
+        "StartTime<=",
+        "StartTime>=",
+        "StartTime!=",
+        "price[<]",
+        "+1",
+        "-1",
+    ];
+    let names =
+        ["StartTime", "StartTime_lt", "StartTime_gt", "StartTime_lte", "StartTime_gte", "StartTime_ne"];
+    let named = portable_keys(keys);
+    assert_eq!(keys.map(|key| named[key].as_str())[..6], names);
+    assert_eq!(keys.map(|key| named[key].as_str())[6..], ["price_lt", "plus_1", "minus_1"]);
+    let keys = ["type", "@type", "$type", "name*", "name", "top", "created[gte]", "created", "a=b"];
+    let named = portable_keys(keys);
+    let names =
+        ["type", "at_type", "dollar_type", "name_star", "name", "top", "created_gte", "created", "a_b"];
+    assert_eq!(keys.map(|key| named[key].as_str()), names);
+    // Where somebody has the word already, the suffix tells them apart.
+    let named = portable_keys(["at", "at<", "at_lt", "type", "@type", "at_type"]);
+    assert!(named["at<"].starts_with("at_lt_") && named["@type"].starts_with("type_"), "{named:?}");
+    assert_eq!([&named["at_lt"], &named["at_type"]], ["at_lt", "at_type"]);
+}
+
+#[test]
 fn keys_are_portable_and_unique() {
     let keys = ["filter[x]", "filter_x", "$top", "@type", "type", "9a", "日本", "a.b", "a-b"];
     let renamed = portable_keys(keys);

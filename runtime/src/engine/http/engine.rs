@@ -245,6 +245,7 @@ impl HttpEngine {
             stream_until: None,
             structured: tool.spec.output.is_some(),
             answer: tool.call.http().and_then(|plan| plan.answer.as_ref()),
+            told: tool.call.http().map_or(&[], |plan| &*plan.headers),
             events: declared_events(tool),
         }
     }

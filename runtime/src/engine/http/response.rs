@@ -17,7 +17,10 @@ use crate::base::frozen::Text;
 use crate::base::media_type::{essence, is_xml};
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
-use crate::spec::plan::Xml;
+use crate::spec::plan::{Xml, is_secret_header};
+
+/// The longest header that a model is told, in bytes; a part of one is of no use.
+const MAX_HEADER: usize = 1024;
 
 /// The end of a text that was cut off.
 const TRUNCATED: &str = "\n... [truncated]";
@@ -33,6 +36,8 @@ pub(super) struct Limits<'p> {
     pub(super) stream_until: Option<Instant>,
     /// Whether the body is also the structured result of the tool.
     pub(super) structured: bool,
+    /// The headers that a success tells, beside `Location`.
+    pub(super) told: &'p [Text],
     /// How an answer that is XML is read.
     pub(super) answer: Option<&'p Xml>,
     /// What the data of events is, if the structured result is a list of them.
@@ -74,7 +79,10 @@ pub(super) async fn result(
     let mut truncated = read.truncated;
 
     let url = request.redacted_url();
-    let head = format!("{} {url} → {}", request.method, status.as_u16());
+    let mut head = format!("{} {url} → {}", request.method, status.as_u16());
+    if status.is_success() {
+        tell(&headers, limits.told, &mut head);
+    }
     let declared = limits.structured && status.is_success();
     let declared = if declared { as_json(&read, &content_type, &limits) } else { Ok(None) };
     let mut unread = None;
@@ -117,6 +125,17 @@ pub(super) async fn result(
     }
     result.details = details;
     Ok(result)
+}
+
+/// Adds the headers that a model is told, one a line.
+fn tell(headers: &Map<String, Value>, told: &[Text], out: &mut String) {
+    let declared = told.iter().map(Text::as_str).filter(|name| !name.eq_ignore_ascii_case("location"));
+    for name in std::iter::once("Location").chain(declared).filter(|name| !is_secret_header(name)) {
+        let value = headers.get(&name.to_ascii_lowercase()).and_then(Value::as_str).unwrap_or_default();
+        if !value.is_empty() && value.len() <= MAX_HEADER && !value.contains(char::is_control) {
+            out.extend(["\n", name, ": ", value]);
+        }
+    }
 }
 
 /// Returns a list without the items for which there is no room, and whether there are such.
@@ -304,7 +323,7 @@ pub(super) fn header(headers: &HeaderMap, name: &str) -> String {
 }
 
 /// Returns the headers as an object; repeated ones are joined by a comma, and session cookies are hidden.
-fn headers(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
+pub(super) fn headers(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
     let mut out = Map::new();
     for name in headers.keys() {
         let values = headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));

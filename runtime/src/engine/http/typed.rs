@@ -5,9 +5,11 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::answer::{self, Answer};
 use super::call_error::CallError;
 use super::charset;
 use super::engine::{HttpEngine, network};
+use super::items::Items;
 use super::request::is_json;
 use super::response::{as_json, header, read};
 use super::send::Sending;
@@ -16,7 +18,7 @@ use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::engine::limit::within;
-use crate::engine::typed::{FromJson as _, TypedTool};
+use crate::engine::typed::{FromJson as _, TypedItems, TypedTool};
 use crate::spec::plan::Tool;
 
 impl HttpEngine {
@@ -45,10 +47,46 @@ impl HttpEngine {
         arguments: A,
         ctx: &ToolContext,
     ) -> Result<A::Output, CallError> {
+        Ok(self.answer(arguments, ctx).await?.value)
+    }
+
+    /// As [`call_in`](Self::call_in), with the status and the headers of the answer: where a new thing is, its version, how many
+    /// there are.
+    ///
+    /// ```ignore
+    /// let pets = engine.answer(petstore::ListPets::new(), &ToolContext::new("", "")).await?;
+    /// let total = pets.headers::<petstore::ListPetsHeaders>().x_total_count;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`call_in`](Self::call_in).
+    pub async fn answer<A: TypedTool>(
+        &self,
+        arguments: A,
+        ctx: &ToolContext,
+    ) -> Result<Answer<A::Output>, CallError> {
         let tool = A::tool();
         let limit = self.time_limit(&tool.spec, ctx.timeout());
         let run = self.call_within(tool, arguments, limit, ctx);
         within(limit, ctx, run).await.map_err(CallError::Transport)?
+    }
+
+    /// Reads the items of a list with arguments that the compiler has checked, as [`items`](Self::items) does: of a list that comes
+    /// in pages, or of an answer that is a sequence, such as events.
+    ///
+    /// ```ignore
+    /// let mut pets = engine.items_of(petstore::ListPets::new())?;
+    /// while let Some(pet) = pets.next().await {
+    ///     println!("{}", pet?.name);
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Transport`] if the arguments cannot be written as JSON.
+    pub fn items_of<A: TypedItems>(&self, arguments: A) -> Result<Items<A::Item>, CallError> {
+        Ok(self.items(A::tool(), as_json_arguments(arguments)?).of())
     }
 
     async fn call_within<A: TypedTool>(
@@ -57,10 +95,8 @@ impl HttpEngine {
         arguments: A,
         limit: Option<Duration>,
         ctx: &ToolContext,
-    ) -> Result<A::Output, CallError> {
-        let arguments = arguments.into_arguments().map_err(|why| {
-            CallError::Transport(ToolError::invalid_args(format!("the arguments are not JSON: {why}")))
-        })?;
+    ) -> Result<Answer<A::Output>, CallError> {
+        let arguments = as_json_arguments(arguments)?;
         let until = limit.map(|limit| Instant::now() + limit);
         let tool = Frozen::Static(tool);
         let request = self.prepare(&tool, arguments).await.map_err(CallError::Transport)?;
@@ -68,6 +104,7 @@ impl HttpEngine {
         let request = sending.proven(request).await.map_err(CallError::Transport)?;
         let Reply { mut response, .. } = sending.send(&request).await.map_err(CallError::Transport)?;
         let status = response.status();
+        let headers = answer::shown(&request, response.headers());
         let content_type = header(response.headers(), "content-type");
         let limit = self.settings().max_typed_bytes;
         let body = read(&mut response, limit, None).await;
@@ -79,6 +116,11 @@ impl HttpEngine {
         }
         if body.truncated {
             return Err(CallError::TooLarge { limit });
+        }
+        if A::Output::reads_nothing() {
+            let value = A::Output::from_json(Value::Null).map_err(serde_core::de::Error::custom);
+            let value = value.map_err(|source| CallError::Decode { source, body: shown() })?;
+            return Ok(Answer::new(value, status.as_u16(), headers));
         }
         let limits = self.limits(&tool);
         let declared = if limits.structured { as_json(&body, &content_type, &limits) } else { Ok(None) };
@@ -98,6 +140,13 @@ impl HttpEngine {
             Err(_) if !is_json(&content_type) && !content_type.is_empty() => fit(Value::String(text())),
             fitting => fitting,
         });
-        decoded.map_err(|source| CallError::Decode { source, body: shown() })
+        let value = decoded.map_err(|source| CallError::Decode { source, body: shown() })?;
+        Ok(Answer::new(value, status.as_u16(), headers))
     }
+}
+
+fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
+    arguments.into_arguments().map_err(|why| {
+        CallError::Transport(ToolError::invalid_args(format!("the arguments are not JSON: {why}")))
+    })
 }

@@ -47,6 +47,12 @@ pub trait FromJson: Sized {
         None
     }
 
+    /// Whether its value does not depend on what is read: nobody needs to look at the answer.
+    #[must_use]
+    fn reads_nothing() -> bool {
+        false
+    }
+
     /// Whether `null` is one of its values, so that an optional field of it tells `null` from absence.
     #[must_use]
     fn takes_null() -> bool {
@@ -80,6 +86,13 @@ impl JsonError {
             Value::Object(_) => "an object",
         };
         JsonError::new(format!("expected {what}, got {given}"))
+    }
+
+    /// Returns the key of the outermost object that leads to the value.
+    #[cfg(feature = "http")]
+    pub(crate) fn first_key(&self) -> Option<String> {
+        let first = self.pointer.strip_prefix('/')?.split('/').next()?;
+        Some(first.replace("~1", "/").replace("~0", "~"))
     }
 
     fn at(mut self, token: &str) -> JsonError {
@@ -144,6 +157,27 @@ impl FromJson for Value {
 
     fn takes_null() -> bool {
         true
+    }
+}
+
+/// An answer without a body. If there is one in spite of the document, it is not looked at.
+impl FromJson for () {
+    fn from_json(_: Value) -> Result<Self, JsonError> {
+        Ok(())
+    }
+
+    fn missing() -> Option<Self> {
+        Some(())
+    }
+
+    fn reads_nothing() -> bool {
+        true
+    }
+}
+
+impl ToJson for () {
+    fn to_json(&self) -> Value {
+        Value::Null
     }
 }
 

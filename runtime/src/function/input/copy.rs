@@ -1,6 +1,8 @@
 //! Copies of shapes at compile time: a borrow in a constant can be repeated.
 
-use crate::schema::shape::{Discriminator, Field, Kind, NumberRules, Shape, StringRules, Title, UnionRules};
+use crate::schema::shape::{
+    Choices, Discriminator, Field, Kind, NumberRules, Shape, StringRules, Title, UnionRules,
+};
 
 /// Copies a shape and allows `null`.
 pub(super) const fn nullable(shape: &Shape) -> Shape {
@@ -24,6 +26,7 @@ pub(super) const fn copy_as(shape: &Shape, kind: Kind, nullable: bool) -> Shape 
         examples: shape.examples.borrowed(),
         deprecated: shape.deprecated,
         title: Title::NONE,
+        choices: Choices::NONE,
     }
 }
 

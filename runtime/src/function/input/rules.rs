@@ -8,7 +8,7 @@ use super::suits::check_values;
 use super::{Of, ToolInput};
 use crate::base::frozen::{Frozen, List, Text};
 use crate::schema::shape::{
-    Access, ArrayRules, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Relation,
+    Access, ArrayRules, Choices, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Relation,
     RelationKind, Shape, StringRules, Title,
 };
 
@@ -177,6 +177,7 @@ pub(super) const fn with_kind(kind: Kind) -> Shape {
         examples: List::EMPTY,
         deprecated: false,
         title: Title::NONE,
+        choices: Choices::NONE,
     }
 }
 
@@ -221,6 +222,7 @@ pub const fn refine(shape: &'static Shape, rules: Rules) -> Shape {
         },
         deprecated: shape.deprecated || rules.deprecated,
         title: Title::NONE,
+        choices: Choices::NONE,
     }
 }
 

@@ -80,6 +80,7 @@ fn annotated(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = Shape> 
             examples: examples.into(),
             deprecated,
             title: Title::NONE,
+            choices: Choices::NONE,
         },
     )
 }

@@ -98,7 +98,8 @@ fn adopt(shape: &mut Shape, part: Shape) {
     let examples = if shape.examples.is_empty() { part.examples } else { shape.examples.clone() };
     let (nullable, deprecated) = (shape.nullable || part.nullable, shape.deprecated || part.deprecated);
     let title = if shape.title.is_none() { part.title } else { shape.title.clone() };
-    *shape = Shape { kind: part.kind, nullable, description, default, examples, deprecated, title };
+    let choices = if shape.choices.is_none() { part.choices } else { shape.choices.clone() };
+    *shape = Shape { kind: part.kind, nullable, description, default, examples, deprecated, title, choices };
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@
 //! - `title` stands in for a missing `description` if it is more than one word and not merely the name of the field;
 //!   most titles are generated and say nothing.
 //! - `title` is kept beside the shape ([`Title`](super::Title)): it may name the type of the values, and is told to nobody.
+//! - `x-enum-varnames` and the like are kept as [`Choices`](super::Choices), and what values mean is told in the description.
 //! - Descriptions lose hidden characters; those of OpenAPI documents become plain Markdown, too ([`plain()`]).
 //! - `$schema`, `$id`, `$comment`, `xml`, unknown keywords and `x-…` are ignored, except `x-wire` and `x-aliases`,
 //!   see [`Field`](super::Field).
@@ -39,6 +40,9 @@ use crate::base::frozen::List;
 
 /// The key of a title in the normal form of OpenAPI documents, whose titles describe nothing but variants.
 const TITLE: &str = "x-title";
+
+/// The key of what values are called in the normal form of OpenAPI documents: `{name, values: [{value, name, description}]}`.
+const CHOICES: &str = "x-choices";
 
 /// The maximum nesting, both of schemas and of values in a schema. No document in use comes near it, and the canonical
 /// text of a shape must stay within the 128 levels that JSON readers allow.
@@ -75,6 +79,8 @@ pub enum ReadProblemKind {
     Reference,
     /// Listed values and the rules next to them contradict one another.
     Values,
+    /// The names or meanings of values do not fit the values; the values' own names are used.
+    Names,
     /// Schemas or values are nested too deep.
     Depth,
 }

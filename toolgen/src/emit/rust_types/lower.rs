@@ -1,5 +1,7 @@
 //! Translates shapes to types.
 
+mod calls;
+
 use std::collections::BTreeMap;
 
 use toolgen_runtime::schema::shape::{Access, Extra, Kind, ObjectRules, UnionRules, find_def};
@@ -8,9 +10,7 @@ use toolgen_runtime::{Def, List, Shape};
 use super::super::TextType;
 use super::super::idents::{self, Names};
 use super::doc::{self, first_paragraph};
-use super::model::{
-    Body, CallTypes, Item, Origin, Presence, Struct, StructField, Ty, Union, Variant, Wanted, Wrap,
-};
+use super::model::{Body, Item, Origin, Presence, Struct, StructField, Ty, Union, Variant, Wanted, Wrap};
 use super::objects::{MAX_NESTING, object_of};
 use super::place::Place;
 use super::repeats::{self, Repeats};
@@ -88,47 +88,6 @@ impl<'a> Lowering<'a> {
     /// Takes the name for a type of the document. Arguments of a tool may have the name, or Rust may.
     fn def_name(&mut self, name: &str) -> String {
         self.names.take_or(&idents::camel(name), "Data")
-    }
-
-    /// Returns the types of a tool whose argument struct already has a name.
-    pub(super) fn tool<'w>(&mut self, wanted: &Wanted<'w>, input: usize) -> CallTypes<'w> {
-        let spec = wanted.spec;
-        let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
-        let place = Place::new(&name, String::new(), Usage::INPUT);
-        let rules = object_of(self.defs, &spec.input, 0);
-        let body = match rules {
-            Some(rules) if wanted.is_function => with_defaults(self.structure(&rules, &place), &rules),
-            Some(rules) => self.structure(&rules, &place),
-            // Arguments that are not a plain object are passed unchanged.
-            None => Struct { extra: Some(("arguments".to_owned(), Ty::Value)), ..Struct::default() },
-        };
-        self.set(input, Body::Struct(body));
-        let what = format!("The result of [`{0}`](super::{0}).", wanted.ident);
-        let place = Place::new(&format!("{name}Output"), what, Usage::OUTPUT);
-        let output = spec.output.as_ref().map_or(Ty::Value, |shape| self.value(shape, &place));
-        let failure = wanted.failure.map(|shape| self.failure(shape, input, &name));
-        CallTypes { ident: wanted.ident, input, output, failure, is_function: wanted.is_function }
-    }
-
-    /// Returns the type of answers other than success, which the arguments' documentation names. It gets a name after them,
-    /// unless the document has one for it.
-    fn failure(&mut self, shape: &Shape, input: usize, name: &str) -> Ty {
-        let own = format!("{name}Error");
-        let what = "What answers other than success hold.".to_owned();
-        let ty = self.value(shape, &Place::new(&own, what.clone(), Usage::OUTPUT));
-        let item = if let Ty::Item(at, Wrap::Plain) = &ty { self.items.get(*at) } else { None };
-        let documents = item.filter(|item| item.origin == Origin::Document).map(|item| item.name.clone());
-        if documents.is_none() && self.names.is_free(&own) && ty != Ty::Value {
-            let alias = self.reserve(&own, what);
-            self.set(alias, Body::Alias(ty.clone()));
-        }
-        let told = documents.unwrap_or(own);
-        if self.items.iter().any(|item| item.name == told)
-            && let Some(item) = self.items.get_mut(input)
-        {
-            item.doc += &format!(" An answer other than success holds [`{told}`].");
-        }
-        ty
     }
 
     /// Builds the types that were only named so far, and returns all.
@@ -210,7 +169,7 @@ impl<'a> Lowering<'a> {
                     items.map(|(at, item)| self.value(item, &place.inner(&format!("item {at}")))).collect(),
                 )
             }
-            Kind::Enum(values) => match one_type(values) {
+            Kind::Enum(_) => match one_type(shape) {
                 Some(ty) => ty,
                 None => self.inline(shape, place),
             },
@@ -299,7 +258,7 @@ impl<'a> Lowering<'a> {
 
     fn body(&mut self, shape: &Shape, place: &Place) -> Body {
         match &shape.kind {
-            Kind::Enum(values) => union::enumeration(values),
+            Kind::Enum(values) => union::enumeration(values, &shape.choices),
             Kind::Union(rules) => self.union(rules, place),
             Kind::Object(_) | Kind::All(_) => match object_of(self.defs, shape, 0) {
                 Some(rules) if rules.fields.is_empty() => Body::Alias(self.map(&rules, place)),
@@ -367,7 +326,7 @@ impl<'a> Lowering<'a> {
                 (false, true) => Presence::OptionalNullable,
             };
             let doc = doc::with_rules(first_paragraph(&field.shape.description), &field.shape);
-            let name = scope.take(&idents::snake(key));
+            let name = scope.take_field(key);
             body.fields.push(StructField { name, key: key.to_owned(), doc, presence, ty });
         }
         let extra = match &rules.extra {
@@ -378,18 +337,4 @@ impl<'a> Lowering<'a> {
         body.extra = extra.map(|ty| (scope.take("extra"), ty));
         body
     }
-}
-
-/// Makes arguments that have a default required: a function gets the default if a model gives none.
-fn with_defaults(mut body: Struct, rules: &ObjectRules) -> Struct {
-    for field in &mut body.fields {
-        let of_key = rules.fields.iter().find(|rule| rule.wire_name() == field.key);
-        if of_key.is_some_and(|rule| rule.shape.default.is_some()) {
-            field.presence = match field.presence {
-                Presence::Nullable | Presence::OptionalNullable => Presence::Nullable,
-                Presence::Required | Presence::Optional => Presence::Required,
-            };
-        }
-    }
-    body
 }

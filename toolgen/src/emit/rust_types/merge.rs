@@ -20,8 +20,8 @@ pub(super) fn equal(items: &mut [Item], calls: &mut [CallTypes<'_>]) {
             item.body.types_mut().into_iter().for_each(|ty| redirect(ty, &same));
         }
     }
-    for CallTypes { output, failure, .. } in calls {
-        failure.iter_mut().chain([output]).for_each(|ty| redirect(ty, &same));
+    for CallTypes { output, failure, item, headers, .. } in calls {
+        failure.iter_mut().chain(headers).chain(item).chain([output]).for_each(|ty| redirect(ty, &same));
     }
 }
 

@@ -2,6 +2,8 @@
 
 use toolgen_runtime::{Shape, ToolSpec};
 
+use crate::tool::Success;
+
 /// A Rust type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Ty {
@@ -12,6 +14,8 @@ pub(super) enum Ty {
     Unsigned,
     Float,
     Text,
+    /// `()`
+    Unit,
     /// What a crate has for texts of a format, as a path.
     Known(&'static str),
     /// `serde_json::Value`
@@ -67,11 +71,21 @@ pub(super) enum Body {
     /// Not translated yet, or not needed.
     Pending,
     Struct(Struct),
-    /// Texts: variant and value.
-    Enum(Vec<(String, String)>),
+    /// Texts.
+    Enum(Vec<Listed<String>>),
+    /// Integers that the document has names for.
+    Numbers(Vec<Listed<i64>>),
     Union(Union),
     /// Another name for a type.
     Alias(Ty),
+}
+
+/// A value of a list, as a variant.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Listed<V> {
+    pub(super) name: String,
+    pub(super) value: V,
+    pub(super) doc: String,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
@@ -139,6 +153,10 @@ pub(in crate::emit) struct Wanted<'a> {
     pub(in crate::emit) spec: &'a ToolSpec,
     /// What answers other than success hold.
     pub(in crate::emit) failure: Option<&'a Shape>,
+    /// What is known of successful answers beside the result.
+    pub(in crate::emit) success: &'a Success,
+    /// The pointer to the list in the result whose items are read one by one, if there is one.
+    pub(in crate::emit) items: Option<&'a str>,
     /// Whether a function of the program runs it.
     pub(in crate::emit) is_function: bool,
 }
@@ -151,6 +169,10 @@ pub(super) struct CallTypes<'a> {
     pub(super) output: Ty,
     /// What answers other than success hold.
     pub(super) failure: Option<Ty>,
+    /// An item of the list that is read one by one.
+    pub(super) item: Option<Ty>,
+    /// The headers of successful answers.
+    pub(super) headers: Option<Ty>,
     /// Whether a function of the program runs it.
     pub(super) is_function: bool,
 }
@@ -180,6 +202,7 @@ impl Ty {
             | Ty::Unsigned
             | Ty::Float
             | Ty::Text
+            | Ty::Unit
             | Ty::Known(_)
             | Ty::Value => {}
         }
@@ -191,7 +214,14 @@ impl Ty {
             Ty::Float | Ty::Value | Ty::Item(_, Wrap::Link) => false,
             Ty::Option(inner) | Ty::Vec(inner) | Ty::Map(inner) => inner.is_key(),
             Ty::Tuple(items) => items.iter().all(Ty::is_key),
-            Ty::Bool | Ty::Short | Ty::Int | Ty::Unsigned | Ty::Text | Ty::Known(_) | Ty::Item(..) => true,
+            Ty::Bool
+            | Ty::Short
+            | Ty::Int
+            | Ty::Unsigned
+            | Ty::Text
+            | Ty::Unit
+            | Ty::Known(_)
+            | Ty::Item(..) => true,
         }
     }
 
@@ -210,7 +240,7 @@ impl Body {
     /// Returns the types it consists of.
     pub(super) fn types_mut(&mut self) -> Vec<&mut Ty> {
         match self {
-            Body::Pending | Body::Enum(_) => Vec::new(),
+            Body::Pending | Body::Enum(_) | Body::Numbers(_) => Vec::new(),
             Body::Struct(body) => {
                 let extra = body.extra.iter_mut().map(|(_, ty)| ty);
                 body.fields.iter_mut().map(|field| &mut field.ty).chain(extra).collect()

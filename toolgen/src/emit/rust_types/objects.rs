@@ -3,6 +3,8 @@
 use toolgen_runtime::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, find_def};
 use toolgen_runtime::{Def, List, Shape};
 
+use super::union;
+
 /// The maximum nesting of shapes that is followed.
 pub(super) const MAX_NESTING: usize = 24;
 
@@ -72,5 +74,29 @@ pub(super) fn is_text(shape: &Shape) -> bool {
         Kind::String(_) => true,
         Kind::Enum(list) => list.iter().all(|value| matches!(value, Literal::String(_))),
         _ => false,
+    }
+}
+
+/// Returns the items of the list at a pointer into a value.
+pub(super) fn item_at(defs: &List<Def>, shape: &Shape, pointer: &str) -> Option<Shape> {
+    let mut shape = shape.clone();
+    for token in pointer.split('/').skip(1) {
+        let key = token.replace("~1", "/").replace("~0", "~");
+        let rules = object_of(defs, union::without_null(&shape).1.unwrap_or(&shape), 0)?;
+        shape = rules.fields.iter().find(|field| field.wire_name() == key)?.shape.clone();
+    }
+    items_of(defs, &shape, 0)
+}
+
+/// Returns the items of a list, also of one that is referred to, may be `null`, or is a part of an `allOf`.
+fn items_of(defs: &List<Def>, shape: &Shape, nesting: usize) -> Option<Shape> {
+    if nesting > MAX_NESTING {
+        return None;
+    }
+    match &shape.kind {
+        Kind::Array(rules) => Some((*rules.items).clone()),
+        Kind::Ref(name) => items_of(defs, find_def(defs, name)?, nesting + 1),
+        Kind::All(parts) => parts.iter().find_map(|part| items_of(defs, part, nesting + 1)),
+        _ => items_of(defs, union::without_null(shape).1?, nesting + 1),
     }
 }

@@ -3,6 +3,7 @@
 use super::super::idents;
 use super::super::literal::visible;
 use super::usage::Usage;
+use crate::names::spelled;
 
 /// The place of a shape in a document, as far as its type depends on it.
 #[derive(Clone)]
@@ -32,6 +33,6 @@ impl Place {
     /// The place of a field.
     pub(super) fn field(&self, key: &str) -> Place {
         let what = format!("`{}` of `{}`.", visible(key), self.name);
-        Place { key: key.to_owned(), what, ..self.inner(key) }
+        Place { key: key.to_owned(), what, ..self.inner(&spelled(key)) }
     }
 }

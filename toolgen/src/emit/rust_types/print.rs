@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::expr::Expr;
 use super::super::literal::{self, visible};
 use super::model::{Body, CallTypes, Choice, Item, Presence, Struct, StructField, Ty, Union, Variant, Wrap};
-use super::{Types, doc as documentation};
+use super::{Types, doc as documentation, lists};
 
 /// The whole module, and the types of each call.
 pub(super) fn types(items: &[Item], calls: &[CallTypes<'_>], runtime: &str, derives: &[String]) -> Types {
@@ -73,7 +73,10 @@ impl Printer<'_> {
                 let _ = writeln!(out, "    pub type {name} = {};", self.ty(ty));
             }
             Body::Struct(body) => self.structure(item, body, out),
-            Body::Enum(values) => self.enumeration(item, values, out),
+            Body::Enum(_) | Body::Numbers(_) => {
+                self.derive(item, if item.open { &[] } else { &["Copy"] }, out);
+                lists::write(item, out);
+            }
             Body::Union(body) => self.union(item, body, out),
         }
     }
@@ -149,42 +152,6 @@ impl Printer<'_> {
         read_union(item, body, out);
     }
 
-    fn enumeration(&self, item: &Item, values: &[(String, String)], out: &mut String) {
-        let name = &item.name;
-        self.derive(item, if item.open { &[] } else { &["Copy"] }, out);
-        let _ = writeln!(out, "    pub enum {name} {{");
-        for (variant, value) in values {
-            if !documentation::is_same(variant, value) {
-                let _ = writeln!(out, "        /// `{}`", visible(value));
-            }
-            let _ = writeln!(out, "        {variant},");
-        }
-        if item.open {
-            out.push_str("        /// A text that the document does not list.\n        Other(String),\n");
-        }
-        let _ = writeln!(
-            out,
-            "    }}\n\n    impl {name} {{\n        /// All texts that the document lists.\n        \
-             pub const ALL: &'static [Self] = &["
-        );
-        for (variant, _) in values {
-            let _ = writeln!(out, "            Self::{variant},");
-        }
-        let lifetime = if item.open { "" } else { "'static " };
-        let _ = writeln!(
-            out,
-            "        ];\n\n        /// Returns the text.\n        #[must_use]\n        \
-             pub fn as_str(&self) -> &{lifetime}str {{\n            match self {{"
-        );
-        for (variant, value) in values {
-            let _ = writeln!(out, "                Self::{variant} => {},", literal::string(value));
-        }
-        if item.open {
-            out.push_str("                Self::Other(text) => text,\n");
-        }
-        out.push_str("            }\n        }\n    }\n");
-    }
-
     /// Writes the macros that implement the rest for all types.
     fn implement(&self, runtime: &str, out: &mut String) {
         let named = |item: &&Item| !matches!(item.body, Body::Alias(_) | Body::Pending);
@@ -194,14 +161,21 @@ impl Printer<'_> {
             wrap(items().map(|item| item.name.as_str()), out);
             out.push_str("\n    }\n");
         }
-        let texts = |open: bool| {
-            let texts = items().filter(move |item| matches!(item.body, Body::Enum(_)) && item.open == open);
-            texts.map(|item| item.name.as_str())
-        };
-        if texts(true).chain(texts(false)).next().is_some() {
-            let _ = write!(out, "\n    {runtime}::__choices! {{");
-            wrap(texts(false).chain(["|"]).chain(texts(true)), out);
-            out.push_str("\n    }\n");
+        for (name, are_numbers) in [("__choices", false), ("__numbers", true)] {
+            let is_kind = move |body: &Body| match body {
+                Body::Enum(_) => !are_numbers,
+                Body::Numbers(_) => are_numbers,
+                _ => false,
+            };
+            let lists = |open: bool| {
+                let lists = items().filter(move |item| is_kind(&item.body) && item.open == open);
+                lists.map(|item| item.name.as_str())
+            };
+            if lists(true).chain(lists(false)).next().is_some() {
+                let _ = write!(out, "\n    {runtime}::{name}! {{");
+                wrap(lists(false).chain(["|"]).chain(lists(true)), out);
+                out.push_str("\n    }\n");
+            }
         }
         let linked = || items().filter(|item| item.linked).map(|item| item.name.as_str());
         if linked().next().is_some() {
@@ -254,6 +228,10 @@ impl Printer<'_> {
             self.ty(&call.output),
             call.ident,
         );
+        if let Some(item) = &call.item {
+            let item = self.ty(item);
+            let _ = writeln!(out, "\n    impl TypedItems for {name} {{\n        type Item = {item};\n    }}");
+        }
     }
 
     fn ty(&self, ty: &Ty) -> String {
@@ -264,6 +242,7 @@ impl Printer<'_> {
             Ty::Unsigned => "u64".to_owned(),
             Ty::Float => "f64".to_owned(),
             Ty::Text => "String".to_owned(),
+            Ty::Unit => "()".to_owned(),
             Ty::Known(path) => (*path).to_owned(),
             Ty::Value => "Value".to_owned(),
             Ty::Option(inner) => format!("Option<{}>", self.ty(inner)),

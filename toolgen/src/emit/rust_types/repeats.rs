@@ -6,6 +6,7 @@ use toolgen_runtime::schema::shape::{Kind, Literal, find_def};
 use toolgen_runtime::{Def, List, Shape};
 
 use super::model::Wanted;
+use super::scalars::are_named_integers;
 use super::usage::Usage;
 use crate::shapes::parts;
 
@@ -61,14 +62,25 @@ impl Repeats {
     }
 }
 
-/// Returns what tells a list of texts from others: its texts.
+/// Returns what tells a list of texts, or of integers with names, from others: its values and their names.
 pub(super) fn key(shape: &Shape) -> Option<String> {
     let Kind::Enum(values) = &shape.kind else { return None };
+    let are_integers = are_named_integers(values, &shape.choices);
     let mut key = String::new();
     for value in values {
-        let Literal::String(text) = value else { return None };
-        key.push_str(text);
+        match value {
+            Literal::String(text) => key.push_str(text),
+            value if are_integers => key += &value.to_json().to_string(),
+            _ => return None,
+        }
         key.push('\0');
+    }
+    if are_integers {
+        key.push('#');
+    }
+    // Values with other names are another type.
+    for choice in values.iter().filter_map(|value| shape.choices.of(value)) {
+        key += &format!("{}\n", choice.name);
     }
     Some(key)
 }

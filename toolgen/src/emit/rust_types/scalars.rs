@@ -1,7 +1,7 @@
 //! The types of values that need no type of their own, and the names that generated types cannot have.
 
-use toolgen_runtime::List;
-use toolgen_runtime::schema::shape::{Field, Kind, Literal, Number, NumberRules};
+use toolgen_runtime::schema::shape::{Choices, Field, Kind, Literal, Number, NumberRules};
+use toolgen_runtime::{List, Shape};
 
 use super::super::idents::Names;
 use super::super::literal;
@@ -22,21 +22,38 @@ pub(super) fn integer(rules: &NumberRules) -> Ty {
     }
 }
 
-/// Returns the type of values to choose from that are not all texts.
-pub(super) fn one_type(values: &List<Literal>) -> Option<Ty> {
+/// Returns the type of values to choose from that are no enum: neither texts nor integers with names.
+pub(super) fn one_type(shape: &Shape) -> Option<Ty> {
+    let Kind::Enum(values) = &shape.kind else { return None };
     let all = |is: fn(&Literal) -> bool| !values.is_empty() && values.iter().all(is);
     if all(|value| matches!(value, Literal::String(_))) {
         return None;
     }
+    if are_named_integers(values, &shape.choices) {
+        return None;
+    }
     Some(if all(|value| matches!(value, Literal::Bool(_))) {
         Ty::Bool
-    } else if all(|value| matches!(value, Literal::Number(Number::Int(n)) if i64::try_from(*n).is_ok())) {
+    } else if all(|value| small(value).is_some()) {
         Ty::Int
     } else if all(|value| matches!(value, Literal::Number(_))) {
         Ty::Float
     } else {
         Ty::Value
     })
+}
+
+/// Whether values are integers that the document has names for.
+pub(super) fn are_named_integers(values: &List<Literal>, choices: &Choices) -> bool {
+    choices.has_names() && values.iter().all(|value| small(value).is_some())
+}
+
+/// Returns an integer of 64 bits.
+pub(super) fn small(value: &Literal) -> Option<i64> {
+    match value {
+        Literal::Number(Number::Int(n)) => i64::try_from(*n).ok(),
+        _ => None,
+    }
 }
 
 /// Returns the only value a required field may have, as an expression.
@@ -76,6 +93,7 @@ pub(super) fn type_names() -> Names {
         "String",
         "ToJson",
         "Tool",
+        "TypedItems",
         "TypedTool",
         "Value",
         "Vec",

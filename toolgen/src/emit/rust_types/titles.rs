@@ -75,9 +75,11 @@ struct Found {
 impl Found {
     /// Looks at a shape at a key and at its parts.
     fn visit(&mut self, shape: &Shape, key: &str) {
-        if let Some(name) = type_name(shape.title.as_str())
-            && self.says_more(&name, key)
-            && union::is_nominal(shape)
+        // A name that is meant for the type may be the key, too.
+        let given = Some(shape.choices.type_name()).filter(|name| !name.is_empty()).map(idents::camel);
+        let titled = || type_name(shape.title.as_str()).filter(|name| self.says_more(name, key));
+        if union::is_nominal(shape)
+            && let Some(name) = given.or_else(titled)
         {
             self.names.entry(form(shape)).or_default().insert(name);
         }

@@ -1,12 +1,15 @@
 //! Decides how unions and lists of texts become enums.
 
-use toolgen_runtime::schema::shape::{Kind, Literal, ObjectRules, UnionRules};
+use std::collections::BTreeSet;
+
+use toolgen_runtime::schema::shape::{Choices, Kind, Literal, ObjectRules, UnionRules};
 use toolgen_runtime::{Def, List, Shape, Text};
 
 use super::super::idents::{self, Names};
-use super::model::{Body, Choice, Ty};
+use super::doc::first_paragraph;
+use super::model::{Body, Choice, Listed, Ty};
 use super::objects::{is_text, json_type, object_of};
-use super::scalars::one_type;
+use super::scalars::{are_named_integers, one_type, small};
 
 /// Whether a shape allows `null`, as a variant or in one, and the only other variant if there is just one.
 pub(super) fn without_null(shape: &Shape) -> (bool, Option<&Shape>) {
@@ -24,7 +27,7 @@ pub(super) fn without_null(shape: &Shape) -> (bool, Option<&Shape>) {
 pub(super) fn is_nominal(shape: &Shape) -> bool {
     match &shape.kind {
         Kind::Object(rules) => !rules.fields.is_empty(),
-        Kind::Enum(values) => one_type(values).is_none(),
+        Kind::Enum(_) => one_type(shape).is_none(),
         Kind::Union(_) => without_null(shape).1.is_none(),
         Kind::All(_) => true,
         _ => false,
@@ -44,28 +47,52 @@ pub(super) fn choice(defs: &List<Def>, rules: &UnionRules, shapes: &[&Shape]) ->
     by_tag(rules, shapes, &objects).or_else(|| by_kind(defs, shapes, &objects)).unwrap_or(Choice::Best)
 }
 
-/// Returns the enum of the texts among these values.
-pub(super) fn enumeration(values: &List<Literal>) -> Body {
-    let mut scope = Names::of_types(&["Other"]);
-    let mut seen = std::collections::BTreeSet::new();
-    let mut variants = Vec::new();
-    for value in values {
-        if let Literal::String(text) = value
-            && seen.insert(text.as_str())
-        {
-            variants.push((scope.take(&idents::camel(text)), text.to_string()));
-        }
+/// Returns the enum of named integers, or of the texts among these values.
+pub(super) fn enumeration(values: &List<Literal>, choices: &Choices) -> Body {
+    if are_named_integers(values, choices) {
+        Body::Numbers(listed(values, choices, small, |number| number.to_string()))
+    } else {
+        Body::Enum(listed(values, choices, |value| text(value).map(str::to_owned), String::clone))
     }
-    Body::Enum(variants)
+}
+
+/// Returns the variants for values of one type. Those without a name of their own are named by how they are written.
+fn listed<V: Clone + Ord>(
+    values: &List<Literal>,
+    choices: &Choices,
+    of: impl Fn(&Literal) -> Option<V>,
+    written: impl Fn(&V) -> String,
+) -> Vec<Listed<V>> {
+    let mut scope = Names::of_types(&["Other"]);
+    let mut seen = BTreeSet::new();
+    let mut variants = Vec::new();
+    for literal in values {
+        let Some(value) = of(literal).filter(|value| seen.insert(value.clone())) else { continue };
+        let choice = choices.of(literal);
+        let name = choice.map_or("", |choice| &choice.name);
+        let name = if name.is_empty() { idents::camel(&written(&value)) } else { idents::camel(name) };
+        let doc = choice.map_or_else(String::new, |choice| first_paragraph(&choice.description));
+        variants.push(Listed { name: scope.take(&name), value, doc });
+    }
+    variants
+}
+
+fn text(value: &Literal) -> Option<&str> {
+    match value {
+        Literal::String(text) => Some(text),
+        _ => None,
+    }
 }
 
 /// Combines texts to choose from, in one or more lists, or next to any text, into one enum.
 fn texts(shapes: &[&Shape]) -> Option<Body> {
     let mut values: Vec<Literal> = Vec::new();
+    let mut choices = Vec::new();
     for shape in shapes {
         match &shape.kind {
             Kind::Enum(list) if list.iter().all(|value| matches!(value, Literal::String(_))) => {
                 values.extend(list.iter().cloned());
+                choices.extend(list.iter().filter_map(|value| shape.choices.of(value)).cloned());
             }
             // Any text may be given, and the listed ones are examples of it.
             Kind::String(_) => {
@@ -74,7 +101,7 @@ fn texts(shapes: &[&Shape]) -> Option<Body> {
             _ => return None,
         }
     }
-    (!values.is_empty()).then(|| enumeration(&values.into()))
+    (!values.is_empty()).then(|| enumeration(&values.into(), &Choices::new("", choices)))
 }
 
 /// Chooses by the document's discriminator, or by a required field with one text, different in each variant.
@@ -115,7 +142,7 @@ fn by_tag(rules: &UnionRules, shapes: &[&Shape], objects: &[Option<ObjectRules>]
 }
 
 fn distinct(property: &Text, values: Vec<(String, usize)>) -> Option<Choice> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     values
         .iter()
         .all(|(value, _)| seen.insert(value.clone()))

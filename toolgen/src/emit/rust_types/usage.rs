@@ -82,7 +82,9 @@ pub(super) fn mark_use(items: &mut [Item], calls: &[CallTypes<'_>]) {
     let of_results = |wanted: fn(&CallTypes<'_>) -> bool| {
         let mut found = Vec::new();
         for call in calls.iter().filter(|call| wanted(call)) {
-            for mut ty in call.failure.iter().chain([&call.output]).cloned() {
+            for mut ty in
+                call.failure.iter().chain(&call.headers).chain(&call.item).chain([&call.output]).cloned()
+            {
                 ty.for_each_item(false, &mut |_, index, _| found.push(index));
             }
         }

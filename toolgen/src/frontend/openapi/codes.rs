@@ -186,6 +186,14 @@ Save the example beside the document, or write it as `value`.
     externalValue: ./examples/pet.json             is read
     externalValue: https://x.test/pet.json         is not
 ";
+    CHOICES = "N0347", "Names of values do not fit the values", "
+`x-enum-varnames`, `x-enumNames`, `x-enum-descriptions`, `x-enumDescriptions` and the `values` of `x-ms-enum` name the values of an
+`enum`, or say what they mean: one text for each value, in their order, or a map by values. Names have a letter, and no two
+are the same. What does not fit is left out, and the values are called by their own names.
+
+    enum: [0, 1]
+    x-enum-varnames: [Idle, Running]
+";
     NOT_TOOLS = "N0341", "A part of the document does not become tools", "
 Webhooks and callbacks are requests the service makes to you. There is nothing in them for a model to call.
 ";

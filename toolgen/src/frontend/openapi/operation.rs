@@ -124,6 +124,7 @@ impl<'a> Context<'a> {
             pagination: returned.linked.then(|| Pagination::new(NextPage::Link)),
             accept: returned.accept.into(),
             answer: returned.answer,
+            headers: self.told_headers(node),
             ..RequestPlan::EMPTY
         };
         Ok((spec, plan))

@@ -263,7 +263,7 @@ impl<'a> Context<'a> {
         }
         let said = resolved.prose();
         if !said.is_empty() {
-            shape.description = said.into_owned().into();
+            shape.description = shape.choices.explain(&said).into();
         }
         shape.deprecated |= node.flag("deprecated");
         if shape.examples.is_empty() {

@@ -32,11 +32,7 @@ impl<'a> Context<'a> {
     pub(super) fn returned(&mut self, operation: &Node<'a>) -> Returned {
         let responses = operation.get("responses").and_then(|node| self.resolve(&node));
         let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
-        let mut chosen: Vec<&(&str, Node<'a>)> =
-            all.iter().filter(|(status, _)| is_success(status)).collect();
-        if chosen.is_empty() {
-            chosen = all.iter().filter(|(status, _)| *status == "default").collect();
-        }
+        let chosen = successes(&all);
         let mut shapes: Vec<Shape> = Vec::new();
         let mut types: Vec<&str> = Vec::new();
         let mut description = String::new();
@@ -87,7 +83,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the media types of a response, and adds those that are asked for.
-    fn contents(
+    pub(super) fn contents(
         &mut self,
         operation: &Node<'a>,
         response: &Node<'a>,
@@ -179,6 +175,16 @@ fn status_title(status: &str) -> Title {
         text if text.eq_ignore_ascii_case("5xx") => "Server Error",
         other => return Title::new(&format!("Status {other}")),
     })
+}
+
+/// Returns the answers that are successes: those of 2xx, or of `default` if there are none.
+pub(super) fn successes<'r, 'a>(all: &'r [(&'a str, Node<'a>)]) -> Vec<&'r (&'a str, Node<'a>)> {
+    let successes: Vec<_> = all.iter().filter(|(status, _)| is_success(status)).collect();
+    if successes.is_empty() {
+        all.iter().filter(|(status, _)| *status == "default").collect()
+    } else {
+        successes
+    }
 }
 
 fn is_success(status: &str) -> bool {

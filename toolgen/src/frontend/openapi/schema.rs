@@ -115,6 +115,9 @@ impl<'a> Source<'a> for Context<'a> {
                 (codes::PATTERN_DIALECT, "write it as ECMA-262 has it, without flags")
             }
             ReadProblemKind::Default => (codes::DEFAULT, "correct the default or the schema"),
+            ReadProblemKind::Names => {
+                (codes::CHOICES, "write one text for each value, each another name of a variant")
+            }
             ReadProblemKind::Depth => (codes::SCHEMA_DEPTH, "name inner schemas, and refer to them"),
             _ => (codes::SCHEMA, CORRECT),
         };

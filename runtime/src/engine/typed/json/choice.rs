@@ -4,6 +4,9 @@ use serde_json::Value;
 
 use super::{FromJson, JsonError, ToJson};
 
+/// The most choices that an error lists.
+const SHOWN: usize = 20;
+
 /// Returns the choice that is written as this text.
 #[must_use]
 pub fn find<T: Clone>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> Option<T> {
@@ -13,7 +16,6 @@ pub fn find<T: Clone>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> Option<T
 /// Returns the error that a text is no choice.
 #[must_use]
 pub fn unknown<T>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> JsonError {
-    const SHOWN: usize = 20;
     let mut known: Vec<&str> = all.iter().map(as_str).take(SHOWN).collect();
     if all.len() > SHOWN {
         known.push("…");
@@ -119,6 +121,87 @@ macro_rules! __choices {
         )*
     };
 }
+
+/// Returns the choice that is written as this number.
+#[must_use]
+pub fn numbered<T: Clone>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> Option<T> {
+    all.iter().find(|choice| as_i64(choice) == number).cloned()
+}
+
+/// Returns the error that a number is no choice.
+#[must_use]
+pub fn unknown_number<T>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> JsonError {
+    let known: Vec<String> = all.iter().take(SHOWN).map(|choice| as_i64(choice).to_string()).collect();
+    let more = if all.len() > SHOWN { ", …" } else { "" };
+    JsonError::new(format!("{number} is none of the numbers to choose from: {}{more}", known.join(", ")))
+}
+
+/// Implements what numbers to choose from can do, by their `ALL` and `as_i64`. Those before `|` hold no other numbers, those
+/// after it do.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __numbers {
+    ($($closed:ident)* | $($open:ident)*) => {
+        $(
+            impl ::core::convert::TryFrom<i64> for $closed {
+                type Error = $crate::engine::typed::JsonError;
+
+                fn try_from(number: i64) -> ::core::result::Result<Self, Self::Error> {
+                    match $crate::engine::typed::json::choice::numbered(Self::ALL, Self::as_i64, number) {
+                        ::core::option::Option::Some(choice) => ::core::result::Result::Ok(choice),
+                        ::core::option::Option::None => ::core::result::Result::Err(
+                            $crate::engine::typed::json::choice::unknown_number(Self::ALL, Self::as_i64, number),
+                        ),
+                    }
+                }
+            }
+            $crate::engine::typed::json::choice::implement_number! { $closed, <$closed as ::core::convert::TryFrom<i64>>::try_from }
+        )*
+        $(
+            impl ::core::convert::From<i64> for $open {
+                fn from(number: i64) -> Self {
+                    match $crate::engine::typed::json::choice::numbered(Self::ALL, Self::as_i64, number) {
+                        ::core::option::Option::Some(choice) => choice,
+                        ::core::option::Option::None => Self::Other(number),
+                    }
+                }
+            }
+            $crate::engine::typed::json::choice::implement_number! {
+                $open, |number| ::core::result::Result::Ok(<$open as ::core::convert::From<i64>>::from(number))
+            }
+        )*
+    };
+}
+
+/// Implements what all numbers to choose from can do.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __number {
+    ($type:ident, $read:expr) => {
+        impl ::core::fmt::Display for $type {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::fmt::Display::fmt(&self.as_i64(), f)
+            }
+        }
+
+        impl $crate::engine::typed::ToJson for $type {
+            fn to_json(&self) -> $crate::__private::types_prelude::Value {
+                ::core::convert::Into::into(self.as_i64())
+            }
+        }
+
+        impl $crate::engine::typed::FromJson for $type {
+            fn from_json(
+                value: $crate::__private::types_prelude::Value,
+            ) -> ::core::result::Result<Self, $crate::engine::typed::JsonError> {
+                <i64 as $crate::engine::typed::FromJson>::from_json(value).and_then($read)
+            }
+        }
+    };
+}
+
+#[doc(hidden)]
+pub use __number as implement_number;
 
 /// Implements what all texts to choose from can do.
 #[doc(hidden)]

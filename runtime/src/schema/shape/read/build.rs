@@ -18,9 +18,9 @@ pub(in crate::schema::shape) use raw::{
     is_natural as is_natural_raw, well_formed as raw_keyword_is_well_formed,
 };
 
-use super::{MAX_DEPTH, ReadProblem, ReadProblemKind, TITLE};
+use super::{CHOICES, MAX_DEPTH, ReadProblem, ReadProblemKind, TITLE};
 use crate::schema::shape::rules::{flag, text};
-use crate::schema::shape::{Kind, Literal, Shape, Title, pointer};
+use crate::schema::shape::{Choice, Choices, Kind, Literal, Shape, Title, pointer};
 
 type Object = Map<String, Value>;
 
@@ -107,16 +107,34 @@ fn annotations(schema: &Object, name: &str) -> Shape {
     if description.trim().is_empty() && title_says_something(&title, name) {
         description = title.clone();
     }
+    let choices = choices(schema);
     let examples = schema.get("examples").and_then(Value::as_array);
     Shape {
         kind: Kind::Any,
         nullable: flag(schema, "nullable"),
-        description,
+        description: if choices.is_none() { description } else { choices.explain(&description).into() },
         default: schema.get("default").map(Literal::of),
         examples: examples.into_iter().flatten().map(Literal::of).collect(),
         deprecated: flag(schema, "deprecated"),
         title: Title::new(schema.get(TITLE).and_then(Value::as_str).unwrap_or(&title)),
+        choices,
     }
+}
+
+/// Returns what the values of a list are called.
+fn choices(schema: &Object) -> Choices {
+    let Some(Value::Object(told)) = schema.get(CHOICES) else { return Choices::NONE };
+    let values = told.get("values").and_then(Value::as_array);
+    let text = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let choice = |told: &Value| Choice {
+        value: Literal::of(told.get("value").unwrap_or_default()),
+        name: text(told, "name"),
+        description: text(told, "description"),
+    };
+    Choices::new(
+        &text(&Value::Object(told.clone()), "name"),
+        values.into_iter().flatten().map(choice).collect(),
+    )
 }
 
 fn reference(reference: &Value) -> Option<Shape> {

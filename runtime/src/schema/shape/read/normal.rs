@@ -1,5 +1,6 @@
 //! Converts schemas to normal form: known keywords with values of the right kind.
 
+mod choices;
 mod compose;
 mod fields;
 mod foreign;
@@ -159,6 +160,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             allow_null(&mut whole);
         }
         compose::entitle(&mut whole, object);
+        self.name_values(&mut whole, object);
         Value::Object(whole)
     }
 

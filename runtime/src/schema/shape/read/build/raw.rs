@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Builder, MAX_DEPTH, Object, ReadProblemKind, arrays};
-use crate::schema::shape::read::{TITLE, within_depth};
+use crate::schema::shape::read::{CHOICES, TITLE, within_depth};
 use crate::schema::shape::{Kind, Shape};
 
 /// Returns the keywords of a raw schema if they may be written unchanged and read back as the same text.
@@ -63,11 +63,15 @@ impl Builder<'_> {
     }
 }
 
-/// Returns a schema as its author wrote it: titles of the normal form are for types.
+/// Returns a schema as its author wrote it: titles and names of values in the normal form are for types.
 fn without_titles(schema: &Value) -> Value {
     match schema {
         Value::Object(object) => {
-            let kept = object.iter().filter(|(key, value)| *key != TITLE || !value.is_string());
+            let is_ours = |key: &str, value: &Value| {
+                key == TITLE && value.is_string()
+                    || key == CHOICES && value.get("values").is_some_and(Value::is_array)
+            };
+            let kept = object.iter().filter(|(key, value)| !is_ours(key, value));
             kept.map(|(key, value)| (key.clone(), without_titles(value))).collect()
         }
         Value::Array(items) => items.iter().map(without_titles).collect(),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Object, Reader, allow_null};
 use crate::base::json::type_name;
-use crate::schema::shape::read::{Source, TITLE, plain};
+use crate::schema::shape::read::{CHOICES, Source, TITLE, plain};
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Merges a schema with what `allOf` and unions of one add to it.
@@ -129,10 +129,10 @@ pub(super) fn entitle(schema: &mut Object, source: &Object) {
     }
 }
 
-/// Whether two schemas are the same but for their titles.
+/// Whether two schemas are the same but for what they and their values are called.
 fn is_same(left: &Value, right: &Value) -> bool {
     let (Value::Object(left), Value::Object(right)) = (left, right) else { return left == right };
-    let rules = |schema: &Object| schema.len() - usize::from(schema.contains_key(TITLE));
-    let mut own = left.iter().filter(|(key, _)| *key != TITLE);
+    let rules = |schema: &Object| schema.keys().filter(|key| *key != TITLE && *key != CHOICES).count();
+    let mut own = left.iter().filter(|(key, _)| *key != TITLE && *key != CHOICES);
     rules(left) == rules(right) && own.all(|(key, value)| right.get(key) == Some(value))
 }

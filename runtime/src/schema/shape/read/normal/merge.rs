@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Object, REMARKS, Reader, allow_null};
 use crate::schema::shape::pointer;
-use crate::schema::shape::read::{Nesting, Source, TITLE};
+use crate::schema::shape::read::{CHOICES, Nesting, Source, TITLE};
 use crate::schema::shape::rules::{self, Together};
 
 /// The largest named shape that is written out where it is merged, in JSON values: one that is a part of the schema
@@ -28,7 +28,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 }
                 continue;
             };
-            for key in REMARKS.into_iter().chain(["x-wire", TITLE]) {
+            for key in REMARKS.into_iter().chain(["x-wire", TITLE, CHOICES]) {
                 if let Some(value) = part.shift_remove(key) {
                     remarks.insert(key.to_owned(), value);
                 }
@@ -86,6 +86,9 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             }
             base = self.named(next)?;
             base.shift_remove(TITLE);
+        }
+        if let Some(choices) = base.shift_remove(CHOICES) {
+            remarks.entry(CHOICES).or_insert(choices);
         }
         let limit = if self.merges == 1 { MAX_BASE } else { MAX_FIELD };
         base.values().try_fold(limit, |room, value| room_after(value, room))?;

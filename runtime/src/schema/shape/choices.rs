@@ -1,0 +1,109 @@
+//! What values to choose from are called, and what they mean.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Literal;
+
+/// What a document calls the values that a schema lists: they name the type of the values in Rust and its variants.
+///
+/// As a [`Title`](super::Title) it says nothing of what is allowed, so shapes that differ in it alone are equal, and it is no
+/// part of canonical text. What the values mean stands in the description, too, where a model reads it.
+#[derive(Clone, Default)]
+pub struct Choices(Option<Arc<Named>>);
+
+#[derive(Debug)]
+struct Named {
+    type_name: String,
+    choices: Vec<Choice>,
+}
+
+/// What a document calls one value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The value.
+    pub value: Literal,
+    /// Its name; empty if it has none.
+    pub name: String,
+    /// What it means, as plain Markdown; empty if not stated.
+    pub description: String,
+}
+
+impl Choices {
+    /// No names.
+    pub const NONE: Choices = Choices(None);
+
+    /// Creates the names of a type and of its values; an empty name of the type is none.
+    #[must_use]
+    pub fn new(type_name: &str, choices: Vec<Choice>) -> Choices {
+        let is_empty = type_name.is_empty() && choices.is_empty();
+        Choices((!is_empty).then(|| Arc::new(Named { type_name: type_name.to_owned(), choices })))
+    }
+
+    /// Whether nothing has a name or a meaning.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Returns the name of the type; empty if there is none.
+    #[must_use]
+    pub fn type_name(&self) -> &str {
+        self.0.as_deref().map_or("", |named| &named.type_name)
+    }
+
+    /// Returns what a value is called.
+    #[must_use]
+    pub fn of(&self, value: &Literal) -> Option<&Choice> {
+        self.all().iter().find(|choice| choice.value == *value)
+    }
+
+    /// Whether values have names.
+    #[must_use]
+    pub fn has_names(&self) -> bool {
+        self.all().iter().any(|choice| !choice.name.is_empty())
+    }
+
+    /// Returns a description with what the values mean, one a line, as far as it does not say so itself. The name of a
+    /// number is its meaning; a text says of itself what its name would say.
+    #[must_use]
+    pub fn explain(&self, description: &str) -> String {
+        let mut text = description.to_owned();
+        for Choice { value, name, description: meaning } in self.all() {
+            let name = if matches!(value, Literal::Number(_)) { name.as_str() } else { "" };
+            let is_told = |told: &str| told.is_empty() || description.contains(told);
+            if is_told(name) && is_told(meaning) {
+                continue;
+            }
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            let shown = match value {
+                Literal::String(text) => text.to_string(),
+                other => other.to_json().to_string(),
+            };
+            text += &match (name, meaning.as_str()) {
+                (name, "") => format!("- `{shown}`: {name}"),
+                ("", meaning) => format!("- `{shown}`: {meaning}"),
+                (name, meaning) => format!("- `{shown}` ({name}): {meaning}"),
+            };
+        }
+        text
+    }
+
+    fn all(&self) -> &[Choice] {
+        self.0.as_deref().map_or(&[], |named| &named.choices)
+    }
+}
+
+impl PartialEq for Choices {
+    fn eq(&self, _: &Choices) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for Choices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,164 @@
+//! What the values of a list are called: `x-enum-varnames`, `x-enumNames`, `x-enum-descriptions`, `x-ms-enum` and the like.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{Object, Reader};
+use crate::schema::shape::read::{CHOICES, ReadProblemKind, Source, plain};
+
+/// The longest text that is a name.
+const MAX_NAME: usize = 64;
+
+/// The keywords that name values, and those that say what they mean. The first that is usable counts.
+const NAMES: [&str; 3] = ["x-enum-varnames", "x-enumNames", "x-enum-names"];
+const MEANINGS: [&str; 2] = ["x-enum-descriptions", "x-enumDescriptions"];
+
+/// The texts for the values of a list, in its order; empty where there is none.
+type Texts = Vec<String>;
+
+impl<'a, S: Source<'a>> Reader<'_, S> {
+    /// Keeps what a document calls the values of a list under a key of its own.
+    pub(super) fn name_values(&mut self, schema: &mut Object, source: &'a Object) {
+        let Some(Value::Array(listed)) = source.get("enum") else { return };
+        let given = |keyword: &&str| source.get(*keyword).is_some_and(|value| !value.is_null());
+        if !NAMES.iter().chain(&MEANINGS).chain(&["x-ms-enum"]).any(given) {
+            return;
+        }
+        // A value may be read as one of the type that the schema names.
+        let read = schema.get("enum").and_then(Value::as_array).filter(|read| read.len() == listed.len());
+        let values = read.unwrap_or(listed).clone();
+        let mut names = NAMES.iter().find_map(|keyword| self.texts(keyword, source, &values, true));
+        let mut meanings = MEANINGS.iter().find_map(|keyword| self.texts(keyword, source, &values, false));
+        let mut type_name = "";
+        if let Some(Value::Object(extension)) = source.get("x-ms-enum") {
+            type_name = extension.get("name").and_then(Value::as_str).map_or("", str::trim);
+            if let Some(members) = extension.get("values").filter(|members| !members.is_null()) {
+                let mut told = self
+                    .at("x-ms-enum", |reader| reader.at("values", |reader| reader.members(members, &values)));
+                names = names.or_else(|| told.as_mut().and_then(|(names, _)| names.take()));
+                meanings = meanings.or_else(|| told.map(|(_, meanings)| meanings));
+            }
+        }
+        let text = |texts: &Option<Texts>, at: usize| texts.as_ref().and_then(|texts| texts.get(at)).cloned();
+        let told: Vec<Value> = values
+            .iter()
+            .enumerate()
+            .map(|(at, value)| {
+                json!({
+                    "value": value,
+                    "name": text(&names, at).unwrap_or_default(),
+                    "description": text(&meanings, at).unwrap_or_default(),
+                })
+            })
+            .filter(|told| told["name"] != "" || told["description"] != "")
+            .collect();
+        if !is_name(type_name) {
+            type_name = "";
+        }
+        if !told.is_empty() || !type_name.is_empty() {
+            schema.insert(CHOICES.to_owned(), json!({"name": type_name, "values": told}));
+        }
+    }
+
+    /// Reads texts for values: a list in their order, in which `null` need not have one, or a map by values.
+    fn texts(&mut self, keyword: &str, source: &Object, values: &[Value], names: bool) -> Option<Texts> {
+        let given = source.get(keyword).filter(|given| !given.is_null())?;
+        let texts = match given {
+            Value::Array(given) => in_order(given, values),
+            Value::Object(given) => by_value(given, values),
+            _ => Err("must be a list or a map of texts".to_owned()),
+        };
+        let texts = texts.and_then(|texts| if names { distinct(texts) } else { Ok(texts) });
+        match texts {
+            Ok(texts) => Some(if names { texts } else { described(&texts) }),
+            Err(why) => {
+                self.at(keyword, |reader| reader.unusable(&why));
+                None
+            }
+        }
+    }
+
+    /// Reads the members of `x-ms-enum`: names, unless they are unusable, and meanings.
+    fn members(&mut self, members: &Value, values: &[Value]) -> Option<(Option<Texts>, Texts)> {
+        let (mut names, mut meanings) =
+            (vec![String::new(); values.len()], vec![String::new(); values.len()]);
+        for member in members.as_array().into_iter().flatten() {
+            let value = member.get("value").unwrap_or_default();
+            let Some(at) = values.iter().position(|own| shown(own) == shown(value)) else {
+                self.unusable(&format!("names {value}, which is none of the values"));
+                return None;
+            };
+            let text =
+                |key: &str| member.get(key).and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+            (names[at], meanings[at]) = (text("name"), text("description"));
+        }
+        let names = distinct(names).map_err(|why| self.unusable(&why)).ok();
+        Some((names, described(&meanings)))
+    }
+
+    fn unusable(&mut self, why: &str) {
+        self.problem(ReadProblemKind::Names, format!("{why}; it is left out"));
+    }
+}
+
+fn in_order(given: &[Value], values: &[Value]) -> Result<Texts, String> {
+    let without_null = values.iter().filter(|value| !value.is_null()).count();
+    if given.len() != values.len() && given.len() != without_null {
+        return Err(format!("has {} texts for {} values", given.len(), values.len()));
+    }
+    let all = given.len() == values.len();
+    let mut given = given.iter();
+    let text = |value: &Value| match value {
+        Value::Null if !all => Ok(String::new()),
+        _ => match given.next() {
+            Some(Value::String(text)) => Ok(text.trim().to_owned()),
+            Some(Value::Null) | None => Ok(String::new()),
+            Some(other) => Err(format!("must be texts, not {other}")),
+        },
+    };
+    values.iter().map(text).collect()
+}
+
+fn by_value(given: &Object, values: &[Value]) -> Result<Texts, String> {
+    if let Some(other) = given.keys().find(|key| !values.iter().any(|value| shown(value) == **key)) {
+        return Err(format!("names `{other}`, which is none of the values"));
+    }
+    let text = |value: &Value| match given.get(&shown(value)) {
+        Some(Value::String(text)) => Ok(text.trim().to_owned()),
+        Some(Value::Null) | None => Ok(String::new()),
+        Some(other) => Err(format!("must be texts, not {other}")),
+    };
+    values.iter().map(text).collect()
+}
+
+/// Returns names, if all are usable and no two are the same but for case and signs.
+fn distinct(names: Texts) -> Result<Texts, String> {
+    let mut seen = BTreeSet::new();
+    for name in names.iter().filter(|name| !name.is_empty()) {
+        if !is_name(name) {
+            return Err(format!("has `{name}`, which is no name"));
+        }
+        let letters: String =
+            name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+        if !seen.insert(letters) {
+            return Err(format!("has the name `{name}` twice"));
+        }
+    }
+    Ok(names)
+}
+
+/// Whether a text can name a variant or a type.
+fn is_name(text: &str) -> bool {
+    text.len() <= MAX_NAME && text.is_ascii() && text.contains(|c: char| c.is_ascii_alphabetic())
+}
+
+fn described(texts: &[String]) -> Texts {
+    let line = |text: &String| plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    texts.iter().map(line).collect()
+}
+
+/// Returns a value as the key of a map says it.
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,103 @@
+//! Which headers of answers are shown.
+
+/// Whether a header of an answer may hold a credential: nobody is shown its value, and no type has a field for it. Places in
+/// lists are called tokens, too, and are none.
+#[must_use]
+pub fn is_secret_header(name: &str) -> bool {
+    const PARTS: [&str; 12] = [
+        "authorization",
+        "authenticat",
+        "cookie",
+        "token",
+        "secret",
+        "apikey",
+        "accesskey",
+        "password",
+        "session",
+        "credential",
+        "csrf",
+        "xsrf",
+    ];
+    let letters = letters(name);
+    let is_place =
+        ["pagetoken", "continuationtoken", "nexttoken"].iter().any(|place| letters.ends_with(place));
+    PARTS.iter().any(|part| letters.contains(part)) && !is_place
+}
+
+/// Whether a header that a document declares says something of what was asked for, rather than of the request, the connection
+/// or the representation. What is left of a rate is in the details of each result.
+#[must_use]
+pub fn is_telling_header(name: &str) -> bool {
+    const PARTS: [&str; 10] = [
+        "idempotency",
+        "ratelimit",
+        "retryafter",
+        "requestid",
+        "correlation",
+        "trace",
+        "accesscontrol",
+        "security",
+        "cachecontrol",
+        "transferencoding",
+    ];
+    const WHOLE: [&str; 14] = [
+        "age",
+        "connection",
+        "date",
+        "deprecation",
+        "expires",
+        "link",
+        "pragma",
+        "server",
+        "sunset",
+        "vary",
+        "via",
+        "warning",
+        "xcache",
+        "xpoweredby",
+    ];
+    let letters = letters(name);
+    let of_content = letters.starts_with("content") && letters != "contentlocation";
+    !is_secret_header(name)
+        && !of_content
+        && !WHOLE.contains(&letters.as_str())
+        && !PARTS.iter().any(|part| letters.contains(part))
+}
+
+fn letters(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|char| char.to_ascii_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_a_credential_is_secret_and_the_rest_is_told_if_it_says_something() {
+        for name in
+            ["Set-Cookie", "Authorization", "X-Auth-Token", "WWW-Authenticate", "x-api-key", "X-CSRF-Token"]
+        {
+            assert!(is_secret_header(name) && !is_telling_header(name), "{name}");
+        }
+        for name in [
+            "Location",
+            "ETag",
+            "X-Total-Count",
+            "Operation-Location",
+            "X-Next-Page-Token",
+            "Content-Location",
+        ] {
+            assert!(is_telling_header(name) && !is_secret_header(name), "{name}");
+        }
+        for name in [
+            "Content-Type",
+            "X-RateLimit-Remaining",
+            "x-ms-request-id",
+            "Date",
+            "Idempotency-Key",
+            "Cache-Control",
+        ] {
+            assert!(!is_telling_header(name) && !is_secret_header(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Reads the headers of successful answers, and whether these have a body.
+
+use std::collections::BTreeSet;
+
+use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, Title};
+use toolgen_runtime::spec::plan::{is_secret_header, is_telling_header};
+use toolgen_runtime::{List, Shape, Text};
+
+use super::context::Context;
+use super::node::Node;
+use super::reference::Resolved;
+use super::response::successes;
+use crate::tool::Success;
+
+/// The most headers that a model is told of one answer.
+const MAX_TOLD: usize = 8;
+
+impl<'a> Context<'a> {
+    /// Returns what the document says of successful answers beside the result.
+    pub(super) fn success(&mut self, operation: &Node<'a>) -> Success {
+        let headers = if self.options.types { self.header_fields(operation) } else { Vec::new() };
+        let rules = ObjectRules { fields: headers.into(), extra: Extra::Open, ..ObjectRules::ANY };
+        let headers = (!rules.fields.is_empty()).then(|| Shape::of(Kind::Object(rules)));
+        Success { is_empty: self.is_empty(operation), headers }
+    }
+
+    /// Returns the declared headers that a model is told.
+    pub(super) fn told_headers(&mut self, operation: &Node<'a>) -> List<Text> {
+        let declared = self.declared_headers(operation).into_iter().map(|(name, _)| name);
+        declared
+            .filter(|name| is_telling_header(name))
+            .take(MAX_TOLD)
+            .map(|name| Text::from(name.to_owned()))
+            .collect()
+    }
+
+    /// Whether no success has a body. One of 200 is often declared without the body that it has.
+    fn is_empty(&mut self, operation: &Node<'a>) -> bool {
+        let responses = operation.get("responses").and_then(|node| self.resolve(&node));
+        let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
+        let chosen = successes(&all);
+        let may_be_empty = |status: &str| matches!(status.trim(), "201" | "202" | "204" | "205");
+        !chosen.is_empty()
+            && chosen.into_iter().all(|(status, node)| {
+                let found = if may_be_empty(status) { self.resolve(node) } else { None };
+                found.is_some_and(|resolved| {
+                    let media = self.contents(operation, &resolved.node, &mut Vec::new());
+                    media.is_empty() && resolved.node.get("schema").is_none()
+                })
+            })
+    }
+
+    fn header_fields(&mut self, operation: &Node<'a>) -> Vec<Field> {
+        let mut seen = BTreeSet::new();
+        let mut fields = Vec::new();
+        for (name, header) in self.declared_headers(operation) {
+            let wire = name.to_ascii_lowercase();
+            if is_secret_header(name) || wire.is_empty() || !seen.insert(wire.clone()) {
+                continue;
+            }
+            let shape = self.header_shape(&header);
+            fields.push(Field { name: wire.into(), shape, ..Field::OPTIONAL });
+        }
+        fields
+    }
+
+    /// Returns the shape of the text of a header: of a scalar its own, otherwise any text.
+    fn header_shape(&mut self, header: &Resolved<'a>) -> Shape {
+        // In Swagger 2.0 a header is its own schema.
+        let schema = if self.is_swagger() { Some(header.node.clone()) } else { header.node.get("schema") };
+        let shape = schema.map(|schema| self.shape_of(&schema, ""));
+        let shape = shape.map(|shape| self.resolved(&shape));
+        let scalar = shape.filter(|shape| {
+            matches!(
+                shape.kind,
+                Kind::String(_) | Kind::Integer(_) | Kind::Number(_) | Kind::Boolean | Kind::Enum(_)
+            )
+        });
+        let text = || Shape::of(Kind::String(StringRules::ANY));
+        let mut shape = scalar.unwrap_or_else(text);
+        (shape.nullable, shape.title) = (false, Title::NONE);
+        let said = header.prose();
+        if !said.is_empty() {
+            shape.description = said.into_owned().into();
+        }
+        shape
+    }
+
+    /// Returns the headers of successes, by their names as the document writes them.
+    fn declared_headers(&mut self, operation: &Node<'a>) -> Vec<(&'a str, Resolved<'a>)> {
+        let responses = operation.get("responses").and_then(|node| self.resolve(&node));
+        let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
+        let mut found: Vec<(&'a str, Resolved<'a>)> = Vec::new();
+        for (_, node) in successes(&all) {
+            let headers = self.resolve(node).and_then(|resolved| resolved.node.get("headers"));
+            for (name, header) in headers.map(|node| node.entries()).unwrap_or_default() {
+                let is_known = found.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+                if !is_known && let Some(header) = self.resolve(&header) {
+                    found.push((name.trim(), header));
+                }
+            }
+        }
+        found
+    }
+}
