@@ -15,6 +15,7 @@ mod apart;
 #[cfg(test)]
 mod arbitrary;
 mod codec;
+mod conditions;
 pub mod cycles;
 pub mod decode;
 mod literal;
