@@ -164,6 +164,13 @@ pub(crate) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
     Checker::new(defs, &JSON_SCHEMA).problems_of(value, shape).is_empty()
 }
 
+/// Whether a value fits a shape without the fields of an access.
+pub(super) fn fits_as(value: &Value, shape: &Shape, defs: &List<Def>, hidden: Access) -> bool {
+    let mut checker = Checker::new(defs, &JSON_SCHEMA);
+    checker.hidden = hidden;
+    checker.problems_of(value, shape).is_empty()
+}
+
 /// Returns the problems of a value that was read, for a model that saw the schema in a dialect, and the steps that it took.
 pub(super) fn problems_in(
     value: &Value,

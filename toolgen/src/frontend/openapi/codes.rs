@@ -127,9 +127,9 @@ told what to send there.
 
 Name inner schemas under `components/schemas` (in Swagger 2.0 `definitions`), and refer to them.
 ";
-    DEFAULT = "N0323", "A default does not fit its schema", "
-The default is not a value that the schema itself allows, such as the text \"10\" for an integer. It is not told to
-the model, which would otherwise send it.
+    DEFAULT = "N0323", "A default or an example does not fit its schema", "
+The default or the example is not a value that the schema itself allows, such as the text \"ten\" for an integer, also
+within an object or a list. It is not told to the model, which would otherwise send it.
 ";
     PATTERN = "W0324", "A pattern is no regular expression", "
 Patterns are regular expressions of ECMA-262 (JavaScript). This one does not parse as such, so it is left out:

@@ -143,7 +143,9 @@ impl Renderer<'_> {
         for variant in &union.variants {
             objects.push(self.superset(variant, notes, depth + 1)?);
         }
-        let keyword = if union.mode == UnionMode::One { "oneOf" } else { "anyOf" };
+        // A value that fits several of them is taken.
+        let exclusive = union.mode == UnionMode::One && self.is_exclusive(union);
+        let keyword = if exclusive { "oneOf" } else { "anyOf" };
         self.lose(keyword, true, "the dialect takes one plain object as arguments");
         let visible = |rules: &ObjectRules| -> Vec<Field> {
             rules.fields.iter().filter(|field| self.visible(field)).cloned().collect()
@@ -152,7 +154,7 @@ impl Renderer<'_> {
         let fields = unite(&variants);
         let sets: Vec<String> = variants.iter().map(|variant| required_set(variant, &fields)).collect();
         if sets.iter().any(|set| set != "nothing more") {
-            let how = if union.mode == UnionMode::One { "exactly one" } else { "at least one" };
+            let how = if exclusive { "exactly one" } else { "at least one" };
             notes.push(format!("give {how} of these sets of fields: {}", sets.join(", or ")));
         }
         let closed = objects.iter().all(|rules| rules.extra == Extra::Closed);

@@ -55,7 +55,7 @@ impl Renderer<'_> {
     }
 
     /// Whether no value fits two of the variants, or a property tells which one it is.
-    fn is_exclusive(&self, rules: &UnionRules) -> bool {
+    pub(super) fn is_exclusive(&self, rules: &UnionRules) -> bool {
         let is_told = |by: &Discriminator| {
             rules.variants.iter().all(|variant| referred(variant).is_some() || says(variant, &by.property))
         };
