@@ -185,6 +185,16 @@ Save the example beside the document, or write it as `value`.
     externalValue: ./examples/pet.json             is read
     externalValue: https://x.test/pet.json         is not
 ";
+    OVERLAP = "N0347", "Alternatives of `oneOf` overlap", "
+A `oneOf` wants exactly one of its alternatives to fit, but as far as the schemas show it, a value may fit several: an integer
+and a number, or objects that require different keys and take others besides. Services take such values, so they are taken
+here, and a model is shown `anyOf`.
+
+Write `anyOf`, or require a property with another constant in each alternative.
+
+    oneOf: [{type: integer}, {type: number}]       5 fits both
+    oneOf: [{type: integer}, {type: string}]       no value fits both
+";
     NOT_TOOLS = "N0341", "A part of the document does not become tools", "
 Webhooks and callbacks are requests the service makes to you. There is nothing in them for a model to call.
 ";

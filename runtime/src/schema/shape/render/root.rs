@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::merge::Merger;
 use super::node::{self, Node, typed};
+use super::unions::overlaps;
 use super::{Object, Renderer};
 use crate::base::frozen::List;
 use crate::schema::shape::codec::{WHOLE, raw_note};
@@ -144,7 +145,7 @@ impl Renderer<'_> {
             objects.push(self.superset(variant, notes, depth + 1)?);
         }
         // A value that fits several of them is taken.
-        let exclusive = union.mode == UnionMode::One && self.is_exclusive(union);
+        let exclusive = union.mode == UnionMode::One && !overlaps(union, self.defs);
         let keyword = if exclusive { "oneOf" } else { "anyOf" };
         self.lose(keyword, true, "the dialect takes one plain object as arguments");
         let visible = |rules: &ObjectRules| -> Vec<Field> {
