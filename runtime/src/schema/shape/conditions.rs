@@ -153,9 +153,7 @@ fn only_keys(schema: &Value) -> Option<Vec<String>> {
     let plain = keywords.iter().all(|(keyword, value)| match keyword.as_str() {
         "required" => true,
         "type" => value == "object",
-        "properties" => {
-            value.as_object().is_some_and(|fields| fields.values().all(|field| keywords_are_empty(field)))
-        }
+        "properties" => value.as_object().is_some_and(|fields| fields.values().all(keywords_are_empty)),
         _ => false,
     });
     let required = keywords.get("required")?.as_array()?;

@@ -32,7 +32,7 @@ struct Part {
 
 enum Condition {
     Not(Part),
-    If { when: Part, then: Option<Shape>, otherwise: Option<Shape> },
+    If { when: Box<Part>, then: Option<Box<Shape>>, otherwise: Option<Box<Shape>> },
     Contains { item: Part, least: u64, most: Option<u64> },
     Keys(Shape),
     Requires { key: String, others: Vec<String> },
@@ -54,12 +54,12 @@ impl Conditions {
 
     fn add(&mut self, keyword: &str, value: &Value, raw: &Map<String, Value>) {
         let part = |schema: &Value| Part { shape: read_condition(schema), schema: schema.clone() };
-        let shape = |keyword: &str| raw.get(keyword).map(read_condition);
+        let shape = |keyword: &str| raw.get(keyword).map(|schema| Box::new(read_condition(schema)));
         let count = |keyword: &str| raw.get(keyword).and_then(Value::as_u64);
         match keyword {
             "not" => self.rules.push(Condition::Not(part(value))),
             "if" => self.rules.push(Condition::If {
-                when: part(value),
+                when: part(value).into(),
                 then: shape("then"),
                 otherwise: shape("else"),
             }),
@@ -189,10 +189,8 @@ impl Checker<'_> {
 
     fn condition(&mut self, value: &Value, condition: &Condition) {
         match (condition, value) {
-            (Condition::Not(part), _) => {
-                if self.holds(value, &part.shape) == Some(true) {
-                    self.value(conditions::forbidden(&part.schema, value));
-                }
+            (Condition::Not(part), _) if self.holds(value, &part.shape) == Some(true) => {
+                self.value(conditions::forbidden(&part.schema, value));
             }
             (Condition::If { when, then, otherwise }, _) => {
                 let holds = self.holds(value, &when.shape);
