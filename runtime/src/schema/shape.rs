@@ -16,6 +16,7 @@ mod apart;
 mod arbitrary;
 mod choices;
 mod codec;
+mod conditions;
 pub mod cycles;
 pub mod decode;
 mod literal;

@@ -2,11 +2,13 @@
 
 use serde_json::Value;
 
+use crate::schema::shape::decode::fits;
 use crate::schema::shape::{Kind, resolved};
 use crate::spec::ToolSpec;
 
 impl ToolSpec {
-    /// Returns checked arguments with the schema's defaults for those that are not given. Engines do so, except
+    /// Returns checked arguments with the schema's defaults for those that are not given, but for one that
+    /// does not fit its own schema. Engines do so, except
     /// for HTTP requests whose services have [defaults](crate::RequestPlan::defaults) of their own.
     #[must_use]
     pub fn with_defaults(&self, mut arguments: Value) -> Value {
@@ -16,8 +18,10 @@ impl ToolSpec {
             for field in &rules.fields {
                 if let Some(default) = &field.shape.default
                     && !given.contains_key(field.wire_name())
+                    && let value = default.to_json()
+                    && (value.is_null() || fits(&value, &field.shape, &self.defs))
                 {
-                    given.insert(field.wire_name().to_owned(), default.to_json());
+                    given.insert(field.wire_name().to_owned(), value);
                 }
             }
         }

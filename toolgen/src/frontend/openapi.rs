@@ -17,6 +17,7 @@ mod media;
 mod names;
 mod node;
 mod operation;
+mod overlaps;
 mod parameter;
 mod path;
 mod querystring;
@@ -102,6 +103,7 @@ impl Frontend for OpenApi {
             keep_fitting_examples(tool, cx.problems);
         }
         tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
+        overlaps::report(&tools, cx.problems);
         let (kind, schemes, toolsets) = (self.name(), cx.declared_schemes(), cx.toolsets(&tools));
         let operations = operations.len() + broken;
         let sources = files.paths();

@@ -17,10 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::render::merge::Merger;
 use super::{
     Access, ArrayRules, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, StringRules, TupleRules,
-    UnionMode, UnionRules, find_def, prose,
+    UnionMode, UnionRules, conditions, find_def, prose,
 };
 use crate::base::frozen::List;
-use crate::base::truncate;
 use crate::schema::dialect::Dialect;
 
 /// The only argument of a tool whose arguments have no names of their own.
@@ -223,7 +222,7 @@ impl<'a> Codec<'a> {
 
 /// What a description says of a schema that has no other place.
 pub(super) fn raw_note(text: &str) -> String {
-    format!("must also fit the JSON Schema {}", truncate::cut(text, 200))
+    conditions::told(text)
 }
 
 /// Returns a shape with the annotations of the one that stands for it.

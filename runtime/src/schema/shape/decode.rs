@@ -3,7 +3,8 @@
 //! Arguments are checked first, and then converted to the form the tool takes. Both steps agree with JSON Schema
 //! 2020-12 on the plain rendering of the shape, with these deliberate differences:
 //!
-//! - `format` is an annotation and not checked; [`Kind::Raw`](super::Kind::Raw) is accepted unchecked.
+//! - `format` is an annotation and not checked. Nor are, of the rules in [`Kind::Raw`](super::Kind::Raw), references that the tree
+//!   does not follow, and what a rule asks if the answer is not known for sure.
 //! - Patterns that do not parse are ignored, and so are patterns on texts of more than 2,000 bytes, or fewer if the
 //!   pattern nests repetitions: matching backtracks, and a hostile text must not stop the program. For the same reason
 //!   a value is refused that takes too many steps to be checked.
@@ -15,6 +16,7 @@
 
 pub(crate) mod borrowed;
 mod check;
+mod conditions;
 pub(crate) mod exact;
 #[cfg(feature = "runtime")]
 pub(crate) mod integers;
@@ -160,6 +162,13 @@ pub(crate) fn under_wire_names(
 /// Whether a value fits a shape in the sense of JSON Schema.
 pub(crate) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
     Checker::new(defs, &JSON_SCHEMA).problems_of(value, shape).is_empty()
+}
+
+/// Whether a value fits a shape without the fields of an access.
+pub(super) fn fits_as(value: &Value, shape: &Shape, defs: &List<Def>, hidden: Access) -> bool {
+    let mut checker = Checker::new(defs, &JSON_SCHEMA);
+    checker.hidden = hidden;
+    checker.problems_of(value, shape).is_empty()
 }
 
 /// Returns the problems of a value that was read, for a model that saw the schema in a dialect, and the steps that it took.

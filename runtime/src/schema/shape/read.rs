@@ -140,6 +140,13 @@ pub fn read_canonical(schema: &Value) -> Shape {
     build::canonical(schema)
 }
 
+/// Reads a schema of a [`Kind::Raw`](super::Kind::Raw), to the letter: without `type` it allows values of every type that
+/// its other keywords say nothing of.
+#[must_use]
+pub(super) fn read_condition(schema: &Value) -> Shape {
+    build::condition(schema)
+}
+
 /// Whether a value is nested no deeper than a limit.
 fn within_depth(value: &Value, limit: usize) -> bool {
     match value {

@@ -25,6 +25,7 @@ use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
 
 pub use canonical::canonical;
+pub use unions::overlaps;
 
 /// A schema for a provider, and what it no longer expresses.
 #[derive(Clone, Debug, PartialEq)]

@@ -38,7 +38,9 @@ fn of_loss(spec: &ToolSpec, loss: &Loss) -> Unsaid {
     let told = match (told, loss.keyword) {
         _ if of_tool => "the description of the tool is cut".to_owned(),
         (Some(told), _) => told,
+        // Said only of forms that no value fits two of, see `render`.
         (None, "oneOf") => "exactly one of the forms fits".to_owned(),
+        (None, "anyOf") => "at least one of the forms fits".to_owned(),
         (None, "required" | "nullable") => "null is the same as leaving it out".to_owned(),
         (None, "type") => "written as JSON text".to_owned(),
         (None, "$ref") => "the form is not shown again".to_owned(),

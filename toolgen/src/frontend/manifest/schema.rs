@@ -61,15 +61,15 @@ impl Context<'_> {
         let mut problems = Vec::new();
         let shape = read(schema, &mut problems);
         for problem in problems {
-            let code = match problem.kind {
-                ReadProblemKind::Default => codes::DEFAULT,
-                _ => codes::SCHEMA,
+            let (code, help) = match problem.kind {
+                ReadProblemKind::Default => (codes::DEFAULT, "correct the default or the schema"),
+                _ => (codes::SCHEMA, "correct the schema"),
             };
             let full = format!("{}{}", place.pointer, problem.pointer);
             let at = SchemaPlace { pointer: Pointer::parse(&full).unwrap_or_default(), ..place.clone() };
             // The reader goes on without what is wrong, but here it costs the tool.
             let message = problem.message.split("; ").next().unwrap_or_default().to_owned();
-            self.report_at(code, &at, message, "correct the schema");
+            self.report_at(code, &at, message, help);
         }
         shape
     }

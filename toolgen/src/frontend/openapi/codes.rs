@@ -128,9 +128,9 @@ told what to send there.
 
 Name inner schemas under `components/schemas` (in Swagger 2.0 `definitions`), and refer to them.
 ";
-    DEFAULT = "N0323", "A default does not fit its schema", "
-The default is not a value that the schema itself allows, such as the text \"10\" for an integer. It is not told to
-the model, which would otherwise send it.
+    DEFAULT = "N0323", "A default or an example does not fit its schema", "
+The default or the example is not a value that the schema itself allows, such as the text \"ten\" for an integer, also
+within an object or a list. It is not told to the model, which would otherwise send it.
 ";
     PATTERN = "W0324", "A pattern is no regular expression", "
 Patterns are regular expressions of ECMA-262 (JavaScript). This one does not parse as such, so it is left out:
@@ -193,6 +193,16 @@ are the same. What does not fit is left out, and the values are called by their 
 
     enum: [0, 1]
     x-enum-varnames: [Idle, Running]
+";
+    OVERLAP = "N0348", "Alternatives of `oneOf` overlap", "
+A `oneOf` wants exactly one of its alternatives to fit, but as far as the schemas show it, a value may fit several: an integer
+and a number, or objects that require different keys and take others besides. Services take such values, so they are taken
+here, and a model is shown `anyOf`.
+
+Write `anyOf`, or require a property with another constant in each alternative.
+
+    oneOf: [{type: integer}, {type: number}]       5 fits both
+    oneOf: [{type: integer}, {type: string}]       no value fits both
 ";
     NOT_TOOLS = "N0341", "A part of the document does not become tools", "
 Webhooks and callbacks are requests the service makes to you. There is nothing in them for a model to call.

@@ -43,9 +43,19 @@ impl<'a> Context<'a> {
         let object = self.resolved(&shape);
         let Some(rules) = flat(&object) else { return vec![param(name, required, Encoding::FORM, shape)] };
         let sent = |field: &&Field| field.access != Access::ReadOnly && field.shape.kind != Kind::Never;
+        let mut nests =
+            |field: &Field| self.may_be(&field.shape, |kind| matches!(kind, Kind::Object(_) | Kind::All(_)));
+        let fields: Vec<(&Field, bool)> =
+            rules.fields.iter().filter(sent).map(|field| (field, nests(field))).collect();
+        // Whoever gives some of a query that may be left out gives what it requires: arguments of their own would not say so.
+        if !required
+            && fields.iter().any(|(field, _)| field.required)
+            && !fields.iter().any(|(_, nests)| *nests)
+        {
+            return vec![param(name, required, Encoding::FORM, shape)];
+        }
         let mut params = Vec::new();
-        for field in rules.fields.iter().filter(sent) {
-            let object = self.may_be(&field.shape, |kind| matches!(kind, Kind::Object(_) | Kind::All(_)));
+        for (field, object) in fields {
             // As in the body of a form, an object inside is JSON.
             let encoding = if object { Encoding::Content("application/json".into()) } else { Encoding::FORM };
             params.push(param(field.wire_name(), required && field.required, encoding, field.shape.clone()));

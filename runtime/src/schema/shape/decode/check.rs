@@ -1,9 +1,11 @@
 //! Checks whether a value fits a shape, and what is wrong if not.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::conditions::Conditions;
 use super::{ArgumentProblem, ArgumentProblemKind, say};
 use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
@@ -52,10 +54,18 @@ pub(super) struct Checker<'a> {
     pub(super) compared: usize,
     /// The form of valid arguments.
     pub(super) form: Form,
-    /// The problems of values with named shapes, by the addresses of both, which do not change during checking.
-    known: BTreeMap<(usize, usize), Vec<ArgumentProblem>>,
+    /// Whether it is asked if a value fits, rather than what is wrong with it: exactly one variant of `oneOf` fits, and what is
+    /// not known for sure makes the answer [unsure](Checker::unsure).
+    pub(super) exact: bool,
+    /// Whether something was not held against its rule.
+    pub(super) unsure: bool,
+    /// The problems of values with named shapes, and whether they are all, by the addresses of both, which do not change during
+    /// checking, and by whether they were held exactly.
+    pub(super) known: BTreeMap<(usize, usize, bool), (Vec<ArgumentProblem>, bool)>,
     /// The named shapes being checked: a shape that leads back to itself with the same value adds no rule.
-    open: Vec<(usize, usize)>,
+    pub(super) open: Vec<(usize, usize)>,
+    /// The rules of texts that were read, by the addresses of the texts.
+    pub(super) compiled: BTreeMap<(usize, usize), Rc<Conditions>>,
 }
 
 impl<'a> Checker<'a> {
@@ -71,8 +81,11 @@ impl<'a> Checker<'a> {
             steps: 0,
             compared: 0,
             form: Form::Wire,
+            exact: false,
+            unsure: false,
             known: BTreeMap::new(),
             open: Vec::new(),
+            compiled: BTreeMap::new(),
         }
     }
 
@@ -164,6 +177,7 @@ impl<'a> Checker<'a> {
             return self.add_spent();
         }
         if self.depth >= MAX_DEPTH {
+            self.unsure = true;
             return self.value("nested too deeply to be checked; send a simpler value");
         }
         self.depth += 1;
@@ -173,7 +187,7 @@ impl<'a> Checker<'a> {
 
     fn kind(&mut self, value: &Value, shape: &Shape) {
         match (&shape.kind, value) {
-            (Kind::Any | Kind::Raw(_), _) | (Kind::Null, Value::Null) | (Kind::Boolean, Value::Bool(_)) => {}
+            (Kind::Any, _) | (Kind::Null, Value::Null) | (Kind::Boolean, Value::Bool(_)) => {}
             (Kind::Never, _) => self.value(format!("no value is allowed here, got {}", say::given(value))),
             (Kind::Integer(rules), Value::Number(number)) => match Number::of(number) {
                 Some(Number::Float(float)) if float.fract() != 0.0 => self.mismatch(value, shape),
@@ -186,7 +200,10 @@ impl<'a> Checker<'a> {
                 }
             }
             (Kind::String(rules), Value::String(text)) => match self.spend(rules.steps(text)) {
-                true => self.values(rules.problems(text)),
+                true => {
+                    self.unsure |= self.exact && !rules.are_tried(text);
+                    self.values(rules.problems(text));
+                }
                 false => self.add_spent(),
             },
             (Kind::Enum(values), value) => self.listed(value, values, shape.nullable),
@@ -194,7 +211,8 @@ impl<'a> Checker<'a> {
             (Kind::Tuple(rules), Value::Array(items)) => self.tuple(items, rules),
             (Kind::Object(rules), Value::Object(fields)) => self.object(fields, rules),
             (Kind::Union(rules), value) => self.union(value, rules, shape),
-            (Kind::All(parts), value) => parts.iter().for_each(|part| self.check(value, part)),
+            (Kind::All(parts), value) => self.all(value, parts),
+            (Kind::Raw(text), value) => self.conditions(value, text),
             (Kind::Ref(name), value) => self.named(value, name),
             _ => self.mismatch(value, shape),
         }
@@ -225,20 +243,22 @@ impl<'a> Checker<'a> {
 
     fn named(&mut self, value: &Value, name: &str) {
         // A name without a definition adds no rule.
-        let Some(shape) = find_def(self.defs, name) else { return };
-        let key = (std::ptr::from_ref(shape).addr(), std::ptr::from_ref(value).addr());
-        if self.open.contains(&key) {
-            return;
+        let Some(shape) = find_def(self.defs, name) else { return self.unsure = true };
+        let place = (std::ptr::from_ref(shape).addr(), std::ptr::from_ref(value).addr());
+        if self.open.contains(&place) {
+            return self.unsure = true;
         }
-        if let Some(problems) = self.known.get(&key) {
-            let problems = problems.clone();
-            self.add_all(problems);
-            return;
+        let key = (place.0, place.1, self.exact);
+        if let Some((problems, unsure)) = self.known.get(&key).cloned() {
+            self.unsure |= unsure;
+            return self.add_all(problems);
         }
-        self.open.push(key);
+        let outer = std::mem::replace(&mut self.unsure, false);
+        self.open.push(place);
         let problems = self.problems_of(value, shape);
         self.open.pop();
-        self.known.insert(key, problems.clone());
+        self.known.insert(key, (problems.clone(), self.unsure));
+        self.unsure |= outer;
         self.add_all(problems);
     }
 
@@ -269,14 +289,18 @@ impl<'a> Checker<'a> {
             self.at(&index.to_string(), |checker| checker.check(item, &limits.items));
         }
         if limits.unique {
-            let mut seen = BTreeSet::new();
-            for (index, item) in items.iter().enumerate() {
-                if !seen.insert(comparable(item)) {
-                    let given = say::given(item);
-                    self.at(&index.to_string(), |checker| {
-                        checker.value(format!("no item may occur twice, got {given} again"));
-                    });
-                }
+            self.unique(items);
+        }
+    }
+
+    pub(super) fn unique(&mut self, items: &[Value]) {
+        let mut seen = BTreeSet::new();
+        for (index, item) in items.iter().enumerate() {
+            if !seen.insert(comparable(item)) {
+                let given = say::given(item);
+                self.at(&index.to_string(), |checker| {
+                    checker.value(format!("no item may occur twice, got {given} again"));
+                });
             }
         }
     }

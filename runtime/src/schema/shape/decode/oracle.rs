@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::decode;
 use crate::base::frozen::List;
 use crate::schema::dialect::{ANTHROPIC, Dialect, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
-use crate::schema::shape::render::render_input;
+use crate::schema::shape::render::{render_input, render_output};
 use crate::schema::shape::rules::number::arbitrary as numbers;
 use crate::schema::shape::rules::text::arbitrary as texts;
 use crate::schema::shape::{
@@ -88,9 +88,32 @@ pub(crate) fn shape() -> impl Strategy<Value = Shape> {
         let union = (mode, vec(inner.clone(), 1..4)).prop_map(|(mode, variants)| {
             Kind::Union(UnionRules { mode, variants: variants.into(), discriminator: None })
         });
-        let all = vec(inner, 1..3).prop_map(|parts| Kind::All(parts.into()));
-        nullable(prop_oneof![1 => array, 1 => tuple, 3 => object, 2 => union, 1 => all].boxed())
+        let condition = condition(inner.clone().boxed());
+        let all = vec(prop_oneof![2 => inner.boxed(), 1 => condition.clone().prop_map(Shape::of)], 1..3)
+            .prop_map(|parts| Kind::All(parts.into()));
+        nullable(prop_oneof![1 => array, 1 => tuple, 3 => object, 2 => union, 1 => all, 1 => condition].boxed())
     })
+}
+
+/// Rules that ask whether a value fits another schema, which says all that it means in keywords of JSON Schema.
+fn condition(inner: BoxedStrategy<Shape>) -> BoxedStrategy<Kind> {
+    let schema = inner.prop_map(|shape| match render_output(&shape, &List::EMPTY, &JSON_SCHEMA) {
+        Ok(rendered) if rendered.losses.is_empty() => rendered.schema,
+        _ => json!({"type": ["integer", "object"]}),
+    });
+    let keys = || proptest::collection::btree_set("[a-d]", 0..3);
+    let raw = prop_oneof![
+        3 => schema.clone().prop_map(|not| json!({ "not": not })),
+        3 => (schema.clone(), schema.clone(), schema.clone())
+            .prop_map(|(when, then, other)| json!({"if": when, "then": then, "else": other})),
+        2 => (schema.clone(), 0u64..3, 0u64..3)
+            .prop_map(|(item, least, most)| json!({"contains": item, "minContains": least, "maxContains": most})),
+        1 => schema.clone().prop_map(|names| json!({ "propertyNames": names })),
+        1 => ("[a-d]", schema).prop_map(|(key, schema)| json!({ "dependentSchemas": { key: schema } })),
+        1 => ("[a-d]", keys()).prop_map(|(key, others)| json!({ "dependentRequired": { key: others } })),
+        1 => keys().prop_map(|keys| json!({"not": {"required": keys}})),
+    ];
+    raw.prop_map(|raw| Kind::Raw(raw.to_string().into())).boxed()
 }
 
 /// `second` and `tree` lead nowhere else, so that no reference leads to itself without a value between.

@@ -1,3 +1,4 @@
+mod keywords;
 mod limits;
 
 use serde_json::{Value, json};

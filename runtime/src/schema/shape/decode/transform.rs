@@ -29,7 +29,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns a value that fits all of the shapes, with the keys of the data and integers as integers.
-    fn transform(&mut self, value: &Value, shapes: &[&'a Shape]) -> Value {
+    pub(super) fn transform(&mut self, value: &Value, shapes: &[&'a Shape]) -> Value {
         let mut parts = Vec::new();
         for shape in shapes {
             self.parts(value, shape, 0, &mut parts);

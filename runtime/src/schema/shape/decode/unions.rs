@@ -42,6 +42,9 @@ impl Checker<'_> {
         {
             return self.wrong_choice(value, by, union);
         }
+        if fitting > 1 && union.mode == UnionMode::One && self.exact {
+            return self.value("fits several forms, of which exactly one is meant");
+        }
         // What fits several is right: alternatives overlap in most documents that say `oneOf`, and no service minds.
         if fitting > 0 {
             return;

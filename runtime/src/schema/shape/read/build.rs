@@ -26,12 +26,21 @@ type Object = Map<String, Value>;
 
 /// Builds the shape of a schema in normal form at this place.
 pub(super) fn shape(schema: &Value, place: String, name: &str, problems: &mut Vec<ReadProblem>) -> Shape {
-    Builder { problems, path: place, depth: 0, limit: MAX_DEPTH }.shape(schema, name)
+    Builder { problems, path: place, depth: 0, limit: MAX_DEPTH, literal: false }.shape(schema, name)
 }
 
 /// Builds the shape of canonical text. Its depth is not limited: the text's reader has done that.
 pub(super) fn canonical(schema: &Value) -> Shape {
-    Builder { problems: &mut Vec::new(), path: String::new(), depth: 0, limit: usize::MAX }.shape(schema, "")
+    unlimited(&mut Vec::new(), false).shape(schema, "")
+}
+
+/// Builds the shape of a schema that other rules ask about, to the letter.
+pub(super) fn condition(schema: &Value) -> Shape {
+    unlimited(&mut Vec::new(), true).shape(schema, "")
+}
+
+fn unlimited(problems: &mut Vec<ReadProblem>, literal: bool) -> Builder<'_> {
+    Builder { problems, path: String::new(), depth: 0, limit: usize::MAX, literal }
 }
 
 struct Builder<'p> {
@@ -39,6 +48,8 @@ struct Builder<'p> {
     path: String,
     depth: usize,
     limit: usize,
+    /// Whether keywords imply no type: what they say nothing of is allowed.
+    literal: bool,
 }
 
 impl Builder<'_> {

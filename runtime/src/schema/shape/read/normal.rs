@@ -323,13 +323,17 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if self.too_deep(value) {
             return None;
         }
+        let rules = self.map(keyword, value)?;
+        let listed = rules.values().filter_map(Value::as_array).flatten().filter_map(Value::as_str);
+        let names = self.source.keys(&mut rules.keys().map(String::as_str).chain(listed));
+        let name_of = |key: &str| names.get(key).map_or(key, String::as_str).to_owned();
         let mut read = Object::new();
-        for (key, rule) in self.map(keyword, value)? {
+        for (key, rule) in rules {
             let rule = match rule {
-                Value::Array(_) => rule.clone(),
+                Value::Array(keys) => keys.iter().filter_map(Value::as_str).map(name_of).collect(),
                 schema => self.at(key, |reader| reader.schema(schema)),
             };
-            read.insert(key.clone(), rule);
+            read.insert(name_of(key), rule);
         }
         Some(Value::Object(read))
     }

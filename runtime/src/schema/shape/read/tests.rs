@@ -287,6 +287,59 @@ fn deep_and_absurd_schemas_are_bounded() {
 }
 
 #[test]
+fn defaults_and_examples_that_do_not_fit_are_left_out() {
+    let cases = [
+        (json!({"type": "integer", "default": "ten"}), "/default", "default \"ten\"", "expected an integer"),
+        (
+            json!({"type": "integer", "minimum": 2, "default": 1}),
+            "/default",
+            "default 1",
+            "must be at least 2",
+        ),
+        (
+            json!({"type": "string", "maxLength": 1, "examples": ["ab"]}),
+            "/examples",
+            "example \"ab\"",
+            "must have",
+        ),
+        (
+            json!({"properties": {"n": {"type": "integer"}}, "default": {"n": "x"}}),
+            "/default",
+            "default {\"n\":\"x\"}",
+            "at /n, expected an integer",
+        ),
+        (
+            json!({"items": {"enum": ["a"]}, "default": ["b"]}),
+            "/default",
+            "default [\"b\"]",
+            "at /0, expected \"a\"",
+        ),
+        (
+            json!({"properties": {"n": {"items": {"default": 5, "type": "string"}}}}),
+            "/properties/n/items/default",
+            "default 5",
+            "expected a text",
+        ),
+        (
+            json!({"type": "string", "not": {"const": "x"}, "default": "x"}),
+            "/default",
+            "default \"x\"",
+            "must not be",
+        ),
+    ];
+    for (schema, place, what, why) in cases {
+        let (text, told) = degraded(&schema);
+        let [(at, message)] = told.as_slice() else { panic!("{schema} {told:?}") };
+        assert_eq!(at, place, "{schema}");
+        assert!(message.starts_with(&format!("the {what} does not fit: {why}")), "{message}");
+        assert!(!text.contains("default") && !text.contains("examples"), "{text}");
+    }
+    // What a null says is that there is none.
+    assert_eq!(text(&json!({"type": "string", "default": null})), text(&json!({"type": "string"})));
+    assert!(text(&json!({"type": ["string", "null"], "default": null})).contains("default"));
+}
+
+#[test]
 fn a_document_brings_its_named_schemas() {
     let schema = json!({"$ref": "#/$defs/B", "$defs": {"B": {"type": "string"}, "A": true},
         "definitions": {"B": {"type": "integer"}, "C": false}});

@@ -233,12 +233,15 @@ mod tests {
             let defs = oracle::defs(Shape::of(Kind::Boolean), Shape::of(Kind::String(StringRules::ANY)));
             let mut merger = Merger::new(&defs, Access::ReadOnly);
             let Some(merged) = merger.all(&parts, 0) else { return Ok(()) };
+            // What is only told refuses nothing in the merged shape.
+            let whole = merger.raw.is_empty();
             let (all, merged) = (oracle::arguments(Shape::of(Kind::All(parts.into()))), oracle::arguments(merged));
             for value in values {
                 let arguments = json!({ "v": value });
                 let all = decode(&arguments, &all, &defs, &JSON_SCHEMA);
                 let one = decode(&arguments, &merged, &defs, &JSON_SCHEMA);
-                prop_assert_eq!(all.is_ok(), one.is_ok(), "{} {:?} {:?}", arguments, all, one);
+                let agree = all.is_ok() == one.is_ok() || !whole && one.is_ok();
+                prop_assert!(agree, "{} {:?} {:?}", arguments, all, one);
             }
         }
     }

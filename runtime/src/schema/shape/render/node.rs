@@ -269,8 +269,12 @@ impl Renderer<'_> {
                 Literal::of(&self.codec.written(&value, shape, &self.around, 0))
             }
         };
-        let default = shape.default.as_ref().map(written);
-        let examples: Vec<Literal> = shape.examples.iter().map(written).collect();
+        // What does not fit would be refused if a model sent it. A `null` says that there is no default.
+        let fits = |literal: &&Literal| {
+            **literal == Literal::Null || decode::fits_as(&literal.to_json(), shape, self.defs, self.hidden)
+        };
+        let default = shape.default.as_ref().filter(fits).map(written);
+        let examples: Vec<Literal> = shape.examples.iter().filter(fits).map(written).collect();
         if let Some(default) = default {
             self.keyword(node, "default", default.to_json(), || {
                 format!("default: {}", prose::value(&default))

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::merge::Merger;
 use super::node::{self, Node, typed};
+use super::unions::overlaps;
 use super::{Object, Renderer};
 use crate::base::frozen::List;
 use crate::schema::shape::codec::{WHOLE, raw_note};
@@ -143,7 +144,9 @@ impl Renderer<'_> {
         for variant in &union.variants {
             objects.push(self.superset(variant, notes, depth + 1)?);
         }
-        let keyword = if union.mode == UnionMode::One { "oneOf" } else { "anyOf" };
+        // A value that fits several of them is taken.
+        let exclusive = union.mode == UnionMode::One && !overlaps(union, self.defs);
+        let keyword = if exclusive { "oneOf" } else { "anyOf" };
         self.lose(keyword, true, "the dialect takes one plain object as arguments");
         let visible = |rules: &ObjectRules| -> Vec<Field> {
             rules.fields.iter().filter(|field| self.visible(field)).cloned().collect()
@@ -152,7 +155,7 @@ impl Renderer<'_> {
         let fields = unite(&variants);
         let sets: Vec<String> = variants.iter().map(|variant| required_set(variant, &fields)).collect();
         if sets.iter().any(|set| set != "nothing more") {
-            let how = if union.mode == UnionMode::One { "exactly one" } else { "at least one" };
+            let how = if exclusive { "exactly one" } else { "at least one" };
             notes.push(format!("give {how} of these sets of fields: {}", sets.join(", or ")));
         }
         let closed = objects.iter().all(|rules| rules.extra == Extra::Closed);

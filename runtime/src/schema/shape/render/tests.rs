@@ -35,6 +35,31 @@ fn no_arguments_are_an_empty_object() {
 }
 
 #[test]
+fn values_that_a_named_schema_refuses_are_not_shown() {
+    let schema = json!({"type": "object", "properties": {
+            "a": {"$ref": "#/$defs/E", "default": "z", "examples": ["x", 7]},
+        }, "additionalProperties": false, "$defs": {"E": {"type": "string", "enum": ["x", "y"]}}});
+    check(
+        &JSON_SCHEMA,
+        &schema,
+        &json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/E", "examples": ["x"]}},
+            "additionalProperties": false, "$defs": {"E": {"type": "string", "enum": ["x", "y"]}}}),
+    );
+}
+
+#[test]
+fn forms_that_overlap_are_not_said_to_exclude_each_other() {
+    let form =
+        |name: &str| json!({"type": "object", "properties": {name: {"type": "string"}}, "required": [name]});
+    let schema = json!({"oneOf": [form("a"), form("b")]});
+    let (shape, defs) = read_document(&schema, &mut Vec::new());
+    let rendered = render_input(&shape, &defs, &OPENAI).unwrap();
+    let told = rendered.schema["description"].as_str().unwrap();
+    assert_eq!(told, "(give at least one of these sets of fields: `a`, or `b`)");
+    assert_eq!(rendered.losses[0].keyword, "anyOf");
+}
+
+#[test]
 fn plain_json_schema_says_everything() {
     let schema = json!({"type": "object", "description": "Finds pets.", "properties": {
             "name": {"type": ["string", "null"], "description": "A name.", "maxLength": 64},

@@ -6,7 +6,7 @@ use super::Renderer;
 use super::node::Node;
 use crate::base::frozen::List;
 use crate::schema::shape::{
-    Discriminator, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, apart, find_def, prose,
+    Def, Discriminator, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, apart, find_def, prose,
 };
 
 impl Renderer<'_> {
@@ -23,7 +23,7 @@ impl Renderer<'_> {
             return;
         }
         let keyword = match rules.mode {
-            UnionMode::One if self.dialect.takes("oneOf") && self.is_exclusive(rules) => "oneOf",
+            UnionMode::One if self.dialect.takes("oneOf") && !overlaps(rules, self.defs) => "oneOf",
             // A value that fits two of them is taken, which `oneOf` would deny; where none does, `anyOf` says the same.
             UnionMode::One | UnionMode::Any => "anyOf",
         };
@@ -52,14 +52,6 @@ impl Renderer<'_> {
             self.discriminator(discriminator, &rules.variants, node);
         }
         node.map.insert(keyword.into(), flat.into());
-    }
-
-    /// Whether no value fits two of the variants, or a property tells which one it is.
-    fn is_exclusive(&self, rules: &UnionRules) -> bool {
-        let is_told = |by: &Discriminator| {
-            rules.variants.iter().all(|variant| referred(variant).is_some() || says(variant, &by.property))
-        };
-        rules.discriminator.as_ref().is_some_and(is_told) || apart::all(&rules.variants, self.defs)
     }
 
     /// Adds to each reference the values of the property that mean it, as decoding requires: otherwise the schema
@@ -137,6 +129,17 @@ impl Renderer<'_> {
             _ => format!("`{property}` is {}", told.join(", ")),
         });
     }
+}
+
+/// Whether a value may fit several variants of a union of which exactly one is meant, as far as the shapes show it, and no
+/// property tells which one it is. Such a value is taken, so the union is rendered as `anyOf`.
+#[must_use]
+pub fn overlaps(rules: &UnionRules, defs: &List<Def>) -> bool {
+    let is_told = |by: &Discriminator| {
+        rules.variants.iter().all(|variant| referred(variant).is_some() || says(variant, &by.property))
+    };
+    let told = rules.discriminator.as_ref().is_some_and(is_told);
+    rules.mode == UnionMode::One && !told && !apart::all(&rules.variants, defs)
 }
 
 /// Returns the name a variant refers to.

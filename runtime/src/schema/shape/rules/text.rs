@@ -125,6 +125,12 @@ impl StringRules {
             && self.deny.is_empty()
     }
 
+    /// Whether the patterns are tried on a text, so that what is wrong with it is all that is.
+    pub(crate) fn are_tried(&self, given: &str) -> bool {
+        let tried = |pattern: &Text| pattern.is_empty() || pattern::is_tried(pattern, given);
+        tried(&self.pattern) && tried(&self.deny)
+    }
+
     /// Returns what is wrong with a text.
     pub(crate) fn problems(&self, given: &str) -> Vec<String> {
         let StringRules {

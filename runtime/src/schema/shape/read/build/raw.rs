@@ -10,8 +10,7 @@ use crate::schema::shape::{Kind, Shape};
 pub(in crate::schema::shape) fn is_natural(text: &str) -> Option<Object> {
     let Ok(Value::Object(schema)) = serde_json::from_str(text) else { return None };
     let mut parts = Vec::new();
-    let mut builder = Builder { problems: &mut Vec::new(), path: String::new(), depth: 0, limit: usize::MAX };
-    builder.raw(&schema, &mut parts);
+    super::unlimited(&mut Vec::new(), false).raw(&schema, &mut parts);
     let all_known = schema.iter().all(|(keyword, value)| well_formed(keyword, value));
     // These two are also rules of lists and objects.
     let alone = !schema.contains_key("uniqueItems") && !schema.contains_key("unevaluatedProperties");

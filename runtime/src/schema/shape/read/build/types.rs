@@ -8,6 +8,9 @@ use crate::schema::shape::{
     ArrayRules, Kind, NumberRules, ObjectRules, Shape, StringRules, UnionMode, UnionRules,
 };
 
+/// The types of all values.
+const LEGAL: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
+
 /// Returns the types that `type` names, if it is present.
 pub(super) fn named(schema: &Object) -> Option<Vec<&str>> {
     let mut types: Vec<&str> = match schema.get("type")? {
@@ -29,7 +32,10 @@ impl Builder<'_> {
         if self.enumeration(schema, types.as_deref(), parts) {
             return;
         }
-        let mut types = types.unwrap_or_else(|| implied(schema));
+        let mut types = types.unwrap_or_else(|| match implied(schema) {
+            implied if self.literal && !implied.is_empty() => LEGAL.to_vec(),
+            implied => implied,
+        });
         // Every type and no rule: some generators write this for "anything".
         if types.len() >= 6 && implied(schema).is_empty() {
             return;

@@ -4,9 +4,11 @@ use serde_json::{Number, Value, json};
 
 use super::types::{self, Types};
 use super::{Object, Reader};
+use crate::base::frozen::List;
 use crate::base::json::{type_name, whole};
-use crate::schema::shape::pointer;
-use crate::schema::shape::read::{ReadProblemKind, Source};
+use crate::schema::shape::decode::{self, ArgumentProblem};
+use crate::schema::shape::read::{ReadProblemKind, Source, build};
+use crate::schema::shape::{Literal, Shape, pointer, prose};
 
 /// The longest example kept of an API description, as JSON text. Longer ones cost a model more than they help.
 const MAX_EXAMPLE: usize = 512;
@@ -53,52 +55,87 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
 
     /// Reads `default` and the examples.
     pub(super) fn values(&mut self, object: &'a Object, types: &Types, out: &mut Object) {
+        if !["default", "example", "examples"].iter().any(|keyword| object.contains_key(*keyword)) {
+            return;
+        }
+        let shape = build::shape(&Value::Object(out.clone()), String::new(), "", &mut Vec::new());
         if let Some(value) = object.get("default")
-            && let Some(value) = self.at("default", |reader| reader.default(value, object, types, out))
+            && let Some(value) =
+                self.at("default", |reader| reader.default(value, object, types, out, &shape))
         {
             out.insert("default".to_owned(), value);
         }
+        let examples = self.examples(object, types, &shape);
+        if !examples.is_empty() {
+            out.insert("examples".to_owned(), Value::Array(examples));
+        }
+    }
+
+    /// Reads the examples that fit their schema.
+    fn examples(&mut self, object: &'a Object, types: &Types, shape: &Shape) -> Vec<Value> {
         let openapi = self.rules.is_openapi();
         let telling =
             |value: &&Value| !openapi || (!value.is_null() && value.to_string().len() <= MAX_EXAMPLE);
-        let mut examples: Vec<Value> = examples(object).into_iter().filter(telling).cloned().collect();
-        examples.truncate(if openapi { MAX_EXAMPLES } else { usize::MAX });
-        self.at("examples", |reader| {
-            examples.retain(|value| !reader.too_deep(value));
+        let given: Vec<Value> = examples(object).into_iter().filter(telling).cloned().collect();
+        let keyword = if object.contains_key("example") { "example" } else { "examples" };
+        self.at(keyword, |reader| {
             if object
                 .get("examples")
                 .is_some_and(|given| !matches!(given, Value::Array(_) | Value::Object(_) | Value::Null))
             {
                 reader.malformed("`examples` must be a list; it is left out");
             }
-        });
-        if !examples.is_empty() {
-            out.insert("examples".to_owned(), Value::Array(examples));
-        }
+            let mut kept = Vec::new();
+            for value in given {
+                let value = if openapi { fitting(&value, types).unwrap_or(value) } else { value };
+                if reader.too_deep(&value) {
+                    continue;
+                }
+                match misfit(&value, shape) {
+                    None => kept.push(value),
+                    Some(why) => reader.left_out("example", &value, &why),
+                }
+            }
+            kept.truncate(if openapi { MAX_EXAMPLES } else { usize::MAX });
+            kept
+        })
     }
 
-    fn default(&mut self, value: &Value, object: &Object, types: &Types, out: &Object) -> Option<Value> {
+    fn default(
+        &mut self,
+        value: &Value,
+        object: &Object,
+        types: &Types,
+        out: &Object,
+        shape: &Shape,
+    ) -> Option<Value> {
         if self.too_deep(value) {
             return None;
         }
-        if !self.rules.is_openapi() {
-            return Some(value.clone());
-        }
-        let null =
-            out.get("type").and_then(Value::as_array).is_some_and(|types| types.contains(&json!("null")));
         if value.is_null() {
             // `default: null` where null is not allowed says that there is no default.
+            let listed = out.get("type").and_then(Value::as_array);
+            let null = listed.is_some_and(|types| types.contains(&json!("null")));
+            let openapi = self.rules.is_openapi();
             let nullable = null || types.contains(&"null") || self.is_nullable(object);
-            return nullable.then_some(Value::Null);
+            let fits = nullable || !openapi && misfit(value, shape).is_none();
+            return fits.then_some(Value::Null);
         }
-        let listed =
-            |value: &Value| out.get("enum").and_then(Value::as_array).is_none_or(|own| own.contains(value));
-        let fitting = fitting(value, types).filter(listed);
-        if fitting.is_none() {
-            let message = "the default is not a value the schema allows; it is left out";
-            self.problem(ReadProblemKind::Default, message);
+        let meant = if self.rules.is_openapi() { fitting(value, types) } else { None };
+        let meant = meant.as_ref().unwrap_or(value);
+        match misfit(meant, shape) {
+            None => Some(meant.clone()),
+            Some(why) => {
+                self.left_out("default", value, &why);
+                None
+            }
         }
-        fitting
+    }
+
+    fn left_out(&mut self, what: &str, value: &Value, why: &str) {
+        let value = prose::value(&Literal::of(value));
+        let message = format!("the {what} {value} does not fit: {why}; it is left out");
+        self.problem(ReadProblemKind::Default, message);
     }
 
     /// Reads a count: not negative, no fraction.
@@ -173,6 +210,16 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
         Some(json!({"propertyName": property, "mapping": kept}))
     }
+}
+
+/// Returns why a value fits a shape neither in a request nor in a response. What references lead to is not known yet.
+fn misfit(value: &Value, shape: &Shape) -> Option<String> {
+    if decode::fits(value, shape, &List::EMPTY) {
+        return None;
+    }
+    let problems = decode::result_problems(value, shape, &List::EMPTY);
+    let ArgumentProblem { pointer, message, .. } = problems.first()?;
+    Some(if pointer.is_empty() { message.clone() } else { format!("at {pointer}, {message}") })
 }
 
 /// Returns the value if it has one of the types, or what it plainly stands for: `"10"` for an integer, YAML's `true`

@@ -1,0 +1,248 @@
+//! The words for rules that ask whether a value fits another schema: for a model that reads a description, and for one that has to
+//! correct a call.
+
+use serde_json::{Map, Value};
+
+use super::{Literal, prose};
+use crate::base::truncate::cut;
+
+/// The length at which a schema is cut that no words are known for, in characters.
+const MAX_SCHEMA: usize = 200;
+/// How deep words go into a schema.
+const MAX_DEPTH: usize = 3;
+
+/// Why a schema applies to a value.
+pub(super) enum Asked<'a> {
+    /// The value fits, or does not fit, a schema.
+    If {
+        /// The schema.
+        schema: &'a Value,
+        /// Whether the value fits it.
+        holds: bool,
+    },
+    /// A key is given.
+    Key(&'a str),
+}
+
+impl Asked<'_> {
+    /// Returns the end of a message about the value.
+    pub(super) fn because(&self, value: &Value) -> String {
+        let of = subject(value);
+        match self {
+            Asked::If { schema, holds: true } => format!("; asked because {of} {}", fits(schema)),
+            Asked::If { schema, holds: false } => {
+                format!("; asked because it is not so that {of} {}", fits(schema))
+            }
+            Asked::Key(key) => format!("; asked because `{}` is given", cut(key, MAX_SCHEMA)),
+        }
+    }
+}
+
+/// Says what is wrong with a value that fits what it must not fit.
+pub(super) fn forbidden(schema: &Value, value: &Value) -> String {
+    let remedy = match only_keys(schema).as_deref() {
+        Some([_]) => "leave it out",
+        Some([_, _, ..]) => "leave one of them out",
+        _ => "send something else",
+    };
+    format!("must not be so that {} {}; {remedy}", subject(value), fits(schema))
+}
+
+/// Says that a key is missing because another is given.
+pub(super) fn required(key: &str) -> String {
+    let key = cut(key, MAX_SCHEMA);
+    format!("missing: asked because `{key}` is given; give both or leave `{key}` out")
+}
+
+/// Says that too few items are of a kind.
+pub(super) fn too_few(schema: &Value, least: u64, got: u64) -> String {
+    format!("must have at least {}, got {got}", items(schema, least))
+}
+
+/// Says that too many items are of a kind.
+pub(super) fn too_many(schema: &Value, most: u64, got: u64) -> String {
+    format!("must have at most {}, got {got}", items(schema, most))
+}
+
+/// Says what is wrong with a key.
+pub(super) fn wrong_key(problem: &str) -> String {
+    format!("the key is not allowed: {problem}; use another key")
+}
+
+fn subject(value: &Value) -> &'static str {
+    match value {
+        Value::Object(_) => "the object",
+        Value::Array(_) => "the list",
+        _ => "the value",
+    }
+}
+
+/// Describes the rules of a text to a model that does not see them in its schema.
+pub(super) fn told(text: &str) -> String {
+    let sentences = match serde_json::from_str(text) {
+        Ok(Value::Object(raw)) => sentences(&raw),
+        _ => None,
+    };
+    sentences.unwrap_or_else(|| format!("must also fit the JSON Schema {}", cut(text, MAX_SCHEMA)))
+}
+
+/// Describes the rules of a schema, if there are words for all of them.
+fn sentences(raw: &Map<String, Value>) -> Option<String> {
+    let mut told: Vec<String> = Vec::new();
+    for (keyword, value) in raw {
+        match keyword.as_str() {
+            "not" => told.push(format!("must not be one that {}", fits(value))),
+            "if" => {
+                let then =
+                    raw.get("then").map(|then| format!("if it {}, it also {}", fits(value), fits(then)));
+                let otherwise = raw
+                    .get("else")
+                    .map(|other| format!("if it is not one that {}, it {}", fits(value), fits(other)));
+                told.extend(then.into_iter().chain(otherwise));
+            }
+            "contains" => {
+                let count = |keyword: &str| raw.get(keyword).and_then(Value::as_u64);
+                let least = count("minContains").unwrap_or(1);
+                told.push(format!("has at least {}", items(value, least)));
+                told.extend(count("maxContains").map(|most| format!("has at most {}", items(value, most))));
+            }
+            "propertyNames" => told.push(format!("every key {}", fits(value))),
+            "dependentRequired" | "dependentSchemas" | "dependencies" => {
+                told.extend(value.as_object()?.iter().map(|(key, rule)| dependency(key, rule)));
+            }
+            "uniqueItems" => told.push("no item twice".to_owned()),
+            "then" | "else" | "minContains" | "maxContains" => {}
+            _ => return None,
+        }
+    }
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+fn dependency(key: &str, rule: &Value) -> String {
+    match rule {
+        Value::Array(others) => {
+            let others: Vec<String> =
+                others.iter().filter_map(Value::as_str).map(|other| format!("`{other}`")).collect();
+            format!("`{key}` is given only together with {}", others.join(" and "))
+        }
+        schema => format!("if it has `{key}`, it also {}", fits(schema)),
+    }
+}
+
+fn items(schema: &Value, count: u64) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} item{plural} of which each {}", fits(schema))
+}
+
+/// Describes what a schema says of a value, as the rest of a sentence about it.
+fn fits(schema: &Value) -> String {
+    words(schema, 0)
+        .unwrap_or_else(|| format!("fits the JSON Schema {}", cut(&schema.to_string(), MAX_SCHEMA)))
+}
+
+/// Returns the keywords of a schema, without words for readers.
+fn keywords(schema: &Value) -> Option<Map<String, Value>> {
+    const REMARKS: [&str; 6] = ["description", "title", "examples", "default", "deprecated", "x-wire"];
+    let kept = schema.as_object()?.iter().filter(|(keyword, _)| !REMARKS.contains(&keyword.as_str()));
+    Some(kept.map(|(keyword, value)| (keyword.clone(), value.clone())).collect())
+}
+
+/// Returns the keys that a schema requires, if it says nothing else.
+fn only_keys(schema: &Value) -> Option<Vec<String>> {
+    let keywords = keywords(schema)?;
+    let plain = keywords.iter().all(|(keyword, value)| match keyword.as_str() {
+        "required" => true,
+        "type" => value == "object",
+        "properties" => value.as_object().is_some_and(|fields| fields.values().all(keywords_are_empty)),
+        _ => false,
+    });
+    let required = keywords.get("required")?.as_array()?;
+    plain.then(|| required.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+}
+
+fn keywords_are_empty(schema: &Value) -> bool {
+    keywords(schema).is_some_and(|keywords| keywords.is_empty())
+}
+
+fn words(schema: &Value, depth: usize) -> Option<String> {
+    let known = keywords(schema).filter(|_| depth <= MAX_DEPTH)?;
+    if known.contains_key("properties") || known.contains_key("required") {
+        return members(&known, depth);
+    }
+    let several = |parts: &Value, word: &str| -> Option<String> {
+        let parts = parts.as_array()?.iter().map(|part| words(part, depth + 1));
+        Some(parts.collect::<Option<Vec<String>>>()?.join(word))
+    };
+    let values = |values: &[Value]| prose::listed(&values.iter().map(Literal::of).collect::<Vec<_>>());
+    let mut rest = known.iter().filter(|(keyword, _)| *keyword != "type");
+    let Some((keyword, value)) = rest.next() else { return typed(known.get("type")?) };
+    if rest.next().is_some() {
+        return None;
+    }
+    Some(match (keyword.as_str(), value) {
+        ("const", value) => {
+            format!("is {}", values(std::slice::from_ref(value)).trim_start_matches("always "))
+        }
+        ("enum", Value::Array(listed)) => format!("is {}", values(listed).trim_start_matches("always ")),
+        ("pattern", Value::String(pattern)) => format!("matches the pattern {}", cut(pattern, MAX_SCHEMA)),
+        ("minimum", limit) => format!("is at least {limit}"),
+        ("maximum", limit) => format!("is at most {limit}"),
+        ("exclusiveMinimum", limit) => format!("is greater than {limit}"),
+        ("exclusiveMaximum", limit) => format!("is less than {limit}"),
+        ("anyOf" | "oneOf", parts) => several(parts, " or ")?,
+        ("allOf", parts) => several(parts, " and ")?,
+        _ => return None,
+    })
+}
+
+fn typed(name: &Value) -> Option<String> {
+    Some(
+        match name.as_str()? {
+            "string" => "is a text",
+            "integer" => "is an integer",
+            "number" => "is a number",
+            "boolean" => "is true or false",
+            "array" => "is a list",
+            "object" => "is an object",
+            "null" => "is null",
+            _ => return None,
+        }
+        .to_owned(),
+    )
+}
+
+/// Describes an object by its members.
+fn members(known: &Map<String, Value>, depth: usize) -> Option<String> {
+    let plain = known.iter().all(|(keyword, value)| match keyword.as_str() {
+        "type" => value == "object",
+        "properties" | "required" => true,
+        _ => false,
+    });
+    if !plain {
+        return None;
+    }
+    let required: Vec<&str> = known
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let fields = known.get("properties").and_then(Value::as_object);
+    let mut told: Vec<String> = Vec::new();
+    for (key, field) in fields.into_iter().flatten() {
+        let needed = required.contains(&key.as_str());
+        match (keywords_are_empty(field), needed) {
+            (true, true) => told.push(format!("has `{key}`")),
+            (true, false) => {}
+            (false, needed) => {
+                let says = words(field, depth + 1)?;
+                let or_none = if needed { "" } else { " or is left out" };
+                told.push(format!("has `{key}` that {says}{or_none}"));
+            }
+        }
+    }
+    let unlisted = |key: &&&str| fields.is_none_or(|fields| !fields.contains_key(**key));
+    told.extend(required.iter().filter(unlisted).map(|key| format!("has `{key}`")));
+    if told.is_empty() { typed(&Value::from("object")) } else { Some(told.join(" and ")) }
+}

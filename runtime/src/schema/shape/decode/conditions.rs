@@ -1,0 +1,284 @@
+//! Checks the rules that ask whether a value fits another schema, which the tree keeps as text ([`Kind::Raw`]): `not`,
+//! `if`, `contains`, `propertyNames`, dependencies.
+//!
+//! Such a rule turns the meaning of a check around: what is taken leniently elsewhere would be refused beneath a `not`. So the
+//! schema that is asked about is held [exactly](Checker::exact), and where that is not known for sure (a pattern that is not tried, a
+//! keyword that is not followed) the rule refuses nothing.
+
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+
+use super::check::{Checker, Form};
+use super::{ArgumentProblem, ArgumentProblemKind};
+use crate::base::frozen::Text;
+use crate::schema::shape::conditions::{self, Asked};
+use crate::schema::shape::read::read_condition;
+use crate::schema::shape::{Access, Kind, Shape, pointer, resolved};
+
+/// The rules of one text.
+#[derive(Default)]
+pub(super) struct Conditions {
+    rules: Vec<Condition>,
+    /// Whether there is a rule besides that is not followed.
+    open: bool,
+}
+
+/// A schema that a value is held against.
+struct Part {
+    shape: Shape,
+    schema: Value,
+}
+
+enum Condition {
+    Not(Part),
+    If { when: Box<Part>, then: Option<Box<Shape>>, otherwise: Option<Box<Shape>> },
+    Contains { item: Part, least: u64, most: Option<u64> },
+    Keys(Shape),
+    Requires { key: String, others: Vec<String> },
+    With { key: String, shape: Shape },
+    Unique,
+}
+
+impl Conditions {
+    fn of(text: &str) -> Conditions {
+        let Ok(Value::Object(raw)) = serde_json::from_str::<Value>(text) else {
+            return Conditions { open: true, ..Conditions::default() };
+        };
+        let mut conditions = Conditions::default();
+        for (keyword, value) in &raw {
+            conditions.add(keyword, value, &raw);
+        }
+        conditions
+    }
+
+    fn add(&mut self, keyword: &str, value: &Value, raw: &Map<String, Value>) {
+        let part = |schema: &Value| Part { shape: read_condition(schema), schema: schema.clone() };
+        let shape = |keyword: &str| raw.get(keyword).map(|schema| Box::new(read_condition(schema)));
+        let count = |keyword: &str| raw.get(keyword).and_then(Value::as_u64);
+        match keyword {
+            "not" => self.rules.push(Condition::Not(part(value))),
+            "if" => self.rules.push(Condition::If {
+                when: part(value).into(),
+                then: shape("then"),
+                otherwise: shape("else"),
+            }),
+            "contains" => self.rules.push(Condition::Contains {
+                item: part(value),
+                least: count("minContains").unwrap_or(1),
+                most: count("maxContains"),
+            }),
+            "propertyNames" => self.rules.push(Condition::Keys(read_condition(value))),
+            "dependentRequired" | "dependentSchemas" | "dependencies" => self.dependencies(value),
+            "uniqueItems" if *value == Value::Bool(true) => self.rules.push(Condition::Unique),
+            // Read with their neighbours, or words about a value.
+            "then" | "else" | "minContains" | "maxContains" | "uniqueItems" | "contentSchema" => {}
+            _ => self.open = true,
+        }
+    }
+
+    fn dependencies(&mut self, value: &Value) {
+        for (key, rule) in value.as_object().into_iter().flatten() {
+            let key = key.clone();
+            self.rules.push(match rule {
+                Value::Array(others) => {
+                    let others = others.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+                    Condition::Requires { key, others }
+                }
+                schema => Condition::With { key, shape: read_condition(schema) },
+            });
+        }
+    }
+}
+
+impl Checker<'_> {
+    /// Adds the problems of a value with shapes that all apply.
+    pub(super) fn all(&mut self, value: &Value, parts: &[Shape]) {
+        let is_raw = |part: &&Shape| matches!(part.kind, Kind::Raw(_));
+        parts.iter().filter(|part| !is_raw(part)).for_each(|part| self.check(value, part));
+        if !parts.iter().any(|part| is_raw(&part)) {
+            return;
+        }
+        let before = std::mem::take(&mut self.problems);
+        match self.named_form(value, parts) {
+            Some(given) => self.apart(|checker| {
+                let null_is_absent = std::mem::replace(&mut checker.null_is_absent, false);
+                parts.iter().filter(is_raw).for_each(|part| checker.check(&given, part));
+                checker.null_is_absent = null_is_absent;
+            }),
+            None => parts.iter().filter(is_raw).for_each(|part| self.check(value, part)),
+        }
+        let mut found = std::mem::replace(&mut self.problems, before);
+        found.retain(|problem| !self.is_hidden(problem, parts));
+        self.add_all(found);
+    }
+
+    /// Whether a problem asks for a field that the caller does not give, by the shapes beside a rule.
+    fn is_hidden(&self, problem: &ArgumentProblem, parts: &[Shape]) -> bool {
+        problem.kind == ArgumentProblemKind::Missing
+            && self.objects(parts).flat_map(|rules| &rules.fields).any(|field| {
+                let mut place = self.path.clone();
+                pointer::push_given(&mut place, &field.name);
+                field.access == self.hidden && field.access != Access::Both && place == problem.pointer
+            })
+    }
+
+    fn objects<'s>(
+        &'s self,
+        parts: &'s [Shape],
+    ) -> impl Iterator<Item = &'s crate::schema::shape::ObjectRules> + 's {
+        parts.iter().filter_map(|part| match &resolved(part, self.defs)?.kind {
+            Kind::Object(rules) => Some(rules),
+            _ => None,
+        })
+    }
+
+    /// Returns a value under the names that rules speak of, without each `null` that stands for nothing; `None` if it is so
+    /// already.
+    fn named_form(&mut self, value: &Value, parts: &[Shape]) -> Option<Value> {
+        let renamed = |checker: &Self| {
+            checker
+                .objects(parts)
+                .flat_map(|rules| &rules.fields)
+                .any(|field| !field.wire.is_empty() || !field.aliases.is_empty())
+        };
+        if !value.is_object() || !(renamed(self) || self.null_is_absent && holds_null(value)) {
+            return None;
+        }
+        let mut within = Checker::new(self.defs, &crate::schema::dialect::JSON_SCHEMA);
+        within.null_is_absent = self.null_is_absent;
+        within.hidden = self.hidden;
+        within.form = Form::Named { defaults: false };
+        let parts: Vec<&Shape> = parts.iter().collect();
+        let given = within.transform(value, &parts);
+        self.steps = self.steps.saturating_add(within.steps);
+        Some(given)
+    }
+
+    /// Checks a value that is dropped soon: what is known of values is known by their addresses.
+    fn apart<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
+        let (known, open) = (std::mem::take(&mut self.known), std::mem::take(&mut self.open));
+        let result = check(self);
+        (self.known, self.open) = (known, open);
+        result
+    }
+
+    /// Adds the problems of a value with the rules of a text.
+    pub(super) fn conditions(&mut self, value: &Value, text: &Text) {
+        let conditions = self.compiled(text);
+        self.unsure |= conditions.open;
+        for condition in &conditions.rules {
+            self.condition(value, condition);
+        }
+        if self.is_spent() {
+            self.add_spent();
+        }
+    }
+
+    /// Reads the rules of a text once for all values of a call.
+    fn compiled(&mut self, text: &Text) -> Rc<Conditions> {
+        let key = (text.as_ptr().addr(), text.len());
+        if let Some(known) = self.compiled.get(&key) {
+            return Rc::clone(known);
+        }
+        self.steps = self.steps.saturating_add(text.len() / 16);
+        let conditions = Rc::new(Conditions::of(text));
+        self.compiled.insert(key, Rc::clone(&conditions));
+        conditions
+    }
+
+    fn condition(&mut self, value: &Value, condition: &Condition) {
+        match (condition, value) {
+            (Condition::Not(part), _) if self.holds(value, &part.shape) == Some(true) => {
+                self.value(conditions::forbidden(&part.schema, value));
+            }
+            (Condition::If { when, then, otherwise }, _) => {
+                let holds = self.holds(value, &when.shape);
+                let shape = match holds {
+                    Some(true) => then,
+                    Some(false) => otherwise,
+                    None => return,
+                };
+                let asked = Asked::If { schema: &when.schema, holds: holds == Some(true) };
+                if let Some(shape) = shape {
+                    self.consequence(value, shape, &asked);
+                }
+            }
+            (Condition::Contains { item, least, most }, Value::Array(items)) => {
+                self.contains(items, item, *least, *most);
+            }
+            (Condition::Keys(shape), Value::Object(fields)) => self.keys(fields, shape),
+            (Condition::Requires { key, others }, Value::Object(fields)) if self.has(fields, key) => {
+                for other in others.iter().filter(|other| !self.has(fields, other)).collect::<Vec<_>>() {
+                    let message = conditions::required(key);
+                    self.at(other, |checker| checker.add(ArgumentProblemKind::Missing, message));
+                }
+            }
+            (Condition::With { key, shape }, Value::Object(fields)) if self.has(fields, key) => {
+                self.consequence(value, shape, &Asked::Key(key));
+            }
+            (Condition::Unique, Value::Array(items)) => self.unique(items),
+            _ => {}
+        }
+    }
+
+    fn has(&self, fields: &Map<String, Value>, key: &str) -> bool {
+        fields.get(key).is_some_and(|value| !(self.null_is_absent && value.is_null()))
+    }
+
+    /// Adds the problems of a value with a shape that applies because of something else, and says so.
+    fn consequence(&mut self, value: &Value, shape: &Shape, asked: &Asked<'_>) {
+        let mut problems = self.problems_of(value, shape);
+        if !self.exact && !self.is_spent() {
+            let because = asked.because(value);
+            problems.iter_mut().for_each(|problem| problem.message.push_str(&because));
+        }
+        self.add_all(problems);
+    }
+
+    fn contains(&mut self, items: &[Value], part: &Part, least: u64, most: Option<u64>) {
+        let (mut sure, mut possible) = (0, 0);
+        for (index, item) in items.iter().enumerate() {
+            let holds = self.at(&index.to_string(), |checker| checker.holds(item, &part.shape));
+            sure += u64::from(holds == Some(true));
+            possible += u64::from(holds != Some(false));
+        }
+        if possible < least {
+            self.value(conditions::too_few(&part.schema, least, possible));
+        }
+        if let Some(most) = most.filter(|most| sure > *most) {
+            self.value(conditions::too_many(&part.schema, most, sure));
+        }
+    }
+
+    fn keys(&mut self, fields: &Map<String, Value>, shape: &Shape) {
+        for key in fields.keys() {
+            let given = Value::from(key.as_str());
+            let problems = self.apart(|checker| checker.problems_of(&given, shape));
+            for problem in problems {
+                let message = conditions::wrong_key(&problem.message);
+                self.at(key, |checker| checker.value(message));
+            }
+        }
+    }
+
+    /// Whether a value fits a shape; `None` if that is not known for sure.
+    fn holds(&mut self, value: &Value, shape: &Shape) -> Option<bool> {
+        let exact = std::mem::replace(&mut self.exact, true);
+        let unsure = std::mem::replace(&mut self.unsure, false);
+        let fits = self.problems_of(value, shape).is_empty();
+        let known = !self.unsure && !self.is_spent();
+        self.exact = exact;
+        self.unsure = unsure || !known;
+        known.then_some(fits)
+    }
+}
+
+fn holds_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.iter().any(holds_null),
+        Value::Object(fields) => fields.values().any(holds_null),
+        _ => false,
+    }
+}

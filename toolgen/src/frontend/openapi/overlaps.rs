@@ -1,0 +1,46 @@
+//! Tells of alternatives that overlap.
+
+use std::collections::BTreeSet;
+
+use toolgen_runtime::schema::shape::render::overlaps;
+use toolgen_runtime::schema::shape::{Kind, find_def};
+use toolgen_runtime::{Def, List, Shape};
+
+use super::codes;
+use crate::problem::Problems;
+use crate::shapes::{parts, references};
+use crate::tool::Tool;
+
+/// Reports each `oneOf` of the arguments of tools of which a value may fit several alternatives: at the tool, or for a named
+/// schema at the first tool that takes it.
+pub(super) fn report(tools: &[Tool], problems: &mut Problems) {
+    let mut told: BTreeSet<String> = BTreeSet::new();
+    for Tool { spec, origin, .. } in tools {
+        let mut found: Vec<String> = Vec::new();
+        if holds(spec.input.shape(), &spec.defs) {
+            found.push(format!("the tool `{}`", spec.name));
+        }
+        let mut open: Vec<String> = Vec::new();
+        references(spec.input.shape(), &mut open);
+        while let Some(name) = open.pop() {
+            let Some(shape) = find_def(&spec.defs, &name) else { continue };
+            if told.insert(name.clone()) {
+                references(shape, &mut open);
+                found.extend(holds(shape, &spec.defs).then(|| format!("the schema `{name}`")));
+            }
+        }
+        for place in found {
+            let message = format!(
+                "a value may fit several alternatives of a `oneOf` in {place}; it is taken, as if it were `anyOf`"
+            );
+            let help = "write `anyOf`, or require a property with another constant in each alternative";
+            problems.report_in(&origin.source, codes::OVERLAP, &origin.pointer, message, help);
+        }
+    }
+}
+
+/// Whether a shape, without those that it refers to, has such alternatives.
+fn holds(shape: &Shape, defs: &List<Def>) -> bool {
+    let own = matches!(&shape.kind, Kind::Union(union) if overlaps(union, defs));
+    own || parts(shape).into_iter().any(|(_, part)| holds(part, defs))
+}
