@@ -117,7 +117,7 @@ fn maps_are_lists_of_pairs() {
         assert_eq!(labels["items"]["properties"]["value"]["type"], "integer");
         // A list could have a key twice, which no object has.
         let once = told.losses.iter().find(|loss| loss.pointer == "/properties/labels").unwrap();
-        assert_eq!((once.keyword, once.in_prose), ("additionalProperties", true));
+        assert_eq!((once.keyword, once.in_prose), ("uniqueItems", true));
         assert!(labels["description"].as_str().unwrap().contains("each key once"), "{labels}");
     }
     both(

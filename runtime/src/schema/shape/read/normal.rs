@@ -9,8 +9,6 @@ mod patterns;
 mod types;
 mod values;
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value, json};
 
 pub(super) use types::implied;
@@ -347,7 +345,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let text = match keyword {
             "description" if self.rules.is_openapi() => plain(text),
             "description" => visible(text.trim()),
-            _ => Cow::Borrowed(text.as_str()),
+            _ => text.into(),
         };
         (!text.is_empty()).then(|| Value::from(text))
     }

@@ -38,7 +38,7 @@ impl Renderer<'_> {
                 if rules.extra == Extra::Open {
                     self.lose("additionalProperties", false, NO_OTHER_KEYS);
                 }
-                self.lose("additionalProperties", true, "a list does not say that each key is in it once");
+                self.lose("uniqueItems", true, "a list does not say that each key is in it once");
                 let list = codec::pairs(rules, value);
                 let notes = vec![String::from(
                     "an object, written as a list of its keys with their values, each key once",
