@@ -34,6 +34,7 @@ pub use bundle::{Bundle, Inside, MAX_BUNDLED, MAX_BUNDLED_BYTES};
 pub(crate) use path::plain;
 pub use pointer::Pointer;
 pub(crate) use pointer::percent_decode;
+pub(crate) use pointer::unescape;
 pub use position::Position;
 
 use crate::problem::{Code, Problems, codes};

@@ -88,7 +88,8 @@ impl fmt::Display for Pointer {
     }
 }
 
-fn unescape(token: &str) -> Cow<'_, str> {
+/// Returns the key that a reference token stands for.
+pub(crate) fn unescape(token: &str) -> Cow<'_, str> {
     if token.contains('~') {
         // In this order: `~01` is `~1`, not `/` (RFC 6901, section 4).
         Cow::Owned(token.replace("~1", "/").replace("~0", "~"))

@@ -92,7 +92,7 @@ impl JsonError {
     #[cfg(feature = "http")]
     pub(crate) fn first_key(&self) -> Option<String> {
         let first = self.pointer.strip_prefix('/')?.split('/').next()?;
-        Some(first.replace("~1", "/").replace("~0", "~"))
+        Some(pointer::token_of(first))
     }
 
     fn at(mut self, token: &str) -> JsonError {

@@ -161,7 +161,7 @@ pub(crate) fn under_wire_names(
 
 /// Whether a value fits a shape in the sense of JSON Schema.
 pub(crate) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
-    Checker::new(defs, &JSON_SCHEMA).problems_of(value, shape).is_empty()
+    fits_as(value, shape, defs, Access::ReadOnly)
 }
 
 /// Whether a value fits a shape without the fields of an access.

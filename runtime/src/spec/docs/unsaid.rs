@@ -3,7 +3,7 @@
 use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::Loss;
-use crate::schema::shape::{Extra, Kind, Shape, find_def, prose, resolved};
+use crate::schema::shape::{Extra, Kind, Shape, find_def, pointer, prose, resolved};
 use crate::spec::ToolSpec;
 
 /// A rule that the schema in a dialect does not keep.
@@ -55,11 +55,10 @@ fn of_loss(spec: &ToolSpec, loss: &Loss) -> Unsaid {
 
 /// Returns the place of a pointer into a rendered schema in words, and the shape that is there. Where a dialect has
 /// another form than the shape, the place is that of the last part they have in common.
-fn locate<'a>(spec: &'a ToolSpec, pointer: &str) -> (String, Option<&'a Shape>) {
+fn locate<'a>(spec: &'a ToolSpec, path: &str) -> (String, Option<&'a Shape>) {
     let mut place = String::new();
     let mut shape = Some(spec.input.shape());
-    let unescaped = |token: &str| token.replace("~1", "/").replace("~0", "~");
-    let mut tokens = pointer.split('/').skip(1).map(unescaped);
+    let mut tokens = path.split('/').skip(1).map(pointer::token_of);
     while let Some(token) = tokens.next() {
         let here = shape.and_then(|shape| resolved(shape, &spec.defs));
         let next = match (token.as_str(), here.map(|shape| &shape.kind)) {

@@ -4,6 +4,7 @@ use toolgen_runtime::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, f
 use toolgen_runtime::{Def, List, Shape};
 
 use super::union;
+use crate::source::unescape;
 
 /// The maximum nesting of shapes that is followed.
 pub(super) const MAX_NESTING: usize = 24;
@@ -81,7 +82,7 @@ pub(super) fn is_text(shape: &Shape) -> bool {
 pub(super) fn item_at(defs: &List<Def>, shape: &Shape, pointer: &str) -> Option<Shape> {
     let mut shape = shape.clone();
     for token in pointer.split('/').skip(1) {
-        let key = token.replace("~1", "/").replace("~0", "~");
+        let key = unescape(token);
         let rules = object_of(defs, union::without_null(&shape).1.unwrap_or(&shape), 0)?;
         shape = rules.fields.iter().find(|field| field.wire_name() == key)?.shape.clone();
     }
