@@ -1,14 +1,20 @@
-//! What the macros say of mistakes: each file of `ui/` does not compile, with the text beside it.
+//! What the macros say of mistakes: each file beside this folder does not compile, with the text beside it.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::process::Command;
 
-use toolgen_tests::golden;
-use toolgen_tests::needs::{Need, skip};
+use needs::{Need, skip};
+
+#[path = "../../src/golden.rs"]
+#[allow(dead_code, reason = "this test needs some of it")]
+mod golden;
+#[path = "../../src/needs.rs"]
+#[allow(dead_code, reason = "this test needs some of it")]
+mod needs;
 
 /// The texts are rustc's too, so they are compared for one version of it.
-const TOOLCHAIN: &str = include_str!("../ui/toolchain");
+const TOOLCHAIN: &str = include_str!("../toolchain");
 
 #[test]
 fn mistakes_are_told_at_the_token_they_are_about() {
@@ -18,7 +24,7 @@ fn mistakes_are_told_at_the_token_they_are_about() {
     let pinned = TOOLCHAIN.trim();
     if version.split(' ').nth(1) != Some(pinned) {
         let this = version.trim();
-        skip(Need::Ui, &format!("the texts of `ui/` are those of rustc {pinned}, and this is {this}"));
+        skip(Need::Ui, &format!("the texts of `tests/ui` are those of rustc {pinned}, and this is {this}"));
         return;
     }
     // trybuild has a switch of its own.
@@ -29,5 +35,5 @@ fn mistakes_are_told_at_the_token_they_are_about() {
         );
         return;
     }
-    trybuild::TestCases::new().compile_fail("ui/*.rs");
+    trybuild::TestCases::new().compile_fail("*.rs");
 }
