@@ -33,7 +33,9 @@ fn check(fixture: &str, edition: &str, arguments: &[&str]) {
     let cargo = |command: &str| {
         let mut cargo = Command::new(env!("CARGO"));
         // Beside the target of the workspace, which may be locked by the build that runs this test.
-        cargo.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("hygiene"));
+        cargo
+            .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects-target"))
+            .env("CARGO_PROFILE_DEV_DEBUG", "0");
         cargo.env_remove("RUSTFLAGS").arg(command);
         cargo
     };

@@ -88,7 +88,7 @@ fn script(found: &[Block]) -> String {
 fn run(folder: &Path, script: &str) -> Result<String, String> {
     let bin = programs(&workspace());
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guide-target");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects-target");
     // A command that waits for somebody would wait for ever.
     let mut command = Command::new("timeout");
     command

@@ -54,11 +54,11 @@ fn documents() -> PathBuf {
 }
 
 /// Makes builds of this test quick, and keeps them from the network and from the target of the workspace, which may be
-/// locked by the build that runs this test.
+/// locked by the build that runs this test. What projects of other tests build, too, is built once.
 fn with_environment(command: &mut Command) {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("project-target");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects-target");
     command.env("CARGO_TARGET_DIR", target).env("CARGO_NET_OFFLINE", "true").env_remove("RUSTFLAGS");
-    command.env("CARGO", env!("CARGO")).env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0").env_remove("NO_COLOR");
+    command.env("CARGO", env!("CARGO")).env("CARGO_PROFILE_DEV_DEBUG", "0").env_remove("NO_COLOR");
 }
 
 fn run(command: &mut Command, input: &str) -> (Option<i32>, String, String) {
@@ -299,8 +299,7 @@ fn a_fresh_crate_has_a_tool_in_no_time() {
         main.lines().map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line))).collect();
     fs::write(place.join("src/main.rs"), main).unwrap();
     fs::write(place.join("three.txt"), "1\n2\n3\n").unwrap();
-    let (code, stdout, stderr) =
-        cargo(&place, &["run", "--release", "--", "count_lines"], r#"{"path": "three.txt"}"#);
+    let (code, stdout, stderr) = cargo(&place, &["run", "--", "count_lines"], r#"{"path": "three.txt"}"#);
     assert_eq!((code, stdout.as_str()), (Some(0), "{\"result\":\"3 three.txt\\n\"}\n"), "{stderr}");
     assert!(!stderr.contains("warning"), "{stderr}");
 
@@ -371,10 +370,9 @@ async fn no_effect(_: toolgen_runtime::Effect, _: ToolContext) -> Result<ToolRes
     fs::write(place.join("src/main.rs"), format!("{main}\n{path}\n{module}\n{own}")).unwrap();
     let more = "\n[dev-dependencies]\nserde_json = \"1\"\ntokio = { version = \"1\", features = [\"macros\", \"rt\"] }\n";
     fs::write(place.join("Cargo.toml"), read("Cargo.toml") + more).unwrap();
-    let (code, stdout, stderr) =
-        cargo(place, &["run", "--release", "--", "count_lines"], r#"{"path": "three.txt"}"#);
+    let (code, stdout, stderr) = cargo(place, &["run", "--", "count_lines"], r#"{"path": "three.txt"}"#);
     assert_eq!((code, stdout.as_str()), (Some(0), "{\"result\":\"3 three.txt\\n\"}\n"), "{stderr}");
-    let (code, stdout, stderr) = cargo(place, &["test", "--release"], "");
+    let (code, stdout, stderr) = cargo(place, &["test"], "");
     assert_eq!(code, Some(0), "{stdout}{stderr}");
     assert!(stdout.contains("test count_lines ... ok"), "{stdout}");
     assert!(stdout.contains("test repeat::tests::a_text_is_repeated ... ok"), "{stdout}");
