@@ -19,8 +19,9 @@ fi
 host=$(rustc -vV | sed -n 's/^host: //p')
 target=${CARGO_TARGET_DIR:-$PWD/target}
 # With `--target`, so that the flags are not those of build scripts and macros.
-RUSTFLAGS=$flags CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_DEBUG=line-tables-only \
-    cargo build --release --bins --target "$host" --target-dir "$target" || exit 1
+RUSTFLAGS=$flags CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true \
+    CARGO_PROFILE_RELEASE_DEBUG=line-tables-only cargo build --release --bins --target "$host" \
+    --target-dir "$target" || exit 1
 
 mkdir -p corpus/compile corpus/decode
 find ../../specs ../oracle/documents -type f \( -name '*.json' -o -name '*.yaml' \) -size -64k -exec cp -f {} corpus/compile/ \;
