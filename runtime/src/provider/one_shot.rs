@@ -29,6 +29,7 @@ use crate::call::structured::Structured;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 use crate::schema::shape::decode::ArgumentProblem;
+use crate::schema::shape::pointer::token_of;
 
 /// The most bytes of arguments that are read: 16 MiB.
 pub const MAX_INPUT: usize = 16 << 20;
@@ -163,7 +164,7 @@ fn error(why: &ToolError) -> Value {
 fn required(problems: &[ArgumentProblem]) -> Option<String> {
     let name = |problem: &ArgumentProblem| {
         let path = problem.pointer.strip_prefix('/')?.replace('/', ".");
-        Some(format!("{} is required", path.replace("~1", "/").replace("~0", "~")))
+        Some(format!("{} is required", token_of(&path)))
     };
     let names: Option<Vec<String>> = problems.iter().map(name).collect();
     names.map(|names| names.join("; "))

@@ -7,14 +7,11 @@ use std::time::SystemTime;
 
 use redis::Value;
 
+use super::state::expiry;
 use super::{OnFailure, RedisState, StateError};
 use crate::base::future::BoxFuture;
-use crate::base::time::whole_millis;
 use crate::call::error::ToolError;
 use crate::layers::approval::{ApprovalStore, MemoryApprovals, SLACK};
-
-/// The longest time that the server is asked to remember a name, in milliseconds: its clock holds no more.
-const LONGEST: u64 = 1 << 50;
 
 /// Remembers on the server which calls were resumed, so that of all processes one resumes a request, once. From
 /// [`RedisState::approvals`].
@@ -74,7 +71,7 @@ impl RedisApprovals {
         let left = expires_at.duration_since(SystemTime::now()).unwrap_or_default();
         let mut command = redis::cmd("SET");
         command.arg(self.state.key("approval", name)).arg("1").arg("NX");
-        command.arg("PX").arg(whole_millis(left.saturating_add(SLACK)).min(LONGEST));
+        command.arg("PX").arg(expiry(left.saturating_add(SLACK)));
         match self.state.request(&command).await? {
             Value::Okay => Ok(true),
             Value::Nil => Ok(false),

@@ -8,6 +8,7 @@ use redis::{Value, from_redis_value_ref};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use super::state::expiry;
 use super::{OnFailure, RedisState, StateError};
 use crate::base::sync::unpoisoned;
 use crate::base::time::whole_millis;
@@ -188,7 +189,7 @@ async fn follow(
     memory: Duration,
 ) {
     let key = state.key("circuits", "all");
-    let memory = whole_millis(memory).min(1 << 50).to_string();
+    let memory = expiry(memory).to_string();
     let mut known = 0;
     while breaker.strong_count() > 0 {
         let changes = std::mem::take(&mut unpoisoned(circuits.seen.lock()).changes);

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use redis::Value;
 
+use super::state::expiry;
 use super::{RedisState, StateError};
 use crate::base::future::BoxFuture;
-use crate::base::time::whole_millis;
 use crate::call::error::ToolError;
 use crate::layers::repeat::{FailedCall, FailureStore};
 
@@ -74,7 +74,7 @@ impl FailureStore for RedisFailures {
         memory: Duration,
     ) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(async move {
-            let memory = whole_millis(memory).clamp(1, 1 << 50).to_string();
+            let memory = expiry(memory).to_string();
             let args = [error.as_bytes(), shown.as_bytes(), memory.as_bytes()];
             self.0.script(SCRIPT, &[&self.key(call)], &args).await.map(drop).map_err(ToolError::from)
         })

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use redis::Value;
 
+use super::state::expiry;
 use super::{RedisState, StateError};
 use crate::base::future::BoxFuture;
-use crate::base::time::whole_millis;
 use crate::call::error::ToolError;
 use crate::layers::pages::{PageStore, StoredPage};
 
@@ -64,7 +64,7 @@ impl PageStore for RedisPages {
         Box::pin(async move {
             let mut command = redis::cmd("SET");
             command.arg(self.key(owner, handle)).arg(format!("{}\n{}", page.size, page.text));
-            command.arg("PX").arg(whole_millis(ttl).clamp(1, 1 << 50));
+            command.arg("PX").arg(expiry(ttl));
             match self.0.request(&command).await {
                 Ok(_) => Ok(()),
                 Err(why) => Err(why.into()),

@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use redis::Value;
 
-use super::state::text;
+use super::state::{expiry, text};
 use super::{OnFailure, RedisState, StateError};
 use crate::base::canonical::digest;
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
-use crate::base::time::whole_millis;
 use crate::call::error::ToolError;
 use crate::call::session::{SessionChanges, SessionData, SessionKey, SessionLimits, SessionStore};
 
@@ -67,9 +66,6 @@ if added > 0 and redis.call('HLEN', session) > most then
 end
 redis.call('PEXPIRE', session, ARGV[1])
 return redis.call('HINCRBY', session, 'v', 1)";
-
-/// The longest time that the server is asked to keep a session, in milliseconds: its clock holds no more.
-const LONGEST: u64 = 1 << 50;
 
 /// Keeps the values and the call history of sessions on the server, from [`RedisState::sessions`], for
 /// [`Sessions::shared`](crate::call::session::Sessions::shared).
@@ -159,7 +155,7 @@ impl RedisSessions {
 }
 
 fn millis(time: Duration) -> String {
-    whole_millis(time).min(LONGEST).to_string()
+    expiry(time).to_string()
 }
 
 /// Reads the answer of [`LOAD`]. `None`: it is not one.

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::place::Place;
 use crate::base::frozen::Text;
 use crate::base::sync::unpoisoned;
+use crate::base::time::whole_millis;
 use crate::call::error::ToolError;
 
 /// How long a request may take by default, with the connection that it may need.
@@ -314,6 +315,14 @@ impl RedisState {
         let shown: String = format!("{answer:?}").chars().take(100).collect();
         self.error(&format!("an answer that was not expected: {shown}"))
     }
+}
+
+/// The longest time that the server is asked to keep something, in milliseconds: its clock holds no more.
+pub(super) const LONGEST: u64 = 1 << 50;
+
+/// Returns for how many milliseconds the server is to keep something: it refuses none at all.
+pub(super) fn expiry(time: Duration) -> u64 {
+    whole_millis(time).clamp(1, LONGEST)
 }
 
 /// Returns a text in an answer. `None`: it is something else.

@@ -4,13 +4,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use redis::Value;
 
-use super::{LONGEST, RedisApprovals};
+use super::RedisApprovals;
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
 use crate::call::waiting::millis_of;
 use crate::layers::approval::{APPROVALS_KEPT, ApprovalQueue, ApprovalState, QueueRow};
-use crate::layers::redis::state::{StateError, text};
+use crate::layers::redis::state::{LONGEST, StateError, text};
 
 /// Stores a row: a hash, the sealed call under a key of its own, which expires earlier, and its place in the index of
 /// its state, in the order in which calls began to wait. Returns 1 if it did.
