@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use crate::base::printable::printable;
+use crate::base::truncate::cut;
 use crate::call::error::ToolError;
 
 /// Why a call from Rust returned no value. No model reads it, so `Display` has the
-/// [text for operators](ToolError::operator_text).
-#[derive(Debug)]
+/// [text for operators](ToolError::operator_text), and of a refusing answer the beginning. `Debug` has the same text,
+/// which is what a `main` that returns an error prints.
 #[non_exhaustive]
 pub enum CallError {
     /// There was no response, or no request: the network, the time limit, a credential or an argument failed.
@@ -62,11 +64,26 @@ impl CallError {
     }
 }
 
+/// How many characters of an answer's body are part of the text of an error.
+const SHOWN: usize = 300;
+
+impl fmt::Debug for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CallError::Transport(error) => f.write_str(&error.operator_text()),
-            CallError::Status { status, .. } => write!(f, "the service answered with status {status}"),
+            CallError::Status { status, body } => {
+                write!(f, "the service answered with status {status}")?;
+                match cut(printable(body).trim(), SHOWN) {
+                    start if start.is_empty() => Ok(()),
+                    start => write!(f, ": {start}"),
+                }
+            }
             CallError::Decode { source, .. } => write!(f, "the answer is not of the expected type: {source}"),
             CallError::TooLarge { limit } => write!(f, "the answer has more than {limit} bytes"),
         }

@@ -63,6 +63,8 @@ pub struct Items<T = Value> {
     state: State,
     ready: VecDeque<Value>,
     bounds: PageBounds,
+    /// How many items were read.
+    read: usize,
     of: PhantomData<fn() -> T>,
 }
 
@@ -130,7 +132,7 @@ impl HttpEngine {
         let reading =
             Reading { engine: self.clone(), tool, ctx, from, pages: 0, bytes: 0, time: Duration::ZERO };
         let bounds = PageBounds { items: most, ..PageBounds::default() };
-        Items { state: State::Idle(Box::new(reading)), ready: VecDeque::new(), bounds, of: PhantomData }
+        Items { state: State::Idle(Box::new(reading)), ready: VecDeque::new(), bounds, read: 0, of: PhantomData }
     }
 }
 
@@ -151,7 +153,7 @@ impl<T> Items<T> {
 
     /// Reads the items as another type.
     pub fn of<U: DeserializeOwned>(self) -> Items<U> {
-        Items { state: self.state, ready: self.ready, bounds: self.bounds, of: PhantomData }
+        Items { state: self.state, ready: self.ready, bounds: self.bounds, read: self.read, of: PhantomData }
     }
 }
 
@@ -167,8 +169,12 @@ impl<T: DeserializeOwned> Items<T> {
 
     fn item(&mut self, item: &Value) -> Result<T, CallError> {
         self.bounds.items -= 1;
-        // The value is read twice only where it does not fit.
-        T::deserialize(item).map_err(|source| CallError::Decode { source, body: item.to_string() })
+        self.read += 1;
+        let number = self.read;
+        T::deserialize(item).map_err(|source| {
+            let source = serde_json::Error::custom(format!("item {number} of the list: {source}"));
+            CallError::Decode { source, body: item.to_string() }
+        })
     }
 }
 
