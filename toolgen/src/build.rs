@@ -332,7 +332,7 @@ impl Script {
         };
         // Without the options other operations are checked, and others have problems.
         let command = format!("cargo toolgen check {}{}", documents.join(" "), self.arguments);
-        self.say("warning", &format!("{} more {noun}; `{command}` has the details", others.len()));
+        self.say("warning", &format!("{} {noun}; `{command}` has the details", others.len()));
     }
 
     #[expect(clippy::print_stdout, reason = "cargo reads the standard output of build scripts")]

@@ -282,7 +282,7 @@ fn the_doctor_says_what_is_missing_and_what_to_do() {
     let report: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!((&report["problems"], &report["areas"][0]["area"]), (&json!(1), &json!("toolchain")));
     let (code, _, stderr) = run(&place, &["doctor", "nowhere"], &[]);
-    assert!(code == Some(2) && stderr.contains("nowhere is no folder"), "{stderr}");
+    assert!(code == Some(2) && stderr.contains("nowhere is not a folder"), "{stderr}");
 }
 
 #[test]

@@ -231,7 +231,7 @@ fn what_changes_is_told_with_its_class(folder: &Folder) {
     let (told, _) = folder.told(1, &["mcp", "verify", "shop.yaml"]);
     let expected = "locks/shop.lock.json: verified 3 tools of `shop` (2025-11-25), 2 security, 1 breaking, 1 added\n  \
         breaking: `cancel` at /inputSchema/required: `required` was [\"id\"] and is [\"id\",\"why\"]\n  \
-        security: `find` at /annotations/readOnlyHint: what the tool promises not to do was true and is false\n  \
+        security: `find` at /annotations/readOnlyHint: the promise `readOnlyHint` was true and is false\n  \
         security: `find` at /description: the text now has an escape sequence of terminals, U+001B\n  \
         added: `new`: the tool is new, and not called before it is locked\n  \
         look at `find`/description: the text has an escape sequence of terminals, U+001B\n";
@@ -351,7 +351,7 @@ fn what_cannot_be_done_is_told(folder: &Folder) {
     for (code, words, part) in [
         (2, &["mcp", "lock"][..], "name a manifest or a lock"),
         (2, &["mcp", "lock", "--alias", "shop"], "say how the server is reached"),
-        (2, &["mcp", "lock", "--alias", "Shop", "--", "true"], "no alias of a server"),
+        (2, &["mcp", "lock", "--alias", "Shop", "--", "true"], "not a valid alias of a server"),
         (
             2,
             &["mcp", "lock", "--alias", "shop", "--url", "https://a.example", "--header", "X", "--"],

@@ -275,7 +275,7 @@ fn named(template: &Template) -> String {
 
 fn not_installed(why: &str) -> ToolError {
     let text = format!(
-        "{why}. Another call cannot mend this: it has to be installed where the tool runs its programs"
+        "{why}. Calling again will not help: it has to be installed where the tool runs its programs"
     );
     ToolError::failed_with(MISSING, text)
 }

@@ -152,7 +152,7 @@ fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<Tool
         return fail("", &message, ask);
     }
     if !is_alias(alias) {
-        let message = format!("`{alias}` is no alias of a server");
+        let message = format!("`{alias}` is not a valid alias of a server");
         return fail("", &message, "use `a` to `z`, digits and `-`, at most 32, and start with a letter");
     }
     match name {

@@ -207,7 +207,7 @@ async fn the_work_dir_stays_in_that_of_the_context() {
 
 #[tokio::test]
 async fn a_missing_program_is_told_with_its_remedy() {
-    let remedy = ". Another call cannot mend this: it has to be installed where the tool runs its programs";
+    let remedy = ". Calling again will not help: it has to be installed where the tool runs its programs";
     let error = run(&[], command(&["no-such-program"]), json!({})).await.outcome.unwrap_err();
     assert_eq!(error.to_string(), format!("missing required programs: no-such-program{remedy}"));
     assert_eq!(error.code(), "PROGRAM_MISSING");

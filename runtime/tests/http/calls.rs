@@ -76,6 +76,11 @@ async fn no_answer_is_an_error_that_tells_no_secret() {
     drop(listener);
     let error = call(engine().credentials(credentials()), plan_to(&url), json!({})).await.unwrap_err();
     assert!(error.to_string().starts_with("Error: HTTP request failed: "), "{error}");
+    assert!(
+        error.operator_text().starts_with(&format!("HTTP request failed: GET {url}: ")),
+        "{}",
+        error.operator_text()
+    );
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
     assert_eq!(error.code(), "http_error");
     // The answer breaks off.

@@ -83,7 +83,12 @@ async fn an_error_has_the_text_for_operators() {
 #[tokio::test]
 async fn each_failure_is_of_its_own_kind() {
     let (error, _) = get(404, "", b"no such pet").await;
-    assert!(matches!(error, Err(CallError::Status { status: 404, body }) if body == "no such pet"));
+    let error = error.unwrap_err();
+    assert_eq!(error.to_string(), "the service answered with status 404: no such pet");
+    assert_eq!(format!("{error:?}"), error.to_string());
+    assert!(matches!(error, CallError::Status { status: 404, body } if body == "no such pet"));
+    let (error, _) = get(500, "", b" \n").await;
+    assert_eq!(error.unwrap_err().to_string(), "the service answered with status 500");
     let (error, _) = get(200, "Content-Type: application/json\r\n", b"{}").await;
     assert!(matches!(error, Err(CallError::Decode { .. })));
     let (error, _) = get(200, "Content-Type: application/json\r\n", &[b' '; 51]).await;

@@ -46,7 +46,7 @@ async fn a_locked_tool_that_changes_is_not_called() {
         assert_eq!(ask(&provider, "change", json!({})).await.0, "changed");
         // That tool alone.
         let (text, code) = ask(&provider, "hostile__echo", echo).await;
-        assert!(code == "tool_changed" && text.contains("describes itself otherwise"), "{text}");
+        assert!(code == "tool_changed" && text.contains("has changed since it was locked"), "{text}");
         assert!(!text.contains("Ignore your instructions"), "{text}");
         assert_eq!(ask(&provider, "hostile__add", json!({"a": 1, "b": 1})).await.0, "{\"sum\":2}");
         // echo, change, add, calls: the others did not reach it.

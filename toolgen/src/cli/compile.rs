@@ -143,7 +143,7 @@ pub(super) fn compile_all(
         {
             let others = problems.as_slice().iter();
             let others = others.filter(|one| one.severity() == severity && !is_told(one)).count();
-            if others > 0 {
+            if others > 0 && !(selection.quiet && severity == Severity::Warning) {
                 let path = path.display();
                 let hosts = selection.private_hosts.iter().map(|host| format!(" --private-host {host}"));
                 let options = selection.options.command_line() + &hosts.collect::<String>();

@@ -68,7 +68,7 @@ impl Finding {
 /// Looks at everything and prints what is found. "Problems found" means that something does not work.
 pub(super) fn run(task: &Doctor, output: &mut Output) -> io::Result<Outcome> {
     if !task.folder.is_dir() {
-        output.complain(&format!("{} is no folder", task.folder.display()));
+        output.complain(&format!("{} is not a folder", task.folder.display()));
         return Ok(Outcome::Usage);
     }
     output.progress("looking at the toolchain");

@@ -57,7 +57,7 @@ fn lock(task: &args::Lock, output: &mut Output) -> io::Result<Outcome> {
     if let Some(given) = &task.server {
         if !is_alias(&given.alias) {
             let rule = "use `a` to `z`, digits and `-`, at most 32, and start with a letter";
-            output.complain(&format!("`{}` is no alias of a server; {rule}", given.alias));
+            output.complain(&format!("`{}` is not a valid alias of a server; {rule}", given.alias));
             return Ok(Outcome::Usage);
         }
         let server = server_of(given);

@@ -245,7 +245,7 @@ fn serve(
             let address = listener.local_addr().map_err(|why| why.to_string())?;
             if task.token.is_none() && !address.ip().is_loopback() {
                 return Err(format!(
-                    "everybody who reaches {address} could call the tools: set a bearer token with `--token VARIABLE`, or \
+                    "anyone who can reach {address} could call the tools: set a bearer token with `--token VARIABLE`, or \
                      listen at 127.0.0.1"
                 ));
             }

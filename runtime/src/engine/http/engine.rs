@@ -297,8 +297,9 @@ fn reads_files(tool: &Tool) -> bool {
 /// Describes a network failure in words that hold no credential, and for operators where the request went.
 pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
     let cause = request.credentials.redact(&transport::describe(error));
-    ToolError::failed_with(code, format!("Error: HTTP request failed: {cause}"))
-        .with_operator_detail(format!("HTTP request failed: {} {}: {cause}", request.method, origin(&request.url)))
+    ToolError::failed_with(code, format!("Error: HTTP request failed: {cause}")).with_operator_detail(
+        format!("HTTP request failed: {} {}: {cause}", request.method, origin(&request.url)),
+    )
 }
 
 fn refuse(problems: &[RequestProblem]) -> ToolError {

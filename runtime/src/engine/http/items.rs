@@ -132,7 +132,13 @@ impl HttpEngine {
         let reading =
             Reading { engine: self.clone(), tool, ctx, from, pages: 0, bytes: 0, time: Duration::ZERO };
         let bounds = PageBounds { items: most, ..PageBounds::default() };
-        Items { state: State::Idle(Box::new(reading)), ready: VecDeque::new(), bounds, read: 0, of: PhantomData }
+        Items {
+            state: State::Idle(Box::new(reading)),
+            ready: VecDeque::new(),
+            bounds,
+            read: 0,
+            of: PhantomData,
+        }
     }
 }
 

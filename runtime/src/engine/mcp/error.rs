@@ -21,8 +21,8 @@ const INVALID_PARAMS: i64 = -32602;
 
 /// The server cannot be reached.
 pub(super) fn unreachable(server: &McpServer, why: &str) -> ToolError {
-    let told = format!("the MCP server `{}` is not there: {}", server.alias, why.trim_end_matches('.'));
-    let text = format!("{told}. The call was not made; another call cannot mend this");
+    let told = format!("the MCP server `{}` cannot be used: {}", server.alias, why.trim_end_matches('.'));
+    let text = format!("{told}. The call was not made; calling again will not help");
     ToolError::failed_with(UNREACHABLE, text).with_operator_detail(told)
 }
 

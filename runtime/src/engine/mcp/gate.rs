@@ -15,7 +15,7 @@ pub(super) fn check(plan: &McpPlan, listed: &Listed) -> Result<(), ToolError> {
     let what = match listed.descriptor(tool) {
         Some(now) if *now == **descriptor => return Ok(()),
         Some("") => "is there several times",
-        Some(_) => "describes itself otherwise than when it was locked",
+        Some(_) => "has changed since it was locked",
         None => "is gone",
     };
     let text = format!(

@@ -248,7 +248,7 @@ impl Keeper {
         let tail = unpoisoned(self.tail.lock());
         let tail = String::from_utf8_lossy(&tail);
         if !tail.trim().is_empty() {
-            why.push_str("; it said last:\n");
+            why.push_str("; the last it wrote:\n");
             why.push_str(tail.trim());
         }
         why

@@ -180,7 +180,7 @@ impl Server {
         let address = listener.local_addr().map_err(failed)?;
         if !address.ip().is_loopback() && self.gate.is_open() {
             return Err(ServeError::new(format!(
-                "everybody who reaches {address} could call the tools: set a bearer token, or listen at 127.0.0.1"
+                "anyone who can reach {address} could call the tools: set a bearer token, or listen at 127.0.0.1"
             )));
         }
         self.gate.hosts.extend(own_host(address));

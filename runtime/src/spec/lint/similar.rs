@@ -16,7 +16,7 @@ pub(super) fn similar(specs: &[&ToolSpec]) -> Vec<(String, usize)> {
     });
     for group in &of_names {
         let Some(first) = group.first() else { continue };
-        found.push((format!("the tools {} have names of the same words", names(specs, group)), *first));
+        found.push((format!("the tools {} have names made of the same words", names(specs, group)), *first));
     }
     // What was never written is found by other lints.
     let is_written = |spec: &ToolSpec| !is_request(&spec.description) && !is_placeholder(&spec.description);

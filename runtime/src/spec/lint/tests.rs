@@ -115,7 +115,7 @@ fn tools_that_say_the_same_are_found_once() {
         found,
         [
             "N0703 the description of the tool `list_pets` says no more than its name",
-            "N0709 the tools `list_pets` and `pets_list` have names of the same words",
+            "N0709 the tools `list_pets` and `pets_list` have names made of the same words",
             "N0709 the tools `list_pets` and `c` have the same description",
             "N0709 the tools `a` and `b` have the same description",
         ]

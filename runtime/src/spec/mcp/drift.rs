@@ -112,7 +112,7 @@ fn annotations(found: &mut Found<'_>, (old, new): Given<'_>) {
                 found.add(&pointer, Class::Compatible, message);
             }
             (Some(_), Some(_)) => {
-                found.changed(&pointer, Class::Security, "what the tool promises not to do", given);
+                found.changed(&pointer, Class::Security, &format!("the promise `{key}`"), given);
             }
             _ => found.unknown(&pointer, given),
         }

@@ -155,7 +155,7 @@ impl Reader {
         self.keys(root, "", &KEYS);
         let alias = self.text(root, "", "alias");
         if !is_alias(&alias) {
-            let message = format!("`{alias}` is no alias of a server");
+            let message = format!("`{alias}` is not a valid alias of a server");
             let help = "use `a` to `z`, digits and `-`, at most 32, and start with a letter";
             self.fail_with("/alias", message, help);
         }

@@ -101,7 +101,7 @@ fn one_broken_descriptor_costs_one_tool() {
     assert!(messages(&[huge])[0].as_deref().unwrap().contains("larger than 512 KiB"));
     let nameless: Frozen<McpServer> = McpServer { alias: "No_Alias".into(), ..McpServer::EMPTY }.into();
     let why = tool(&nameless, &find_orders(), true).unwrap_err();
-    assert!(why.to_string().contains("`No_Alias` is no alias of a server"), "{why}");
+    assert!(why.to_string().contains("`No_Alias` is not a valid alias of a server"), "{why}");
 }
 
 #[test]

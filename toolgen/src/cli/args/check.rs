@@ -23,7 +23,6 @@ pub(super) fn with_levels(command: Command) -> Command {
 pub(super) fn arguments() -> Vec<Arg> {
     vec![
         format(),
-        flag("quiet", "Show errors and warnings only").short('q'),
         flag("all", "Show every problem, not the number of those that are many")
             .short('v')
             .visible_alias("verbose")

@@ -66,7 +66,7 @@ pub(super) fn requests(matches: &ArgMatches) -> Result<Requests, String> {
     let base_url = matches.get_one::<String>("base-url").cloned();
     if let Some(given) = base_url.as_deref().filter(|given| !given.contains("://")) {
         return Err(format!(
-            "`--base-url {given}` is no URL: it begins with `http://` or `https://`, as in `--base-url http://{given}`"
+            "`--base-url {given}` is not a URL: it must begin with `http://` or `https://`, as in `--base-url http://{given}`"
         ));
     }
     Ok(Requests {

@@ -42,7 +42,9 @@ pub(super) fn compiling(name: &'static str, about: &'static str) -> Command {
 /// Adds the options of all commands that compile documents.
 pub(super) fn with_options(command: Command) -> Command {
     let several = |name, value, help| option(name, value, help).action(ArgAction::Append);
+    let quiet = "Show no notes, and do not count the warnings that `check` shows";
     command
+        .arg(flag("quiet", quiet).short('q'))
         .next_help_heading("Which operations")
         .arg(several("tag", "TAG", "Only operations with this tag"))
         .arg(several(
@@ -132,7 +134,7 @@ pub(super) fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, S
         exported: exported::given(matches),
         options,
         json: has("format") && is_json(matches),
-        quiet: name == "check" && matches.get_flag("quiet"),
+        quiet: matches.get_flag("quiet"),
         all: name == "check" && matches.get_flag("all"),
         lints: name == "check",
         discovery: ["list", "schema", "docs"].contains(&name) && matches.get_flag("discovery"),

@@ -21,24 +21,24 @@ struct Needs {
 }
 
 fn of_kind(kind: &str) -> Needs {
-    const ENGINES: &str = "behind `Engines::new()`, or no tool of the manifest can run";
+    const ENGINES: &str = "after `Engines::new()`, or no tool of the manifest can run";
     let (feature, place, line) = match kind {
         "command" => ("process", "", ""),
         "http" => ("http", ENGINES, ".with(toolgen_runtime::engine::http::HttpEngine::builder().build()?)"),
         "agent" => (
             "agent",
-            "behind `Engines::new()`, with an `AgentRunner` that talks to your model, or no tool of the manifest can run",
+            "after `Engines::new()`, with an `AgentRunner` that talks to your model, or no tool of the manifest can run",
             ".with(toolgen_runtime::agent::sub_agent::AgentEngine::new(runner))",
         ),
         "function" => (
             "typed",
-            "behind `Engines::new()`, with a type that implements the trait `tools::Functions`, or no tool of the \
+            "after `Engines::new()`, with a type that implements the trait `tools::Functions`, or no tool of the \
              manifest can run",
             ".with(tools::functions(your_type))",
         ),
         "effect" => (
             "",
-            "behind `Provider::builder(…)`, with an `EffectHandler`, or calls of the tool fail",
+            "after `Provider::builder(…)`, with an `EffectHandler`, or calls of the tool fail",
             ".effect(\"ask\", handler)",
         ),
         _ => ("", "", ""),

@@ -78,7 +78,7 @@ impl<'a> Context<'a> {
         let alias = self.required(node, "alias", "an MCP server", "write `alias: shop`");
         let alias = alias.and_then(|alias| Some((self.text_of(&alias)?, alias.pointer)));
         if let Some((alias, at)) = alias.as_ref().filter(|(alias, _)| !is_alias(alias)) {
-            let message = format!("`{alias}` is no alias of a server");
+            let message = format!("`{alias}` is not a valid alias of a server");
             let help = "use `a` to `z`, digits and `-`, at most 32, and start with a letter";
             self.report(codes::NAME, at, message, help);
         }

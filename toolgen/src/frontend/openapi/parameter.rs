@@ -143,7 +143,8 @@ impl<'a> Context<'a> {
             "header" => Location::Header,
             "cookie" => Location::Cookie,
             other => {
-                let message = format!("`in: {other}` is no place for the parameter `{name}`; it is left out");
+                let message =
+                    format!("the parameter `{name}` has no known location: `in: {other}`; it is left out");
                 let help = if self.is_swagger() {
                     "use path, query, header, formData or body"
                 } else {

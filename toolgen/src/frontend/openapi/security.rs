@@ -72,7 +72,7 @@ impl<'a> Context<'a> {
                 "query" => Placement::Query(name()),
                 "cookie" => Placement::Cookie(name()),
                 other => {
-                    let message = format!("`in: {other}` is no place for an API key; the scheme is left out");
+                    let message = format!("an API key cannot be `in: {other}`; the scheme is left out");
                     self.security_problem(node, message);
                     return None;
                 }

@@ -16,7 +16,7 @@ pub(in crate::source) fn read(text: &str) -> Reading {
         Err(Stop::Broken(broken)) => {
             // The reason for refusing the document must not be lost among lesser findings.
             reader.findings.truncate(MAX_FINDINGS - 1);
-            let help = "mend the document at this place";
+            let help = "correct the document here";
             reader.find(codes::MALFORMED_TEXT, broken.at, broken.message, help);
             None
         }

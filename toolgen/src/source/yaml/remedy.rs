@@ -40,6 +40,6 @@ pub(super) fn remedy(text: &str, at: Position, info: &str) -> (Position, String,
         }
     }
     let known = REMEDIES.iter().find(|(part, _)| info.contains(part));
-    let help = known.map_or("mend the document at this place or just before it", |(_, help)| help);
+    let help = known.map_or("correct the document here or just before", |(_, help)| help);
     (at, info.to_owned(), help)
 }

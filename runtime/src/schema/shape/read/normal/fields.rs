@@ -113,7 +113,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let contains = known != "additionalProperties" && object.contains_key("contains");
         if evaluates(object) || contains || !merged {
             self.malformed(format!(
-                "`{keyword}` means what no other part of the schema speaks of, which is not followed; it is left out"
+                "`{keyword}` depends on what the rest of the schema leaves open, which is not supported; it is left out"
             ));
             return None;
         }
