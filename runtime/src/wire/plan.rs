@@ -19,6 +19,7 @@ use crate::base::frozen::Text;
 use crate::call::Dialects;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal};
+use crate::spec::size::Forms;
 use crate::spec::{ToolSchema, ToolSpec};
 
 /// The tools of a request, each shown in the dialect that suits it.
@@ -181,6 +182,7 @@ impl ToolPlan {
 /// A tool whose place in the request is being decided.
 struct Candidate<'a> {
     spec: &'a ToolSpec,
+    forms: Forms<'a>,
     dialect: &'static Dialect,
     told: ToolSchema<'a>,
     reason: Reason,
@@ -264,16 +266,17 @@ fn candidates<'a>(
 ) -> Result<Vec<Candidate<'a>>, PlanError> {
     let (mut candidates, mut refused) = (Vec::with_capacity(specs.len()), Vec::new());
     for &spec in specs {
-        let reasons = match spec.schema(dialect) {
+        let forms = Forms::of(spec);
+        let reasons = match forms.schema(dialect) {
             Ok(told) => {
-                candidates.push(Candidate { spec, dialect, told, reason: Reason::Wanted });
+                candidates.push(Candidate { spec, forms, dialect, told, reason: Reason::Wanted });
                 continue;
             }
             Err(reasons) => reasons,
         };
-        match dialect.lax.map(|lax| (lax, spec.schema(lax))) {
+        match dialect.lax.map(|lax| (lax, forms.schema(lax))) {
             Some((lax, Ok(told))) => {
-                candidates.push(Candidate { spec, dialect: lax, told, reason: Reason::Refused(reasons) });
+                candidates.push(Candidate { spec, forms, dialect: lax, told, reason: Reason::Refused(reasons) });
             }
             Some((_, Err(reasons))) => refused.push(RefusedTool::of(spec, reasons)),
             None => refused.push(RefusedTool::of(spec, reasons)),
@@ -303,7 +306,7 @@ fn relax(
     for (_, index, needs) in order {
         let Some(Over { of, most, needs, left }) = taken.add(needs, limits) else { continue };
         let Some(candidate) = candidates.get_mut(index) else { continue };
-        match candidate.spec.schema(lax) {
+        match candidate.forms.schema(lax) {
             Ok(told) => {
                 candidate.told = told;
                 candidate.dialect = lax;
@@ -316,7 +319,7 @@ fn relax(
 }
 
 fn written(candidates: Vec<Candidate<'_>>, format: &Format) -> (Vec<Value>, Vec<Decision>) {
-    let written = candidates.into_iter().map(|Candidate { spec, dialect, mut told, reason }| {
+    let written = candidates.into_iter().map(|Candidate { spec, forms: _, dialect, mut told, reason }| {
         let losses = std::mem::take(&mut told.losses);
         let tool = tools::entry(spec, told, dialect, format.tool);
         (tool, Decision { tool: spec.name.to_text(), dialect: Some(dialect), reason, losses })
