@@ -84,9 +84,9 @@ impl<'a> Forms<'a> {
         drop(whole);
         // A form that the dialect refuses does not fit; the next one is simpler.
         let fits = |form: &Form<'a>| form.render(dialect).ok().filter(|told| told.bytes() <= room);
-        let steps = self.steps.get_or_init(|| {
-            steps(slim).into_iter().map(|slim| Form::new(spec, Cow::Owned(slim))).collect()
-        });
+        let steps = self
+            .steps
+            .get_or_init(|| steps(slim).into_iter().map(|slim| Form::new(spec, Cow::Owned(slim))).collect());
         if let Some(told) = first_that(steps.len(), |step| fits(&steps[step])) {
             return Ok(told);
         }
