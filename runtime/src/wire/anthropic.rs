@@ -167,8 +167,7 @@ fn references(response: &ToolResponse, options: &AnswerOptions<'_>) -> Option<Va
     }
     let found = response.outcome.as_ref().ok()?.details.get("tools")?.as_array()?;
     let named = found.iter().filter_map(|tool| tool.get("name").filter(|name| name.is_string()));
-    let reference =
-        |name: &Value| object([("type", "tool_reference".into()), ("tool_name", name.clone())]);
+    let reference = |name: &Value| object([("type", "tool_reference".into()), ("tool_name", name.clone())]);
     let references: Vec<Value> = named.map(reference).collect();
     (!references.is_empty()).then_some(Value::Array(references))
 }

@@ -9,6 +9,8 @@
 //! | Anthropic | `tool_search_tool_bm25_20251119` or `tool_search_tool_regex_20251119` | `defer_loading` | – |
 //! | OpenAI Responses | `tool_search`, run by the server | `defer_loading` | `namespace` |
 //!
+//! At Anthropic, a [tool of yours](Deferred::searched_by) may search instead.
+//!
 //! The fields are those of anthropic-sdk-python 2.12.0 and openai-python 3.54.0, checked on 2026-11-22. For the other
 //! formats, [`discovery`](crate::registry::discovery) does the same with three ordinary tools.
 //!
