@@ -212,6 +212,7 @@ impl WireFormat {
 #[derive(Clone, Copy, Default)]
 pub struct AnswerOptions<'a> {
     text_only: bool,
+    search: Option<&'a str>,
     specs: Option<&'a SpecOf<'a>>,
 }
 
@@ -224,6 +225,15 @@ impl<'a> AnswerOptions<'a> {
     #[must_use]
     pub fn text_only(mut self) -> AnswerOptions<'a> {
         self.text_only = true;
+        self
+    }
+
+    /// Answers calls of this tool, which [searches](Deferred::searched_by) tools, by references to those that it found
+    /// where the format has them: Anthropic then loads these tools. They are named under `tools`, each by its `name`, in
+    /// the details of the result; a result that names none stays as it is.
+    #[must_use]
+    pub fn found_by(mut self, tool: &'a str) -> AnswerOptions<'a> {
+        self.search = Some(tool);
         self
     }
 
@@ -240,6 +250,7 @@ impl fmt::Debug for AnswerOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AnswerOptions")
             .field("text_only", &self.text_only)
+            .field("search", &self.search)
             .field("specs", &self.specs.is_some())
             .finish()
     }

@@ -3,6 +3,7 @@
 mod body;
 mod cases;
 mod decode;
+mod documented;
 mod serde_attr;
 
 use proc_macro2::TokenStream;
@@ -153,7 +154,11 @@ fn read(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
     };
     let generic = !input.generics.params.is_empty();
     let description = docs::read(&input.attrs).description;
-    Some(Input { ident: input.ident.clone(), attr, description, data, generic })
+    let read = Input { ident: input.ident.clone(), attr, description, data, generic };
+    if documented::is_wanted(&input.attrs, errors) {
+        documented::check(&read, errors);
+    }
+    Some(read)
 }
 
 fn variant(variant: &syn::Variant, container: &ContainerAttr, errors: &mut Errors) -> Option<Variant> {

@@ -51,7 +51,7 @@ pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Makes a struct or an enum an argument of tools. `toolgen_runtime::function::input` describes what it accepts.
-#[proc_macro_derive(ToolInput, attributes(arg, serde))]
+#[proc_macro_derive(ToolInput, attributes(arg, serde, tool_input))]
 pub fn tool_input(item: TokenStream) -> TokenStream {
     derive::tool_input(item.into()).into()
 }

@@ -9,7 +9,8 @@
 //! `transparent` have the same meaning; attributes that would make the form unknown (`with`, `from`, `other`) are
 //! refused. Objects are closed: an unknown field is refused, and the error lists the known ones. `#[arg(…)]` sets the
 //! same rules on a field as on a function argument. Doc comments describe types and fields; those of the variants of a
-//! unit-only enum are joined into one text, because separate schemas would change the form.
+//! unit-only enum are joined into one text, because separate schemas would change the form. A field needs no
+//! description, unless the type says `#[tool_input(documented)]`: then one without does not compile.
 //!
 //! ```
 //! # use serde_json::json;

@@ -317,7 +317,7 @@ impl KeyRule {
         while index < bytes.len() {
             let mut allowed = bytes[index].is_ascii_alphanumeric();
             let mut other = 0;
-            while other < also.len() {
+            while !allowed && other < also.len() {
                 allowed |= also[other] == bytes[index];
                 other += 1;
             }

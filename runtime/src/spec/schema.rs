@@ -59,7 +59,7 @@ impl ToolSpec {
     ///
     /// Returns all reasons why the dialect cannot accept the arguments.
     pub fn schema(&self, dialect: &Dialect) -> Result<ToolSchema<'_>, Vec<Refusal>> {
-        self.schema_with(dialect, &self.slim)
+        size::Forms::of(self).schema(dialect)
     }
 
     /// As [`schema`](Self::schema), with other levers of size than the tool's own.
@@ -91,7 +91,7 @@ impl ToolSpec {
     ///
     /// Returns all reasons why the dialect cannot accept the arguments.
     pub fn schema_with(&self, dialect: &Dialect, slim: &Slim) -> Result<ToolSchema<'_>, Vec<Refusal>> {
-        size::fitting(self, dialect, slim)
+        size::Forms::new(self, Cow::Owned(slim.clone())).schema(dialect)
     }
 }
 

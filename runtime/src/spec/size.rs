@@ -1,6 +1,7 @@
 //! The size of a tool in a request, and the levers that bring it under a ceiling.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::io::{self, Write};
 
 use serde_json::Value;
@@ -10,7 +11,7 @@ use crate::base::frozen::{List, Text};
 use crate::base::truncate::cut_at_sentence;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal, Rendered, render_input};
-use crate::schema::shape::slim::{self, Lever, Slim, Trim, Words};
+use crate::schema::shape::slim::{self, Lever, Slim, Slimmed, Trim, Words};
 use crate::schema::shape::{Access, Kind, resolved};
 
 impl ToolSchema<'_> {
@@ -43,44 +44,111 @@ impl Write for Count {
     }
 }
 
-/// Renders a tool, with as few levers as bring it under the ceiling.
-///
-/// # Errors
-///
-/// All reasons why the dialect cannot accept the arguments.
-pub(super) fn fitting<'a>(
+/// The forms of a tool, from the whole one to the smallest. What dialects share of them is made once.
+pub(crate) struct Forms<'a> {
     spec: &'a ToolSpec,
-    dialect: &Dialect,
-    slim: &Slim,
-) -> Result<ToolSchema<'a>, Vec<Refusal>> {
-    let whole = render(spec, dialect, slim)?;
-    if spec.exact {
-        let lost = lost(&whole.losses, dialect);
-        return if lost.is_empty() { Ok(whole) } else { Err(lost) };
+    slim: Cow<'a, Slim>,
+    whole: Form<'a>,
+    /// Forms with levers of growing effect, for a tool above its ceiling.
+    steps: OnceCell<Vec<Form<'a>>>,
+}
+
+impl<'a> Forms<'a> {
+    /// The forms of a tool under its own levers.
+    pub(crate) fn of(spec: &'a ToolSpec) -> Forms<'a> {
+        Forms::new(spec, Cow::Borrowed(&spec.slim))
     }
-    let Some(ceiling) = slim.ceiling else { return Ok(whole) };
-    let room = ceiling.saturating_sub(spec.name.as_str().len());
-    if whole.bytes() <= room {
-        return Ok(whole);
+
+    pub(super) fn new(spec: &'a ToolSpec, slim: Cow<'a, Slim>) -> Forms<'a> {
+        let whole = Form::new(spec, slim.clone());
+        Forms { spec, slim, whole, steps: OnceCell::new() }
     }
-    // A form that the dialect refuses does not fit; the next one is simpler.
-    let fits = |slim: &Slim| render(spec, dialect, slim).ok().filter(|told| told.bytes() <= room);
-    let steps = steps(slim);
-    if let Some(told) = first_that(steps.len(), |step| fits(&steps[step])) {
-        return Ok(told);
+
+    /// Renders the tool in a dialect, with as few levers as bring it under the ceiling.
+    ///
+    /// # Errors
+    ///
+    /// All reasons why the dialect cannot accept the arguments.
+    pub(crate) fn schema(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
+        let Forms { spec, slim, whole, .. } = self;
+        let whole = whole.render(dialect)?;
+        if spec.exact {
+            let lost = lost(&whole.losses, dialect);
+            return if lost.is_empty() { Ok(whole) } else { Err(lost) };
+        }
+        let Some(ceiling) = slim.ceiling else { return Ok(whole) };
+        let room = ceiling.saturating_sub(spec.name.as_str().len());
+        if whole.bytes() <= room {
+            return Ok(whole);
+        }
+        drop(whole);
+        // A form that the dialect refuses does not fit; the next one is simpler.
+        let fits = |form: &Form<'a>| form.render(dialect).ok().filter(|told| told.bytes() <= room);
+        let steps = self
+            .steps
+            .get_or_init(|| steps(slim).into_iter().map(|slim| Form::new(spec, Cow::Owned(slim))).collect());
+        if let Some(told) = first_that(steps.len(), |step| fits(&steps[step])) {
+            return Ok(told);
+        }
+        let last = steps.last().map_or(slim, |form| &form.slim);
+        let names = optional(spec, slim);
+        // The fewer arguments, the smaller: the last ones go first.
+        let keeping = |gone: usize| {
+            let optional = Some(names[..names.len() - gone].to_vec().into());
+            Form::new(spec, Cow::Owned(Slim { optional, ..last.as_ref().clone() }))
+        };
+        if let Some(told) = first_that(names.len() + 1, |gone| fits(&keeping(gone))) {
+            return Ok(told);
+        }
+        let mut told = keeping(names.len()).render(dialect)?;
+        let what = format!("{} bytes are still more than the ceiling of {ceiling}", told.bytes());
+        told.trims.push(Trim { pointer: String::new(), lever: Lever::Ceiling, what });
+        Ok(told)
     }
-    let last = steps.into_iter().next_back().unwrap_or_else(|| slim.clone());
-    let names = optional(spec, slim);
-    // The fewer arguments, the smaller: the last ones go first.
-    let keeping =
-        |gone: usize| Slim { optional: Some(names[..names.len() - gone].to_vec().into()), ..last.clone() };
-    if let Some(told) = first_that(names.len() + 1, |gone| fits(&keeping(gone))) {
-        return Ok(told);
+}
+
+/// A form of a tool: its arguments under some levers.
+struct Form<'a> {
+    spec: &'a ToolSpec,
+    slim: Cow<'a, Slim>,
+    /// The smaller shape, if the levers change it; made on first use.
+    slimmed: OnceCell<Option<Slimmed>>,
+}
+
+impl<'a> Form<'a> {
+    fn new(spec: &'a ToolSpec, slim: Cow<'a, Slim>) -> Form<'a> {
+        Form { spec, slim, slimmed: OnceCell::new() }
     }
-    let mut told = render(spec, dialect, &keeping(names.len()))?;
-    let what = format!("{} bytes are still more than the ceiling of {ceiling}", told.bytes());
-    told.trims.push(Trim { pointer: String::new(), lever: Lever::Ceiling, what });
-    Ok(told)
+
+    fn render(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
+        let Form { spec, slim, slimmed } = self;
+        let slimmed = slimmed.get_or_init(|| {
+            (!slim.is_idle()).then(|| slim::slim(&spec.input, &spec.defs, spec.name.as_str(), slim))
+        });
+        let (shape, defs, mut trims) = match slimmed {
+            Some(slimmed) => (&slimmed.shape, &slimmed.defs, slimmed.trims.clone()),
+            None => (&*spec.input, &spec.defs, Vec::new()),
+        };
+        let Rendered { schema, mut losses } = render_input(shape, defs, dialect)?;
+        let kept = slim.description.of(&spec.description);
+        if kept.len() < spec.description.len() {
+            let what = slim::shortened(spec.description.chars().count(), kept.chars().count());
+            trims.insert(0, Trim { pointer: String::new(), lever: Lever::Description, what });
+        }
+        let limit = dialect.tool_description_length.unwrap_or(usize::MAX);
+        let description = match cut_at_sentence(&kept, limit) {
+            Cow::Owned(cut) => {
+                let reason = "the dialect takes no description of this length";
+                losses.insert(
+                    0,
+                    Loss { pointer: String::new(), keyword: "description", in_prose: false, reason },
+                );
+                Cow::Owned(cut)
+            }
+            Cow::Borrowed(_) => kept,
+        };
+        Ok(ToolSchema { description, schema, losses, trims })
+    }
 }
 
 /// Returns why a dialect is refused by a tool that wants to be told exactly.
@@ -108,28 +176,6 @@ fn first_that<T>(length: usize, fits: impl Fn(usize) -> Option<T>) -> Option<T> 
         }
     }
     Some(best)
-}
-
-fn render<'a>(spec: &'a ToolSpec, dialect: &Dialect, slim: &Slim) -> Result<ToolSchema<'a>, Vec<Refusal>> {
-    let slimmed = slim::slim(&spec.input, &spec.defs, spec.name.as_str(), slim);
-    let Rendered { schema, mut losses } = render_input(&slimmed.shape, &slimmed.defs, dialect)?;
-    let mut trims = slimmed.trims;
-    let kept = slim.description.of(&spec.description);
-    if kept.len() < spec.description.len() {
-        let what = slim::shortened(spec.description.chars().count(), kept.chars().count());
-        trims.insert(0, Trim { pointer: String::new(), lever: Lever::Description, what });
-    }
-    let limit = dialect.tool_description_length.unwrap_or(usize::MAX);
-    let description = match cut_at_sentence(&kept, limit) {
-        Cow::Owned(cut) => {
-            let reason = "the dialect takes no description of this length";
-            losses
-                .insert(0, Loss { pointer: String::new(), keyword: "description", in_prose: false, reason });
-            Cow::Owned(cut)
-        }
-        Cow::Borrowed(_) => kept,
-    };
-    Ok(ToolSchema { description, schema, losses, trims })
 }
 
 /// Returns levers of growing effect, each with those before it.

@@ -146,8 +146,9 @@ fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     let why_not = content::why_text_only(is_error, options);
     let mut blocks =
         content::blocks(response, why_not, |text| json!({ "type": "text", "text": text }), media);
-    let content = match blocks.as_mut_slice() {
-        [only] if only["type"] == "text" => only["text"].take(),
+    let content = match (references(response, options), blocks.as_mut_slice()) {
+        (Some(found), _) => found,
+        (None, [only]) if only["type"] == "text" => only["text"].take(),
         _ => Value::Array(blocks),
     };
     let (kind, id) = ("tool_result".into(), response.id.as_str().into());
@@ -156,6 +157,19 @@ fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
         out["is_error"] = Value::Bool(true);
     }
     out
+}
+
+/// Returns references to the tools that a tool for searching found. Nothing else stands beside them: the provider shows the
+/// model the tools themselves.
+fn references(response: &ToolResponse, options: &AnswerOptions<'_>) -> Option<Value> {
+    if response.is_error() || options.search != Some(response.name.as_str()) {
+        return None;
+    }
+    let found = response.outcome.as_ref().ok()?.details.get("tools")?.as_array()?;
+    let named = found.iter().filter_map(|tool| tool.get("name").filter(|name| name.is_string()));
+    let reference = |name: &Value| object([("type", "tool_reference".into()), ("tool_name", name.clone())]);
+    let references: Vec<Value> = named.map(reference).collect();
+    (!references.is_empty()).then_some(Value::Array(references))
 }
 
 fn media(media: &Media<'_>) -> Option<Value> {

@@ -9,6 +9,8 @@
 //! | Anthropic | `tool_search_tool_bm25_20251119` or `tool_search_tool_regex_20251119` | `defer_loading` | – |
 //! | OpenAI Responses | `tool_search`, run by the server | `defer_loading` | `namespace` |
 //!
+//! At Anthropic, a [tool of yours](Deferred::searched_by) may search instead.
+//!
 //! The fields are those of anthropic-sdk-python 2.12.0 and openai-python 3.54.0, checked on 2026-11-22. For the other
 //! formats, [`discovery`](crate::registry::discovery) does the same with three ordinary tools.
 //!
@@ -40,6 +42,7 @@ use crate::spec::toolset::Toolset;
 pub struct Deferred {
     loaded: Vec<Text>,
     regex: bool,
+    search: Option<Text>,
     groups: Vec<Toolset>,
 }
 
@@ -61,6 +64,15 @@ impl Deferred {
         self
     }
 
+    /// Lets this tool search in place of the provider's own search where the format has that: Anthropic. It must be among
+    /// the tools, and is loaded; its answers become references by
+    /// [`AnswerOptions::found_by`](super::AnswerOptions::found_by). `search_tools` of a
+    /// [`discovery`](crate::registry::discovery) is such a tool.
+    pub fn searched_by(mut self, tool: impl Into<Text>) -> Deferred {
+        self.search = Some(tool.into());
+        self
+    }
+
     /// Puts the tools of a set into a namespace of its name and description where the format has namespaces: OpenAI
     /// Responses. A tool in several sets is in the first.
     pub fn namespace(mut self, set: Toolset) -> Deferred {
@@ -73,9 +85,14 @@ impl Deferred {
         self.groups.iter().position(|set| set.members.iter().any(|member| **member == *name))
     }
 
+    /// The tools that are loaded at once.
+    fn at_once(&self) -> impl Iterator<Item = &Text> {
+        self.loaded.iter().chain(&self.search)
+    }
+
     fn marked(&self, mut tool: Value) -> Value {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-        tool["defer_loading"] = Value::Bool(!self.loaded.iter().any(|loaded| **loaded == *name));
+        tool["defer_loading"] = Value::Bool(!self.at_once().any(|loaded| **loaded == *name));
         tool
     }
 
@@ -83,7 +100,8 @@ impl Deferred {
         let kind = if self.regex { "regex" } else { "bm25" };
         let name = format!("tool_search_tool_{kind}");
         let search = json!({ "type": format!("{name}_20251119"), "name": name });
-        std::iter::once(search).chain(tools.into_iter().map(|tool| self.marked(tool))).collect()
+        let search = Some(search).filter(|_| self.search.is_none());
+        search.into_iter().chain(tools.into_iter().map(|tool| self.marked(tool))).collect()
     }
 
     fn responses(&self, tools: Vec<Value>) -> Vec<Value> {
@@ -111,6 +129,8 @@ impl Deferred {
 pub enum DeferredError {
     /// The provider of the format has no search for tools.
     Unsupported(WireFormat),
+    /// The provider of the format takes no references to tools that another tool found.
+    SearchedByTool(WireFormat),
     /// These tools are to be loaded and are not among the tools.
     UnknownTools(Vec<Text>),
     /// Tools that the dialect cannot express.
@@ -123,6 +143,11 @@ impl fmt::Display for DeferredError {
             DeferredError::Unsupported(format) => write!(
                 f,
                 "{format} cannot defer tools; give the provider a discovery (`ProviderBuilder::discovery`) instead"
+            ),
+            DeferredError::SearchedByTool(format) => write!(
+                f,
+                "{format} takes no references to tools that another tool found; leave `Deferred::searched_by` out, so \
+                 that the provider searches"
             ),
             DeferredError::UnknownTools(names) => {
                 let names: Vec<&str> = names.iter().map(Text::as_str).collect();
@@ -147,8 +172,8 @@ impl WireFormat {
     ///
     /// # Errors
     ///
-    /// If the format [cannot](Self::defers), if a tool that is to be loaded is not among the tools, and for tools that the
-    /// dialect cannot express.
+    /// If the format [cannot](Self::defers), or cannot let a [tool of yours](Deferred::searched_by) search, if a tool that
+    /// is to be loaded is not among the tools, and for tools that the dialect cannot express.
     pub fn tools_deferred<'a>(
         self,
         deferred: &Deferred,
@@ -170,12 +195,15 @@ impl WireFormat {
     ) -> Result<Value, DeferredError> {
         let write = match self {
             WireFormat::Anthropic => Deferred::anthropic,
+            WireFormat::OpenAiResponses if deferred.search.is_some() => {
+                return Err(DeferredError::SearchedByTool(self));
+            }
             WireFormat::OpenAiResponses => Deferred::responses,
             _ => return Err(DeferredError::Unsupported(self)),
         };
         let specs: Vec<&ToolSpec> = specs.into_iter().collect();
         let is_known = |name: &&Text| specs.iter().any(|spec| spec.name.as_str() == name.as_str());
-        let unknown: Vec<Text> = deferred.loaded.iter().filter(|name| !is_known(name)).cloned().collect();
+        let unknown: Vec<Text> = deferred.at_once().filter(|name| !is_known(name)).cloned().collect();
         if !unknown.is_empty() {
             return Err(DeferredError::UnknownTools(unknown));
         }

@@ -19,6 +19,7 @@ use crate::base::frozen::Text;
 use crate::call::Dialects;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal};
+use crate::spec::size::Forms;
 use crate::spec::{ToolSchema, ToolSpec};
 
 /// The tools of a request, each shown in the dialect that suits it.
@@ -181,10 +182,19 @@ impl ToolPlan {
 /// A tool whose place in the request is being decided.
 struct Candidate<'a> {
     spec: &'a ToolSpec,
+    forms: Forms<'a>,
     dialect: &'static Dialect,
-    told: ToolSchema<'a>,
+    /// As it is shown; `None` if that is for later, see [`KEPT`].
+    told: Option<ToolSchema<'a>>,
+    /// What it needs as a strict tool.
+    needs: Needs,
     reason: Reason,
 }
+
+/// How many strict forms are kept until it is known which tools are strict. Those of further tools are counted and
+/// dropped at once, as most of them will be shown in the lax dialect: of a thousand tools few are strict. Those that
+/// are after all are rendered once more.
+const KEPT: usize = 128;
 
 impl WireFormat {
     /// Plans the tools of a request that wants them in a dialect such as
@@ -244,9 +254,9 @@ impl WireFormat {
         let cut = specs.split_off(specs.len().min(most));
         let mut candidates = candidates(&specs, dialect)?;
         if let Some(lax) = dialect.lax {
-            relax(&mut candidates, dialect, lax)?;
+            relax(&mut candidates, dialect, lax);
         }
-        let (tools, mut decisions) = written(candidates, self.format());
+        let (tools, mut decisions) = written(candidates, self.format())?;
         decisions.extend(cut.into_iter().map(|spec| Decision {
             tool: spec.name.to_text(),
             dialect: None,
@@ -263,18 +273,24 @@ fn candidates<'a>(
     dialect: &'static Dialect,
 ) -> Result<Vec<Candidate<'a>>, PlanError> {
     let (mut candidates, mut refused) = (Vec::with_capacity(specs.len()), Vec::new());
-    for &spec in specs {
-        let reasons = match spec.schema(dialect) {
+    let is_limited = dialect.lax.is_some() && dialect.requests.strict_tools.is_some();
+    for (index, &spec) in specs.iter().enumerate() {
+        let forms = Forms::of(spec);
+        let mut add = |dialect, told: ToolSchema<'a>, reason, forms| {
+            let is_wanted = reason == Reason::Wanted;
+            let needs = if is_wanted { Needs::of(&told.schema) } else { Needs::default() };
+            let told = Some(told).filter(|_| index < KEPT || !(is_wanted && is_limited));
+            candidates.push(Candidate { spec, forms, dialect, told, needs, reason });
+        };
+        let reasons = match forms.schema(dialect) {
             Ok(told) => {
-                candidates.push(Candidate { spec, dialect, told, reason: Reason::Wanted });
+                add(dialect, told, Reason::Wanted, forms);
                 continue;
             }
             Err(reasons) => reasons,
         };
-        match dialect.lax.map(|lax| (lax, spec.schema(lax))) {
-            Some((lax, Ok(told))) => {
-                candidates.push(Candidate { spec, dialect: lax, told, reason: Reason::Refused(reasons) });
-            }
+        match dialect.lax.map(|lax| (lax, forms.schema(lax))) {
+            Some((lax, Ok(told))) => add(lax, told, Reason::Refused(reasons), forms),
             Some((_, Err(reasons))) => refused.push(RefusedTool::of(spec, reasons)),
             None => refused.push(RefusedTool::of(spec, reasons)),
         }
@@ -282,44 +298,49 @@ fn candidates<'a>(
     if refused.is_empty() { Ok(candidates) } else { Err(PlanError::Refused(RefusedTools { tools: refused })) }
 }
 
-/// Shows the tools that do not fit the limits on strict ones in the lax dialect.
-fn relax(
-    candidates: &mut [Candidate<'_>],
-    strict: &'static Dialect,
-    lax: &'static Dialect,
-) -> Result<(), PlanError> {
+/// Decides which tools do not fit the limits on strict ones, and shows them in the lax dialect.
+fn relax(candidates: &mut [Candidate<'_>], strict: &'static Dialect, lax: &'static Dialect) {
     let limits = &strict.requests;
-    let mut order: Vec<(u64, usize, Needs)> = candidates
+    let mut order: Vec<(u64, usize)> = candidates
         .iter()
         .enumerate()
         .filter(|(_, candidate)| candidate.dialect == strict)
-        .map(|(index, candidate)| {
-            let needs = Needs::of(&candidate.told.schema);
-            (needs.cost(limits), index, needs)
-        })
+        .map(|(index, candidate)| (candidate.needs.cost(limits), index))
         .collect();
-    order.sort_by_key(|&(cost, index, _)| (cost, index));
-    let (mut taken, mut refused) = (Needs::default(), Vec::new());
-    for (_, index, needs) in order {
-        let Some(Over { of, most, needs, left }) = taken.add(needs, limits) else { continue };
+    order.sort_unstable();
+    let mut taken = Needs::default();
+    for (_, index) in order {
         let Some(candidate) = candidates.get_mut(index) else { continue };
-        match candidate.spec.schema(lax) {
-            Ok(told) => {
-                candidate.told = told;
-                candidate.dialect = lax;
-                candidate.reason = Reason::Limit { of, most, needs, left };
-            }
-            Err(reasons) => refused.push(RefusedTool::of(candidate.spec, reasons)),
-        }
+        let Some(Over { of, most, needs, left }) = taken.add(candidate.needs, limits) else { continue };
+        candidate.told = None;
+        candidate.dialect = lax;
+        candidate.reason = Reason::Limit { of, most, needs, left };
     }
-    if refused.is_empty() { Ok(()) } else { Err(PlanError::Refused(RefusedTools { tools: refused })) }
 }
 
-fn written(candidates: Vec<Candidate<'_>>, format: &Format) -> (Vec<Value>, Vec<Decision>) {
-    let written = candidates.into_iter().map(|Candidate { spec, dialect, mut told, reason }| {
+/// Writes each tool as it is shown.
+fn written(
+    candidates: Vec<Candidate<'_>>,
+    format: &Format,
+) -> Result<(Vec<Value>, Vec<Decision>), PlanError> {
+    let (mut tools, mut decisions) =
+        (Vec::with_capacity(candidates.len()), Vec::with_capacity(candidates.len()));
+    let mut refused = Vec::new();
+    for Candidate { spec, forms, dialect, told, needs: _, reason } in candidates {
+        let mut told = match told.map_or_else(|| forms.schema(dialect), Ok) {
+            Ok(told) => told,
+            Err(reasons) => {
+                refused.push(RefusedTool::of(spec, reasons));
+                continue;
+            }
+        };
         let losses = std::mem::take(&mut told.losses);
-        let tool = tools::entry(spec, told, dialect, format.tool);
-        (tool, Decision { tool: spec.name.to_text(), dialect: Some(dialect), reason, losses })
-    });
-    written.unzip()
+        tools.push(tools::entry(spec, told, dialect, format.tool));
+        decisions.push(Decision { tool: spec.name.to_text(), dialect: Some(dialect), reason, losses });
+    }
+    if refused.is_empty() {
+        Ok((tools, decisions))
+    } else {
+        Err(PlanError::Refused(RefusedTools { tools: refused }))
+    }
 }

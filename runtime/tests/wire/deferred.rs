@@ -1,10 +1,11 @@
 //! Tools that a provider loads when a model finds them.
 
 use serde_json::{Value, json};
+use toolgen_runtime::registry::discovery::Discovery;
 use toolgen_runtime::registry::toolsets::Toolset;
 use toolgen_runtime::schema::dialect::OPENAI_STRICT;
-use toolgen_runtime::wire::{Deferred, WireFormat};
-use toolgen_runtime::{Text, ToolName, ToolSpec};
+use toolgen_runtime::wire::{AnswerOptions, Deferred, WireFormat};
+use toolgen_runtime::{Provider, Registry, Text, ToolCall, ToolContext, ToolName, ToolSpec, tool, toolset};
 
 fn specs() -> Vec<ToolSpec> {
     let spec =
@@ -29,6 +30,65 @@ fn anthropic_searches_by_words_or_by_patterns() {
     assert_eq!(list[1], usual[0]);
     let list = WireFormat::Anthropic.tools_deferred(&deferred.by_regex(), &specs()).unwrap();
     assert_eq!(list[0], json!({"type": "tool_search_tool_regex_20251119", "name": "tool_search_tool_regex"}));
+}
+
+/// Returns the weather of a place.
+#[tool(read_only, undocumented)]
+fn get_weather(place: String) -> String {
+    format!("It rains in {place}.")
+}
+
+/// Sends a parcel.
+#[tool(undocumented)]
+fn send_parcel(to: String) -> String {
+    to
+}
+
+#[tokio::test]
+async fn anthropic_is_referred_to_the_tools_that_our_own_search_found() {
+    let registry = Registry::new(toolset![get_weather, send_parcel]).unwrap();
+    let all = Provider::builder(&registry).build().unwrap();
+    let provider = Provider::builder(&registry).discovery(Discovery::new()).build().unwrap();
+    let search = provider.specs().filter(|spec| spec.name.as_str() == "search_tools");
+    let specs: Vec<&ToolSpec> = all.specs().chain(search).collect();
+
+    // No search of the provider's, and ours is loaded: a request of which all tools are deferred is refused.
+    let deferred = Deferred::new().searched_by("search_tools");
+    let list = WireFormat::Anthropic.tools_deferred(&deferred, specs.iter().copied()).unwrap();
+    let flags: Vec<_> =
+        list.as_array().unwrap().iter().map(|tool| (&tool["name"], &tool["defer_loading"])).collect();
+    let flag = |at: usize, name: &str, is_deferred: bool| {
+        assert_eq!(flags[at], (&json!(name), &json!(is_deferred)));
+    };
+    flag(0, "get_weather", true);
+    flag(1, "send_parcel", true);
+    flag(2, "search_tools", false);
+    assert_eq!(flags.len(), 3);
+
+    let answers = async |name: &str, arguments: Value| {
+        let answer = provider.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await;
+        let options = AnswerOptions::default().found_by("search_tools");
+        WireFormat::Anthropic.answers_with(&[answer], &options)[0]["content"][0].clone()
+    };
+    let found = answers("search_tools", json!({"query": "weather"})).await;
+    let reference = json!({"type": "tool_reference", "tool_name": "get_weather"});
+    assert_eq!(found, json!({"type": "tool_result", "tool_use_id": "1", "content": [reference]}));
+    // What is referred to is called by its own name, and its answer is as always.
+    let answer = answers("get_weather", json!({"place": "Oslo"})).await;
+    assert_eq!(answer["content"], "It rains in Oslo.");
+    // Where nothing was found, the model reads what to do, and so it does of a mistake.
+    let nothing = answers("search_tools", json!({"query": "zzz"})).await;
+    assert!(nothing["content"].as_str().unwrap().starts_with("No tool fits 'zzz'."), "{nothing}");
+    assert_eq!(answers("search_tools", json!({})).await["is_error"], true);
+}
+
+#[test]
+fn only_anthropic_takes_what_another_tool_found() {
+    let deferred = Deferred::new().searched_by("pay");
+    let told = WireFormat::OpenAiResponses.tools_deferred(&deferred, &specs()).unwrap_err().to_string();
+    assert!(told.contains("leave `Deferred::searched_by` out"), "{told}");
+    let unknown = WireFormat::Anthropic.tools_deferred(&Deferred::new().searched_by("find"), &specs());
+    assert_eq!(unknown.unwrap_err().to_string(), "to be loaded, but not among the tools: find");
 }
 
 #[test]

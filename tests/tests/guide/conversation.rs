@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolgen_runtime::agent::agent_loop::{Loop, Transcript};
 use toolgen_runtime::registry::discovery::Discovery;
 use toolgen_runtime::spec::toolset::Toolset;
-use toolgen_runtime::wire::{Deferred, Stream, WireFormat};
+use toolgen_runtime::wire::{AnswerOptions, Calls, Deferred, Stream, WireFormat};
 use toolgen_runtime::{Provider, Registry, ToolContext};
 
 use crate::AnyResult;
@@ -105,4 +105,17 @@ fn deferred(provider: &Provider) -> AnyResult<Value> {
         Deferred::new().load(["repos_get"]).namespace(Toolset::new("issues", ["issues_get", "issues_list"]));
     let tools = WireFormat::OpenAiResponses.tools_deferred(&deferred, provider.specs())?;
     Ok(tools)
+}
+
+async fn referred(registry: Registry, calls: Calls, turn: ToolContext) -> AnyResult<(Value, Vec<Value>)> {
+    let all = Provider::builder(&registry).build()?; // under the same rules as the one that searches
+    let provider = Provider::builder(&registry).discovery(Discovery::new()).build()?;
+    let search = provider.specs().filter(|spec| spec.name.as_str() == "search_tools");
+    let deferred = Deferred::new().searched_by("search_tools");
+    let tools = WireFormat::Anthropic.tools_deferred(&deferred, all.specs().chain(search))?;
+
+    let answers = provider.dispatch(calls.calls, &turn, &Default::default()).await;
+    let options = AnswerOptions::default().found_by("search_tools");
+    let messages = WireFormat::Anthropic.answers_with(&answers.responses, &options);
+    Ok((tools, messages))
 }

@@ -37,6 +37,20 @@ async fn weather(
     Ok(format!("{city}, next {hours} hours: {degrees}"))
 }
 
+mod documented {
+    use toolgen_runtime::ToolInput;
+
+    /// Where to send it.
+    #[derive(ToolInput)]
+    #[tool_input(documented)]
+    struct Address {
+        /// The street, with the number.
+        street: String,
+        /// The town, without its code.
+        city: String, // without its comment, this does not compile
+    }
+}
+
 async fn called() -> AnyResult {
     let provider = Registry::new(toolset![weather])?.provider(Default::default());
     let turn = ToolContext::new("turn-1", "");

@@ -7,13 +7,14 @@ use crate::base::truncate;
 /// Adds a reference token to a JSON pointer.
 pub(crate) fn push(pointer: &mut String, token: &str) {
     pointer.push('/');
-    for c in token.chars() {
-        match c {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            c => pointer.push(c),
-        }
+    let mut rest = token;
+    while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'~' | b'/')) {
+        let (plain, escaped) = rest.split_at(at);
+        pointer.push_str(plain);
+        pointer.push_str(if escaped.starts_with('~') { "~0" } else { "~1" });
+        rest = &escaped[1..];
     }
+    pointer.push_str(rest);
 }
 
 /// Returns the pointer to a member of what a JSON pointer leads to.

@@ -103,7 +103,7 @@ impl Slim {
     };
 
     /// Whether a shape stays as it is.
-    fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         let Slim { description, ceiling, .. } = Slim::NONE;
         Slim { description, ceiling, ..self.clone() } == Slim::NONE
     }

@@ -20,6 +20,11 @@ pub(super) fn is_filler(word: &str) -> bool {
 pub(super) fn words(text: &str, mut take: impl FnMut(&str)) {
     let mut word = String::new();
     for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
+        // Most words of a text are of one part and in lower case already.
+        if run.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            take(run);
+            continue;
+        }
         if run.chars().any(is_unspaced) {
             pairs(run, &mut word, &mut take);
             continue;

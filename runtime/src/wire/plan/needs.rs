@@ -31,24 +31,33 @@ impl Needs {
         needs
     }
 
-    fn count(&mut self, schema: &Value) {
-        if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
-            let required = schema.get("required").and_then(Value::as_array);
-            for (name, field) in properties {
-                self.fields += 1;
-                self.optional +=
-                    usize::from(!required.is_some_and(|names| names.iter().any(|it| it == name)));
-                let is_union = field.get("anyOf").is_some() || field.get("type").is_some_and(Value::is_array);
-                self.unions += usize::from(is_union);
-                self.count(field);
+    /// Counts what is in a schema, and returns whether it has several types itself.
+    fn count(&mut self, schema: &Value) -> bool {
+        let (mut fields, mut required, mut is_union) = (None, None, false);
+        // A schema has few keywords: one pass over them is faster than a search for each.
+        for (keyword, value) in schema.as_object().into_iter().flatten() {
+            match (keyword.as_str(), value) {
+                ("properties", Value::Object(properties)) => fields = Some(properties),
+                ("required", Value::Array(names)) => required = Some(names),
+                ("type", of) => is_union |= of.is_array(),
+                ("items", items) => {
+                    self.count(items);
+                }
+                ("anyOf", variants) => {
+                    is_union = true;
+                    variants.as_array().into_iter().flatten().for_each(|variant| {
+                        self.count(variant);
+                    });
+                }
+                _ => {}
             }
         }
-        if let Some(items) = schema.get("items") {
-            self.count(items);
+        for (name, field) in fields.into_iter().flatten() {
+            self.fields += 1;
+            self.optional += usize::from(!required.is_some_and(|names| names.iter().any(|it| it == name)));
+            self.unions += usize::from(self.count(field));
         }
-        for variant in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten() {
-            self.count(variant);
-        }
+        is_union
     }
 
     /// Each limit with its name, its value, and what is needed of it.

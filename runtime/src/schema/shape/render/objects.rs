@@ -17,7 +17,7 @@ impl Renderer<'_> {
     pub(super) fn object(&mut self, rules: &ObjectRules, node: &mut Node, root: bool) {
         named(node, "object");
         let members = self.codec.members(rules);
-        let mut properties = Object::new();
+        let mut properties = Object::with_capacity(members.len());
         for member in &members {
             let value = self.at(&["properties", &member.key], |renderer| match &member.of {
                 Of::Field(field) => renderer.field(field, &member.key),
@@ -174,17 +174,16 @@ impl Renderer<'_> {
             let only: Object = [(String::from("$ref"), reference)].into_iter().collect();
             map.insert("anyOf".into(), vec![Value::Object(only)].into());
         }
-        let mut out = Object::new();
+        let mut place = 0;
         for first in ["type", "$ref"] {
-            if let Some(value) = map.shift_remove(first) {
-                out.insert(first.into(), value);
+            if move_to(&mut map, first, place) {
+                place += 1;
             }
         }
-        if !description.is_empty() {
-            out.insert("description".into(), description.into());
+        if !description.is_empty() && !move_to(&mut map, "description", place) {
+            map.shift_insert(place, "description".into(), description.into());
         }
-        out.extend(map);
-        Value::Object(out)
+        Value::Object(map)
     }
 
     fn or_null(&mut self, mut map: Object, shape: &Shape) -> Object {
@@ -251,6 +250,18 @@ impl Renderer<'_> {
         }
         false
     }
+}
+
+/// Moves a keyword to a place, if it is there.
+fn move_to(map: &mut Object, keyword: &str, place: usize) -> bool {
+    // Most schemas have few keywords, and the one looked for is first: that is found sooner than by its hash.
+    let Some(found) = map.keys().position(|known| known == keyword) else { return false };
+    if found != place
+        && let Some((keyword, value)) = map.shift_remove_entry(keyword)
+    {
+        map.shift_insert(place, keyword, value);
+    }
+    true
 }
 
 /// Moves the description and `nullable` of the whole into the first variant, where `anyOf` allows no other keywords.

@@ -67,37 +67,49 @@ fn one_line(text: &str) -> String {
 /// Returns the words of a name or a text, in lower case and without the ending of the plural.
 pub(super) fn of(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
+    all_words(text, |word| {
+        words.insert(word.to_owned());
+        true
+    });
+    words
+}
+
+/// Whether a test holds for each word of a text, one after another up to the first for which it does not.
+fn all_words(text: &str, mut holds: impl FnMut(&str) -> bool) -> bool {
     let mut word = String::new();
     let mut was_lower = false;
     for char in text.chars() {
         let starts = !char.is_alphanumeric() || (char.is_uppercase() && was_lower);
         if starts && !word.is_empty() {
-            words.insert(singular(std::mem::take(&mut word)));
+            if !holds(singular(&word)) {
+                return false;
+            }
+            word.clear();
         }
         if char.is_alphanumeric() {
             word.extend(char.to_lowercase());
         }
         was_lower = char.is_lowercase() || char.is_numeric();
     }
-    if !word.is_empty() {
-        words.insert(singular(word));
-    }
-    words
+    word.is_empty() || holds(singular(&word))
 }
 
-fn singular(mut word: String) -> String {
-    if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") {
-        word.pop();
+fn singular(word: &str) -> &str {
+    match word.strip_suffix('s') {
+        Some(one) if word.len() > 3 && !one.ends_with('s') => one,
+        _ => word,
     }
-    word
 }
 
 /// Whether a description says nothing but the name of a field and of its tool.
 pub(super) fn restates(description: &str, name: &str, tool: &BTreeSet<String>) -> bool {
-    let name = of(name);
-    let known = |word: &String| EMPTY.contains(&word.as_str()) || name.contains(word) || tool.contains(word);
     // A code in backquotes or a number is more than a word.
-    !name.is_empty() && !description.contains('`') && of(description).iter().all(known)
+    if description.contains('`') {
+        return false;
+    }
+    let name = of(name);
+    let known = |word: &str| EMPTY.contains(&word) || name.contains(word) || tool.contains(word);
+    !name.is_empty() && all_words(description, known)
 }
 
 #[cfg(test)]
