@@ -140,7 +140,11 @@ pub(super) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
     let Some((name, matches)) = matches.subcommand() else {
         return Err(command.error(ErrorKind::MissingSubcommand, "name a command"));
     };
-    let task = task(name, matches).map_err(|message| command.error(ErrorKind::ValueValidation, message))?;
+    let task = task(name, matches).map_err(|message| {
+        // With the usage of that command.
+        let of = command.find_subcommand_mut(name).expect("it was found in the words");
+        of.error(ErrorKind::ValueValidation, message)
+    })?;
     Ok(Invocation { task })
 }
 

@@ -27,6 +27,18 @@ fn every_command_is_in_a_group_and_has_examples_that_are_understood() {
     }
 }
 
+#[test]
+fn a_value_that_does_not_fit_has_the_usage_of_its_command() {
+    for (line, usage) in [
+        ("x call api.yaml --base-url 127.0.0.1:80", "Usage: cargo toolgen call "),
+        ("x check api.yaml --deny nonsense", "Usage: cargo toolgen check "),
+        ("x gen api.yaml --out out --auth token", "Usage: cargo toolgen gen "),
+    ] {
+        let why = parse(words(line)).unwrap_err().to_string();
+        assert!(why.contains(usage), "{line}: {why}");
+    }
+}
+
 /// Takes a line of a shell apart; texts between `'` are one word.
 fn words(line: &str) -> Vec<OsString> {
     let mut words: Vec<OsString> = Vec::new();
