@@ -137,7 +137,7 @@ pub(super) fn servers_are_served_as_one(folder: &Folder) {
     fs::write(folder.file("shop.json"), shop.to_string()).unwrap();
     assert!(!client.call("shop__restock", 4).1);
     let (told, failed) = client.call("shop__find", 5);
-    assert!(failed && told.contains("than when it was locked"), "{told}");
+    assert!(failed && told.contains("has changed since it was locked"), "{told}");
     assert!(!client.call("mail__find", 5).1 && !client.call("shop__restock", 5).1);
     assert_eq!(client.names(), names);
     assert!(!client.request("tools/list", &json!({})).to_string().contains("Ignore"));
