@@ -21,7 +21,7 @@ import run as oracle  # noqa: E402  (the oracle's stands first on the path)
 # The share of calls that Prism must accept, those left out that an exception explains.
 AIM = 0.98
 # Prism takes long to load what is larger.
-LARGE = 600_000
+LARGE = 500_000
 
 
 def main() -> int:
@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("--installed", type=Path, default=REPOSITORY / "target/prism", help="where Prism is installed (default target/prism)")
     parser.add_argument("--document", action="append", help="only documents whose path contains this")
     parser.add_argument("--all", action="store_true", help="documents of any size, which takes minutes")
-    parser.add_argument("--sample", type=int, default=5, help="operations called of each document (default 5)")
+    parser.add_argument("--sample", type=int, default=4, help="operations called of each document (default 4)")
     parser.add_argument("--seeds", type=int, default=2, help="argument sets for each tool (default 2)")
     given = parser.parse_args()
     warnings.simplefilter("ignore", FutureWarning)
