@@ -20,8 +20,6 @@ import run as oracle  # noqa: E402  (the oracle's stands first on the path)
 
 # The share of calls that Prism must accept, those left out that an exception explains.
 AIM = 0.98
-# Prism takes long to load what is larger.
-LARGE = 500_000
 
 
 def main() -> int:
@@ -30,7 +28,7 @@ def main() -> int:
     parser.add_argument("--binary", help="the cargo-toolgen to judge (default: the newest that was built)")
     parser.add_argument("--installed", type=Path, default=REPOSITORY / "target/prism", help="where Prism is installed (default target/prism)")
     parser.add_argument("--document", action="append", help="only documents whose path contains this")
-    parser.add_argument("--all", action="store_true", help="documents of any size, which takes minutes")
+    parser.add_argument("--largest", type=int, default=250_000, help="leave out larger documents, which Prism takes long to load (default 250000 bytes)")
     parser.add_argument("--sample", type=int, default=4, help="operations called of each document (default 4)")
     parser.add_argument("--seeds", type=int, default=2, help="argument sets for each tool (default 2)")
     given = parser.parse_args()
@@ -48,7 +46,7 @@ def main() -> int:
     directory = Path(os.environ.get("TOOLGEN_CORPUS", REPOSITORY.parent / "shared/corpus")) / "openapi"
     if not directory.is_dir():
         sys.exit(f"NOT RUN: the corpus is not at {directory.parent} (TOOLGEN_CORPUS names another place)")
-    documents = [p for p in corpus(directory) if given.all or p.stat().st_size < LARGE]
+    documents = [p for p in corpus(directory) if p.stat().st_size <= given.largest]
     documents = [p for p in documents if not given.document or any(part in str(p) for part in given.document)]
     # The largest first, so that none of them is waited for alone.
     documents.sort(key=lambda p: -p.stat().st_size)
