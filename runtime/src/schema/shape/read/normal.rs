@@ -11,12 +11,13 @@ mod values;
 
 use serde_json::{Map, Value, json};
 
+pub use choices::name_values;
 pub(super) use types::implied;
 pub use values::examples;
 
 use self::types::Types;
 use super::plain::{plain, visible};
-use super::{CHOICES, MAX_DEPTH, Place, ReadProblem, ReadProblemKind, Rules, Source, within_depth};
+use super::{MAX_DEPTH, Place, ReadProblem, ReadProblemKind, Rules, Source, within_depth};
 use crate::schema::shape::{pointer, rules};
 
 type Object = Map<String, Value>;
@@ -31,19 +32,6 @@ pub fn normal_form<'a, S: Source<'a>>(schema: &'a Value, place: Place, source: &
     let Place { pointer: path, nesting } = place;
     let rules = source.rules();
     Reader { source, rules, path, outer: nesting.schemas, merges: nesting.merges, depth: 0 }.schema(schema)
-}
-
-/// Names the values of a schema in normal form by what stands beside it, such as the `x-ms-enum` of a parameter, unless
-/// the schema names them itself. Problems are reported to the source.
-pub fn name_values<'a, S: Source<'a>>(schema: &mut Value, beside: &'a Value, place: Place, source: &mut S) {
-    let (Value::Object(schema), Value::Object(beside)) = (schema, beside) else { return };
-    if schema.contains_key(CHOICES) {
-        return;
-    }
-    let Place { pointer: path, nesting } = place;
-    let rules = source.rules();
-    Reader { source, rules, path, outer: nesting.schemas, merges: nesting.merges, depth: 0 }
-        .name_values(schema, beside);
 }
 
 struct Reader<'s, S> {

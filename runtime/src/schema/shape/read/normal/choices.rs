@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{Object, Reader};
-use crate::schema::shape::read::{CHOICES, ReadProblemKind, Source, plain};
+use crate::schema::shape::read::{CHOICES, Place, ReadProblemKind, Source, plain};
 
 /// The longest text that is a name.
 const MAX_NAME: usize = 64;
@@ -16,6 +16,19 @@ const MEANINGS: [&str; 2] = ["x-enum-descriptions", "x-enumDescriptions"];
 
 /// The texts for the values of a list, in its order; empty where there is none.
 type Texts = Vec<String>;
+
+/// Names the values of a schema in normal form by what stands beside it, such as the `x-ms-enum` of a parameter, unless
+/// the schema names them itself. Problems are reported to the source.
+pub fn name_values<'a, S: Source<'a>>(schema: &mut Value, beside: &'a Value, place: Place, source: &mut S) {
+    let (Value::Object(schema), Value::Object(beside)) = (schema, beside) else { return };
+    if schema.contains_key(CHOICES) {
+        return;
+    }
+    let Place { pointer: path, nesting } = place;
+    let rules = source.rules();
+    Reader { source, rules, path, outer: nesting.schemas, merges: nesting.merges, depth: 0 }
+        .name_values(schema, beside);
+}
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Keeps what a document calls the values of a list under a key of its own. What holds a schema may say it beside.
