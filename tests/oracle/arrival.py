@@ -62,6 +62,8 @@ class Judge:
     def __init__(self, api: Api, operation: Operation) -> None:
         self.api, self.operation = api, operation
         self.template, _, query = operation.path.partition("#")[0].partition("?")
+        # A blank at the end, which tells two keys of a document apart, is no part of a path.
+        self.template = self.template.rstrip()
         self.fixed = [(unquote(k), unquote(v)) for k, v in wire.pairs(query)]
         self.parameters = api.parameters(operation)
         declared = {p.name for p in self.parameters if p.location == "path"}
@@ -74,6 +76,12 @@ class Judge:
     def locations(self, key: str) -> list[Parameter]:
         """The parameters an argument of this name may be."""
         return [p for p in self.parameters if distance(key, p.name) is not None]
+
+    def is_joined(self, key: str) -> bool:
+        """Whether a list of this name is one text in a form, in which nothing tells its commas from those of the items."""
+        encodings = [m.get("encoding") for m in map(self.api.resolve, self.api.contents(self.operation).values()) if isinstance(m, dict)]
+        fields = [field for encoding in encodings if isinstance(encoding, dict) for field in encoding.items()]
+        return any(distance(key, name) is not None and isinstance(e, dict) and e.get("explode") is False for name, e in fields)
 
     def judge(self, arguments: dict[str, Any], request: Request) -> str | None:
         """None if all is right, else what is not."""

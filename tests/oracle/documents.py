@@ -208,6 +208,8 @@ def valid_arguments(tool: dict[str, Any], judge: Judge, validator: Any, seed: in
 
     def texts(key: str) -> tuple[str, ...]:
         places = judge.locations(key)
+        if judge.is_joined(key):
+            return generate.MILD_TEXTS
         if all(p.location == "query" and p.style == "form" and not p.reserved for p in places):
             return generate.HARD_TEXTS
         path = all(p.location == "path" and p.style == "simple" and not p.media_type for p in places)

@@ -133,7 +133,7 @@ fn fields<'a>(
 
 /// Writes `application/x-www-form-urlencoded`: a field uses its style if the document names one; otherwise a list
 /// repeats its name and an object is JSON (OpenAPI 3.1, "Encoding Object").
-fn form(fields: &Map<String, Value>, parts: &[Part]) -> String {
+pub(super) fn form(fields: &Map<String, Value>, parts: &[Part]) -> String {
     let mut pairs = Vec::new();
     for (name, value) in fields {
         let part = parts.iter().find(|part| part.name == name.as_str());

@@ -9,6 +9,7 @@ use super::request::{
 };
 use super::{body, secret, style, url, xml};
 use crate::base::json::type_name;
+use crate::base::media_type::essence;
 use crate::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan};
 
 /// Builds the request of a call, without credentials ([`authorize`](super::authorize) adds them).
@@ -118,10 +119,20 @@ fn pairs(parameter: &Parameter, value: &Value) -> Vec<String> {
             };
             style::as_pairs(&parameter.name, value, *style, *explode, escaping)
         }
-        Encoding::Content(media_type) => document(parameter, &content(value, media_type)),
+        Encoding::Content(media_type) => match value {
+            // A form is the whole query, with the pairs that it would have as a body.
+            Value::Object(fields) if parameter.name.is_empty() && is_form(media_type) => {
+                vec![body::form(fields, &[])]
+            }
+            _ => document(parameter, &content(value, media_type)),
+        },
         // A text, by now.
         Encoding::Xml(_) => document(parameter, &style::text(value)),
     }
+}
+
+fn is_form(media_type: &str) -> bool {
+    essence(media_type) == "application/x-www-form-urlencoded"
 }
 
 /// Returns the pair of a document. Without a key it is the whole query.

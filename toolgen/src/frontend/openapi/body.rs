@@ -1,5 +1,7 @@
 //! Reads the bodies of requests.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use toolgen_runtime::schema::shape::{ArrayRules, Extra, Kind, ObjectRules};
 use toolgen_runtime::spec::plan::Codec;
@@ -96,12 +98,16 @@ impl<'a> Context<'a> {
             own_description: object.description,
             description,
             files,
-            example: self.first_example(&media).cloned(),
+            example: self.first_example(&media).map(Cow::into_owned),
         }))
     }
 
     fn declared(&mut self, node: &Node<'a>) -> Result<Declared<'a>, LeftOut> {
-        let resolved = self.resolve(node).ok_or(LeftOut)?;
+        let resolved = self.follow(node).map_err(|(why, text)| {
+            self.costs_operation(&why, &text);
+            self.report_broken(why, &text, &node.pointer, "");
+            LeftOut
+        })?;
         let description = resolved.prose().into_owned();
         let node = resolved.node;
         let content = node.get("content").and_then(|node| self.resolve(&node)).map(|resolved| resolved.node);

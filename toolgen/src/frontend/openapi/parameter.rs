@@ -1,5 +1,6 @@
 //! Reads the parameters of operations.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use toolgen_runtime::schema::shape::{Kind, Literal, StringRules};
@@ -191,7 +192,7 @@ impl<'a> Context<'a> {
     fn parameter_value(&mut self, node: &Node<'a>, name: &str, location: Location) -> (Encoding, Shape) {
         if let Some(schema) = node.get("schema") {
             self.note_newer(node, "schema");
-            return (self.style(node, location), self.shape_of(&schema, name));
+            return (self.style(node, location), self.shape_within(node, &schema, name));
         }
         if let Some((media_type, media)) = node.members("content").into_iter().next() {
             let mut shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, name));
@@ -269,10 +270,12 @@ impl<'a> Context<'a> {
         shape.deprecated |= node.flag("deprecated");
         if shape.examples.is_empty() {
             // Swagger 2.0 has no keyword for the example of a parameter; this is the usual one.
-            let other = || node.get("x-example").map(|node| node.value).filter(|value| !value.is_null());
+            let other = || {
+                node.get("x-example").map(|node| Cow::Borrowed(node.value)).filter(|value| !value.is_null())
+            };
             let example = self.first_example(node).or_else(other);
             let short = example.filter(|value| value.to_string().len() <= 256);
-            shape.examples = short.map_or(List::EMPTY, |example| vec![Literal::of(example)].into());
+            shape.examples = short.map_or(List::EMPTY, |example| vec![Literal::of(&example)].into());
         }
     }
 

@@ -48,11 +48,13 @@ impl<'a> Context<'a> {
         let fields: Vec<(&Field, bool)> =
             rules.fields.iter().filter(sent).map(|field| (field, nests(field))).collect();
         // Whoever gives some of a query that may be left out gives what it requires: arguments of their own would not say so.
-        if !required
-            && fields.iter().any(|(field, _)| field.required)
-            && !fields.iter().any(|(_, nests)| *nests)
-        {
-            return vec![param(name, required, Encoding::FORM, shape)];
+        if !required && fields.iter().any(|(field, _)| field.required) {
+            if !fields.iter().any(|(_, nests)| *nests) {
+                return vec![param(name, required, Encoding::FORM, shape)];
+            }
+            // No style has objects inside; a form has them as JSON.
+            let encoding = Encoding::Content(media_type.to_owned().into());
+            return vec![Param { whole: true, ..param(name, required, encoding, shape) }];
         }
         let mut params = Vec::new();
         for (field, object) in fields {

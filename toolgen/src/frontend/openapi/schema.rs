@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use toolgen_runtime::Shape;
 use toolgen_runtime::schema::shape::read::{
-    Nesting, Place, ReadProblem, ReadProblemKind, Rules, Source, normal_form, read_normal_form,
+    Nesting, Place, ReadProblem, ReadProblemKind, Rules, Source, name_values, normal_form, read_normal_form,
 };
 
 use super::codes;
@@ -35,7 +35,19 @@ impl<'a> Context<'a> {
 
     /// Returns the shape of the schema at a node; `name` is that of the field it describes, or empty.
     pub(super) fn shape_of(&mut self, node: &Node<'a>, name: &str) -> Shape {
+        let schema = self.schema_of(node);
+        self.entitled(schema, node, name)
+    }
+
+    /// Returns the shape of the schema of a parameter, which may itself say what the values are called.
+    pub(super) fn shape_within(&mut self, parameter: &Node<'a>, node: &Node<'a>, name: &str) -> Shape {
         let mut schema = self.schema_of(node);
+        let place = Place { pointer: parameter.pointer.as_str().to_owned(), nesting: self.nesting };
+        name_values(&mut schema, parameter.value, place, self);
+        self.entitled(schema, node, name)
+    }
+
+    fn entitled(&mut self, mut schema: Value, node: &Node<'a>, name: &str) -> Shape {
         // The normal form has no titles; that of a field may say what nothing else says.
         if let (false, Some(title), Value::Object(schema)) =
             (name.is_empty(), node.value.get("title"), &mut schema)

@@ -199,6 +199,17 @@ fn sent(plan: &RequestPlan, arguments: &Value) -> (String, String) {
 }
 
 #[test]
+fn a_form_that_is_the_whole_query_has_the_pairs_of_a_body() {
+    let form = Encoding::Content("application/x-www-form-urlencoded".into());
+    let argument = Parameter { name: Text::EMPTY, ..parameter("q", Location::Query, form) };
+    let request = made(
+        &plan("/a", vec![argument]),
+        &json!({"q": {"text": "a b&c", "tags": ["x", "y"], "near": {"x": 1}, "none": null}}),
+    );
+    assert!(request.url.ends_with("/a?text=a+b%26c&tags=x&tags=y&near=%7B%22x%22%3A1%7D"), "{}", request.url);
+}
+
+#[test]
 fn json_bodies() {
     let whole = with_body("application/json", Codec::Json, BodySource::Argument("body".into()), false);
     let of = |text: &str| ("application/json".to_owned(), text.to_owned());

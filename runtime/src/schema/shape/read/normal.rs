@@ -11,6 +11,7 @@ mod values;
 
 use serde_json::{Map, Value, json};
 
+pub use choices::name_values;
 pub(super) use types::implied;
 pub use values::examples;
 

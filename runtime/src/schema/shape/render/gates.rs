@@ -6,8 +6,11 @@ use serde_json::{Value, json};
 
 use super::{render_input, render_output};
 use crate::base::frozen::List;
-use crate::schema::dialect::{Dialect, GEMINI, Nulls};
-use crate::schema::shape::{Def, Extra, Field, Kind, ObjectRules, Shape, arbitrary};
+use crate::schema::dialect::{ANTHROPIC, Dialect, GEMINI, Nulls};
+use crate::schema::shape::read::read;
+use crate::schema::shape::{
+    Def, Discriminator, Extra, Field, Kind, ObjectRules, Shape, UnionMode, UnionRules, arbitrary,
+};
 
 /// Calls `see` with every schema in a schema, and where it stands.
 fn each(schema: &Value, place: &str, see: &mut dyn FnMut(&Value, &str)) {
@@ -342,9 +345,34 @@ fn a_list_without_items_cannot_be_rendered() {
     let complaint = arrays_have_items(&lost).unwrap_err();
     assert!(complaint.ends_with("array schema missing items."), "{complaint}");
     let mut problems = Vec::new();
-    let shape = crate::schema::shape::read::read(&lost, &mut problems);
+    let shape = read(&lost, &mut problems);
     for dialect in Dialect::ALL {
         let rendered = render_input(&shape, &List::EMPTY, dialect).unwrap();
         assert_eq!(gate(dialect, &rendered.schema), Ok(()), "{}", dialect.name);
     }
+}
+
+#[test]
+fn the_property_that_tells_variants_apart_has_the_key_of_the_dialect() {
+    let cat = |schema: &Value| {
+        let variant = Shape::of(Kind::Ref("Cat".into()));
+        let discriminator =
+            Discriminator { property: "pet kind".into(), mapping: vec![("cat".into(), "Cat".into())].into() };
+        let rules = UnionRules {
+            mode: UnionMode::Any,
+            variants: vec![variant].into(),
+            discriminator: Some(discriminator),
+        };
+        let target = read(schema, &mut Vec::new());
+        let defs = List::from(vec![Def { name: "Cat".into(), schema: target.into() }]);
+        let rendered = render_input(&arguments(Shape::of(Kind::Union(rules))), &defs, &ANTHROPIC);
+        let rendered = rendered.unwrap();
+        assert_eq!(gate(&ANTHROPIC, &rendered.schema), Ok(()));
+        rendered.schema["properties"]["v"]["anyOf"][0]["properties"].clone()
+    };
+    let with =
+        json!({"type": "object", "properties": {"pet kind": {"type": "string"}}, "required": ["pet kind"]});
+    assert_eq!(cat(&with), json!({"pet_kind": {"const": "cat"}}));
+    // What no field has cannot be asked for by a key that the dialect refuses.
+    assert_eq!(cat(&json!({"type": "object"})), json!(null));
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::Renderer;
 use super::node::Node;
 use crate::base::frozen::List;
+use crate::schema::shape::codec::Of;
 use crate::schema::shape::{
     Def, Discriminator, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, apart, find_def, prose,
 };
@@ -67,7 +68,7 @@ impl Renderer<'_> {
             if says(target, &discriminator.property) {
                 continue;
             }
-            let property = advertised(target, &discriminator.property);
+            let Some(property) = self.advertised(target, &discriminator.property) else { continue };
             let mapped =
                 discriminator.mapping.iter().filter(|(_, to)| to == name).map(|(tag, _)| tag.as_str());
             let tags: Vec<&str> = mapped.collect();
@@ -76,9 +77,21 @@ impl Renderer<'_> {
                 [tag] => json!({ "const": tag }),
                 tags => json!({ "enum": tags }),
             };
-            map.insert("properties".into(), json!({ property: allowed }));
+            map.insert("properties".into(), json!({ property.as_str(): allowed }));
             map.insert("required".into(), json!([property]));
         }
+    }
+
+    /// Returns the key by which a model knows a property, or `None` if it is no field and no key of the dialect.
+    fn advertised(&self, shape: &Shape, property: &str) -> Option<String> {
+        if let Kind::Object(rules) = &shape.kind {
+            let is_meant = |of: &Of<'_>| matches!(of, Of::Field(field) if field.wire_name() == property);
+            let members = self.codec.members(rules);
+            if let Some(member) = members.into_iter().find(|member| is_meant(&member.of)) {
+                return Some(member.key.into_owned());
+            }
+        }
+        self.dialect.keys.takes(property).then(|| property.to_owned())
     }
 
     /// Folds alternatives that are single values with a description each (as documented enumerations are written) into
@@ -147,18 +160,6 @@ fn referred(variant: &Shape) -> Option<&str> {
     match &variant.kind {
         Kind::Ref(name) => Some(name.as_str()),
         _ => None,
-    }
-}
-
-/// Returns the key by which a model knows a property.
-fn advertised<'a>(shape: &'a Shape, property: &'a str) -> &'a str {
-    match &shape.kind {
-        Kind::Object(rules) => rules
-            .fields
-            .iter()
-            .find(|field| field.wire_name() == property)
-            .map_or(property, |field| field.name.as_str()),
-        _ => property,
     }
 }
 

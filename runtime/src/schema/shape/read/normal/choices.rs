@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{Object, Reader};
-use crate::schema::shape::read::{CHOICES, ReadProblemKind, Source, plain};
+use crate::schema::shape::read::{CHOICES, Place, ReadProblemKind, Source, plain};
 
 /// The longest text that is a name.
 const MAX_NAME: usize = 64;
@@ -17,17 +17,31 @@ const MEANINGS: [&str; 2] = ["x-enum-descriptions", "x-enumDescriptions"];
 /// The texts for the values of a list, in its order; empty where there is none.
 type Texts = Vec<String>;
 
+/// Names the values of a schema in normal form by what stands beside it, such as the `x-ms-enum` of a parameter, unless
+/// the schema names them itself. Problems are reported to the source.
+pub fn name_values<'a, S: Source<'a>>(schema: &mut Value, beside: &'a Value, place: Place, source: &mut S) {
+    let (Value::Object(schema), Value::Object(beside)) = (schema, beside) else { return };
+    if schema.contains_key(CHOICES) {
+        return;
+    }
+    let Place { pointer: path, nesting } = place;
+    let rules = source.rules();
+    Reader { source, rules, path, outer: nesting.schemas, merges: nesting.merges, depth: 0 }
+        .name_values(schema, beside);
+}
+
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Keeps what a document calls the values of a list under a key of its own.
+    /// Keeps what a document calls the values of a list under a key of its own. What holds a schema may say it beside.
     pub(super) fn name_values(&mut self, schema: &mut Object, source: &'a Object) {
-        let Some(Value::Array(listed)) = source.get("enum") else { return };
+        let own = schema.get("enum");
+        let Some(Value::Array(listed)) = source.get("enum").or(own).cloned() else { return };
         let given = |keyword: &&str| source.get(*keyword).is_some_and(|value| !value.is_null());
         if !NAMES.iter().chain(&MEANINGS).chain(&["x-ms-enum"]).any(given) {
             return;
         }
         // A value may be read as one of the type that the schema names.
         let read = schema.get("enum").and_then(Value::as_array).filter(|read| read.len() == listed.len());
-        let values = read.unwrap_or(listed).clone();
+        let values = read.unwrap_or(&listed).clone();
         let mut names = NAMES.iter().find_map(|keyword| self.texts(keyword, source, &values, true));
         let mut meanings = MEANINGS.iter().find_map(|keyword| self.texts(keyword, source, &values, false));
         let mut type_name = "";

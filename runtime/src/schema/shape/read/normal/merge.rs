@@ -117,7 +117,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         Some(base)
     }
 
-    fn named(&mut self, reference: &str) -> Option<Object> {
+    /// Returns the named schema that a reference in normal form leads to, if it can be read here.
+    pub(super) fn named(&mut self, reference: &str) -> Option<Object> {
         let nesting = Nesting { schemas: self.outer + self.depth, merges: self.merges };
         self.source.named(&pointer::referenced(reference)?, nesting)
     }

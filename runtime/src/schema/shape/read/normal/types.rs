@@ -11,6 +11,16 @@ const LEGAL: [&str; 7] = ["string", "number", "integer", "boolean", "object", "a
 /// The valid types a schema names, without duplicates; empty for any.
 pub(super) type Types = Vec<&'static str>;
 
+/// Returns the types that a schema in normal form names.
+pub(super) fn stated(schema: &Object) -> Types {
+    let named = |value: &Value| LEGAL.into_iter().find(|name| value == name);
+    match schema.get("type") {
+        Some(Value::Array(listed)) => listed.iter().filter_map(named).collect(),
+        Some(one) => named(one).into_iter().collect(),
+        None => Types::new(),
+    }
+}
+
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Reads `type`, and the format of a misspelt type. Returns the types that other keywords apply to.
     pub(super) fn types(&mut self, object: &'a Object, out: &mut Object) -> Types {

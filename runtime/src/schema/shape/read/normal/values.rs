@@ -58,7 +58,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if !["default", "example", "examples"].iter().any(|keyword| object.contains_key(*keyword)) {
             return;
         }
-        let shape = build::shape(&Value::Object(out.clone()), String::new(), "", &mut Vec::new());
+        let rules = out.get("$ref").and_then(Value::as_str).and_then(|text| self.target(text));
+        let types = &rules.as_ref().map_or_else(|| types.clone(), types::stated);
+        let rules = Value::Object(rules.unwrap_or_else(|| out.clone()));
+        let shape = build::shape(&rules, String::new(), "", &mut Vec::new());
         if let Some(value) = object.get("default")
             && let Some(value) =
                 self.at("default", |reader| reader.default(value, object, types, out, &shape))
@@ -69,6 +72,17 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         if !examples.is_empty() {
             out.insert("examples".to_owned(), Value::Array(examples));
         }
+    }
+
+    /// Returns the named schema at the end of a chain of references, unless it is being read.
+    fn target(&mut self, reference: &str) -> Option<Object> {
+        let mut target = self.named(reference)?;
+        // One may be only another name for the next.
+        for _ in 0..8 {
+            let Some(next) = target.get("$ref").and_then(Value::as_str) else { return Some(target) };
+            target = self.named(next)?;
+        }
+        None
     }
 
     /// Reads the examples that fit their schema.
