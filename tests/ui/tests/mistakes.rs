@@ -7,10 +7,8 @@ use std::process::Command;
 use needs::{Need, skip};
 
 #[path = "../../src/golden.rs"]
-#[allow(dead_code, reason = "this test needs some of it")]
 mod golden;
 #[path = "../../src/needs.rs"]
-#[allow(dead_code, reason = "this test needs some of it")]
 mod needs;
 
 /// The texts are rustc's too, so they are compared for one version of it.

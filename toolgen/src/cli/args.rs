@@ -140,10 +140,10 @@ pub(super) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
     let Some((name, matches)) = matches.subcommand() else {
         return Err(command.error(ErrorKind::MissingSubcommand, "name a command"));
     };
-    let task = task(name, matches).map_err(|message| {
-        // With the usage of that command.
-        let of = command.find_subcommand_mut(name).expect("it was found in the words");
-        of.error(ErrorKind::ValueValidation, message)
+    let task = task(name, matches).map_err(|message| match command.find_subcommand_mut(name) {
+        // With its usage.
+        Some(command) => command.error(ErrorKind::ValueValidation, message),
+        None => command.error(ErrorKind::ValueValidation, message),
     })?;
     Ok(Invocation { task })
 }
