@@ -1,5 +1,6 @@
 //! What values to choose from are called, and what they mean.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ pub struct Choices(Option<Arc<Named>>);
 struct Named {
     type_name: String,
     choices: Vec<Choice>,
+    /// Where each value stands, by its JSON text: lists may have tens of thousands.
+    places: BTreeMap<String, usize>,
 }
 
 /// What a document calls one value.
@@ -37,7 +40,12 @@ impl Choices {
     #[must_use]
     pub fn new(type_name: &str, choices: Vec<Choice>) -> Choices {
         let is_empty = type_name.is_empty() && choices.is_empty();
-        Choices((!is_empty).then(|| Arc::new(Named { type_name: type_name.to_owned(), choices })))
+        Choices((!is_empty).then(|| {
+            // The first counts where a value is listed twice.
+            let places =
+                choices.iter().enumerate().rev().map(|(at, choice)| (key(&choice.value), at)).collect();
+            Arc::new(Named { type_name: type_name.to_owned(), choices, places })
+        }))
     }
 
     /// Whether nothing has a name or a meaning.
@@ -55,7 +63,8 @@ impl Choices {
     /// Returns what a value is called.
     #[must_use]
     pub fn of(&self, value: &Literal) -> Option<&Choice> {
-        self.all().iter().find(|choice| choice.value == *value)
+        let named = self.0.as_deref()?;
+        named.places.get(&key(value)).map(|at| &named.choices[*at]).filter(|choice| choice.value == *value)
     }
 
     /// Whether values have names.
@@ -94,6 +103,11 @@ impl Choices {
     fn all(&self) -> &[Choice] {
         self.0.as_deref().map_or(&[], |named| &named.choices)
     }
+}
+
+/// Returns the JSON text of a value, which is another one for each value.
+fn key(value: &Literal) -> String {
+    value.to_json().to_string()
 }
 
 impl PartialEq for Choices {

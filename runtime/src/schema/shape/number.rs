@@ -98,6 +98,30 @@ fn compare_mixed(int: i128, float: f64) -> Ordering {
     int.cmp(&whole).then_with(|| 0.0_f64.partial_cmp(&float.fract()).unwrap_or(Ordering::Equal))
 }
 
+/// A number in an order of values, in which `1` and `1.0` are equal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByValue(pub(crate) Number);
+
+impl Ord for ByValue {
+    fn cmp(&self, other: &ByValue) -> Ordering {
+        compare(self.0, other.0)
+    }
+}
+
+impl PartialOrd for ByValue {
+    fn partial_cmp(&self, other: &ByValue) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for ByValue {
+    fn eq(&self, other: &ByValue) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for ByValue {}
+
 /// Whether two numbers are the same value.
 pub(crate) fn same_number(a: Number, b: Number) -> bool {
     compare(a, b) == Ordering::Equal
@@ -116,6 +140,10 @@ pub(crate) fn is_multiple(value: Number, step: Number) -> bool {
             let quotient = value / step;
             if !quotient.is_finite() {
                 return value % step == 0.0;
+            }
+            // Of a step that is larger than a value, only zero is a multiple.
+            if quotient.abs() < 0.5 {
+                return value == 0.0;
             }
             (quotient - quotient.round()).abs() <= quotient.abs().max(1.0) * f64::EPSILON * 4.0
         }
@@ -140,6 +168,10 @@ mod tests {
         assert!(
             !is_multiple(Number::Float(1e20), Number::Int(3))
                 && is_multiple(Number::Float(1e20), Number::Int(4))
+        );
+        assert!(
+            !is_multiple(Number::Int(3), Number::Float(1e300))
+                && is_multiple(Number::Int(0), Number::Float(1e300))
         );
         assert!(!is_multiple(Number::Float(0.35), Number::Float(0.1)));
         assert!(!is_multiple(Number::Int(i128::from(u64::MAX)), Number::Int(2)));

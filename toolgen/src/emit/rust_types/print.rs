@@ -287,9 +287,10 @@ fn read_object(name: &str, body: &Struct, out: &mut String) {
     const MAX: usize = 8;
     begin_read(name, out);
     let names = body.fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>();
-    let mut tuples = names.chunks(MAX).rev().map(|names| format!("({},)", names.join(", ")));
-    let last = tuples.next().unwrap_or_else(|| "()".to_owned());
-    let pattern = tuples.fold(last, |rest, tuple| format!("And({tuple}, {rest})"));
+    let mut tuples: Vec<String> = names.chunks(MAX).map(|names| format!("({},)", names.join(", "))).collect();
+    let last = tuples.pop().unwrap_or_else(|| "()".to_owned());
+    let open: String = tuples.iter().map(|tuple| format!("And({tuple}, ")).collect();
+    let pattern = format!("{open}{last}{}", ")".repeat(tuples.len()));
     let keys = body.fields.iter().map(|field| literal::string(&field.key)).collect::<Vec<_>>().join(", ");
     let (pattern, read, extra) = match &body.extra {
         Some((extra, _)) => (format!("({pattern}, {extra})"), "read_all", Some(extra.as_str())),

@@ -5,15 +5,17 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Builder, Object, ReadProblemKind};
+use crate::schema::shape::number::ByValue;
 use crate::schema::shape::pattern;
 use crate::schema::shape::{Kind, Literal, Number, NumberRules, Shape, StringRules};
 
-/// Returns the distinct values. Long lists consist of texts, so texts are not compared pairwise.
+/// Returns the distinct values. Long lists consist of texts or numbers, so those are not compared pairwise.
 fn distinct(listed: Vec<Literal>) -> Vec<Literal> {
-    let mut texts = BTreeSet::new();
+    let (mut texts, mut numbers) = (BTreeSet::new(), BTreeSet::new());
     let mut others: Vec<Literal> = Vec::new();
     let mut is_new = |value: &Literal| match value {
         Literal::String(text) => texts.insert(text.clone()),
+        Literal::Number(number) => numbers.insert(ByValue(*number)),
         value => {
             let new = !others.iter().any(|known| known.same(value));
             if new {
