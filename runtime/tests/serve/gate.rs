@@ -146,7 +146,7 @@ async fn a_session_is_its_principals_alone() {
 #[tokio::test]
 async fn without_a_token_only_this_machine_is_served() {
     let why = server().0.http("0.0.0.0:0").await.unwrap_err().to_string();
-    assert!(why.contains("everybody") && why.contains("bearer token"), "{why}");
+    assert!(why.contains("anyone who can reach") && why.contains("bearer token"), "{why}");
     let (server, _) = server();
     let open = server.bearer("x").http("0.0.0.0:0");
     assert!(tokio::time::timeout(std::time::Duration::from_millis(200), open).await.is_err(), "it serves");
