@@ -295,7 +295,11 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             tool: text("tool"),
             arguments: texts("arguments"),
             dry_run: matches.get_flag("dry-run"),
-            requests: requests(matches)?,
+            requests: {
+                let requests = requests(matches)?;
+                // Who calls is who would name the folder.
+                Requests { files: requests.files.or_else(|| Some(PathBuf::from("."))), ..requests }
+            },
             show_secrets: matches.get_flag("show-secrets"),
         }),
         "serve" => Task::Serve(Box::new(serve::task(matches, selection)?)),

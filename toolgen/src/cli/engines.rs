@@ -28,7 +28,11 @@ pub(super) fn engines(requests: &Requests, options: &Options) -> Result<(Engines
 /// Returns the engine of requests that the user makes. An error says what is wrong with the user's settings.
 pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine, String> {
     let timeout = Duration::from_secs(requests.timeout);
-    let mut engine = HttpEngine::builder().credentials(credentials(options)).timeout(timeout).files_root(".");
+    let mut engine = HttpEngine::builder().credentials(credentials(options)).timeout(timeout);
+    // A model may name any file below the folder.
+    if let Some(folder) = &requests.files {
+        engine = engine.files_root(folder);
+    }
     engine = engine.private_host_remedy(by_option);
     if let Some(url) = &requests.base_url {
         engine = engine.base_url(url);

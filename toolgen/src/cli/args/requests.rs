@@ -19,6 +19,8 @@ pub(in super::super) struct Requests {
     pub(in super::super) oauth: Vec<(String, String)>,
     /// The files of the client's certificate and its key.
     pub(in super::super) identity: Option<(PathBuf, PathBuf)>,
+    /// The folder below which files are read that arguments name; `None`: no file is read.
+    pub(in super::super) files: Option<PathBuf>,
     /// How often a request is repeated.
     pub(in super::super) retries: u32,
     /// How long a call may take, in seconds.
@@ -48,6 +50,7 @@ pub(super) fn with_requests(command: Command) -> Command {
         )
         .arg(path("client-cert", "FILE", "The client's certificate, as PEM").requires("client-key"))
         .arg(path("client-key", "FILE", "The key of the client's certificate, as PEM").requires("client-cert"))
+        .arg(path("files", "FOLDER", "Send files below this folder that arguments name; by default the current folder for `call`, none for `serve`"))
         .arg(
             option("retries", "NUMBER", "How often a request is repeated that may be repeated")
                 .default_value("2")
@@ -76,6 +79,7 @@ pub(super) fn requests(matches: &ArgMatches) -> Result<Requests, String> {
         headers: variables(matches, "header", "NAME")?,
         oauth: pairs(matches, "oauth", ("SCHEME", "TOKEN_URL"))?,
         identity: file("client-cert").zip(file("client-key")),
+        files: file("files"),
         retries: matches.get_one("retries").copied().unwrap_or(2),
         timeout: matches.get_one("timeout").copied().unwrap_or(30),
     })

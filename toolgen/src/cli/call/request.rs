@@ -1,5 +1,7 @@
 //! Builds the request of a dry run.
 
+use std::path::Path;
+
 use base64::Engine as _;
 use serde_json::Value;
 use toolgen::select::did_you_mean;
@@ -35,7 +37,7 @@ pub(super) fn build(
     arguments: &Value,
     output: &mut Output,
 ) -> Result<HttpRequest, String> {
-    let files = FilesRoot::new(".");
+    let files = FilesRoot::new(task.requests.files.as_deref().unwrap_or(Path::new(".")));
     let options = BuildOptions {
         base_url: task.requests.base_url.as_deref(),
         server_variables: &task.requests.server_variables,
