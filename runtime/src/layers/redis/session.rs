@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use redis::Value;
 
-use super::state::{expiry, text};
+use super::state::{LONGEST, text};
 use super::{OnFailure, RedisState, StateError};
 use crate::base::canonical::digest;
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
+use crate::base::time::whole_millis;
 use crate::call::error::ToolError;
 use crate::call::session::{SessionChanges, SessionData, SessionKey, SessionLimits, SessionStore};
 
@@ -154,8 +155,9 @@ impl RedisSessions {
     }
 }
 
+/// Returns a time to live, or how long ago something was, which may be just now.
 fn millis(time: Duration) -> String {
-    expiry(time).to_string()
+    whole_millis(time).min(LONGEST).to_string()
 }
 
 /// Reads the answer of [`LOAD`]. `None`: it is not one.
