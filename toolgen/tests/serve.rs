@@ -200,10 +200,7 @@ fn what_cannot_be_served_is_told_and_nothing_is_printed() {
 
 #[test]
 fn no_file_is_sent_that_the_operator_does_not_allow() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("serve-files");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("photo.png"), "a photo").unwrap();
-    let document = folder.join("photos.json");
+    let document = Path::new(env!("CARGO_TARGET_TMPDIR")).join("serve-photos.json");
     let text = json!({
         "openapi": "3.1.0", "info": {"title": "Photos", "version": "1"},
         "paths": {"/photos": {"post": {
@@ -214,27 +211,19 @@ fn no_file_is_sent_that_the_operator_does_not_allow() {
     });
     fs::write(&document, text.to_string()).unwrap();
     let url = echo();
-    let here = folder.to_str().unwrap();
+    // A file below the folder in which the tests run.
     let call = |path: &str, more: &[&str]| {
+        let words = [&[document.to_str().unwrap(), "--base-url", &url], more].concat();
         let arguments = json!({"name": "addPhoto", "arguments": {"body": {"path": path}}});
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
-        command.arg("serve").arg(&document).args(["--base-url", &url]).args(more).current_dir(&folder);
-        let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = streams.spawn().unwrap();
-        let mut input = child.stdin.take().unwrap();
-        for message in begin().iter().chain(&[message(1, "tools/call", &arguments)]) {
-            writeln!(input, "{message}").unwrap();
-        }
-        drop(input);
-        let lines = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
-        let messages: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let (messages, told, fine) = session(&words, &[], &[message(1, "tools/call", &arguments)]);
+        assert!(fine, "{told}");
         answer(&messages, 1)["result"].clone()
     };
-    let refused = call("photo.png", &[]);
+    let refused = call("Cargo.toml", &[]);
     assert!(refused["isError"] == true && !refused.to_string().contains("POST /photos"), "{refused}");
-    let sent = call("photo.png", &["--files", here]);
+    let sent = call("Cargo.toml", &["--files", "."]);
     assert!(sent["isError"] != true && sent.to_string().contains("POST /photos"), "{sent}");
-    assert_eq!(call("../tmp", &["--files", here])["isError"], true);
+    assert_eq!(call("../Cargo.toml", &["--files", "."])["isError"], true);
 }
 
 #[test]

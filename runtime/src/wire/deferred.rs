@@ -99,8 +99,8 @@ impl Deferred {
     fn anthropic(&self, tools: Vec<Value>) -> Vec<Value> {
         let kind = if self.regex { "regex" } else { "bm25" };
         let name = format!("tool_search_tool_{kind}");
-        let search = json!({ "type": format!("{name}_20251119"), "name": name });
-        let search = Some(search).filter(|_| self.search.is_none());
+        let search = || json!({ "type": format!("{name}_20251119"), "name": name });
+        let search = self.search.is_none().then(search);
         search.into_iter().chain(tools.into_iter().map(|tool| self.marked(tool))).collect()
     }
 

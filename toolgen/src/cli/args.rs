@@ -295,11 +295,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             tool: text("tool"),
             arguments: texts("arguments"),
             dry_run: matches.get_flag("dry-run"),
-            requests: {
-                let requests = requests(matches)?;
-                // Who calls is who would name the folder.
-                Requests { files: requests.files.or_else(|| Some(PathBuf::from("."))), ..requests }
-            },
+            requests: requests(matches)?,
             show_secrets: matches.get_flag("show-secrets"),
         }),
         "serve" => Task::Serve(Box::new(serve::task(matches, selection)?)),

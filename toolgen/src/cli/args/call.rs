@@ -38,4 +38,6 @@ pub(super) fn command() -> Command {
             .arg(flag("dry-run", "Print the request or the command as JSON, run nothing"))
             .arg(flag("show-secrets", "Do not replace secrets by `****` in a dry run")),
     ))
+    // Who calls is who names the files.
+    .mut_arg("files", |files| files.default_value("."))
 }

@@ -50,7 +50,7 @@ pub(super) fn with_requests(command: Command) -> Command {
         )
         .arg(path("client-cert", "FILE", "The client's certificate, as PEM").requires("client-key"))
         .arg(path("client-key", "FILE", "The key of the client's certificate, as PEM").requires("client-cert"))
-        .arg(path("files", "FOLDER", "Send files below this folder that arguments name; by default the current folder for `call`, none for `serve`"))
+        .arg(path("files", "FOLDER", "Read the files that arguments name below this folder; without one, none is read"))
         .arg(
             option("retries", "NUMBER", "How often a request is repeated that may be repeated")
                 .default_value("2")

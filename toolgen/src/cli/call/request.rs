@@ -1,7 +1,5 @@
 //! Builds the request of a dry run.
 
-use std::path::Path;
-
 use base64::Engine as _;
 use serde_json::Value;
 use toolgen::select::did_you_mean;
@@ -37,13 +35,15 @@ pub(super) fn build(
     arguments: &Value,
     output: &mut Output,
 ) -> Result<HttpRequest, String> {
-    let files = FilesRoot::new(task.requests.files.as_deref().unwrap_or(Path::new(".")));
-    let options = BuildOptions {
+    let files = task.requests.files.as_ref().map(FilesRoot::new);
+    let mut options = BuildOptions {
         base_url: task.requests.base_url.as_deref(),
         server_variables: &task.requests.server_variables,
-        files: &files,
         ..BuildOptions::default()
     };
+    if let Some(files) = &files {
+        options.files = files;
+    }
     let no_url = |problems: &[RequestProblem]| problems.iter().all(|p| p.kind == RequestProblemKind::BaseUrl);
     let mut built = http::build(plan, arguments, &options);
     // A relative server is relative to the document's URL, which a file does not have.

@@ -33,15 +33,15 @@ pub fn name_values<'a, S: Source<'a>>(schema: &mut Value, beside: &'a Value, pla
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Keeps what a document calls the values of a list under a key of its own. What holds a schema may say it beside.
     pub(super) fn name_values(&mut self, schema: &mut Object, source: &'a Object) {
-        let own = schema.get("enum");
-        let Some(Value::Array(listed)) = source.get("enum").or(own).cloned() else { return };
         let given = |keyword: &&str| source.get(*keyword).is_some_and(|value| !value.is_null());
         if !NAMES.iter().chain(&MEANINGS).chain(&["x-ms-enum"]).any(given) {
             return;
         }
+        let own = schema.get("enum");
+        let Some(Value::Array(listed)) = source.get("enum").or(own) else { return };
         // A value may be read as one of the type that the schema names.
-        let read = schema.get("enum").and_then(Value::as_array).filter(|read| read.len() == listed.len());
-        let values = read.unwrap_or(&listed).clone();
+        let read = own.and_then(Value::as_array).filter(|read| read.len() == listed.len());
+        let values = read.unwrap_or(listed).clone();
         let mut names = NAMES.iter().find_map(|keyword| self.texts(keyword, source, &values, true));
         let mut meanings = MEANINGS.iter().find_map(|keyword| self.texts(keyword, source, &values, false));
         let mut type_name = "";
