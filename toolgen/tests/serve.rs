@@ -191,6 +191,7 @@ fn what_cannot_be_served_is_told_and_nothing_is_printed() {
         (vec![tasks, "--http", "nonsense"], "write it as 127.0.0.1:8080"),
         (vec![tasks, "--http", "127.0.0.1:0", "--stdio"], "cannot be used with"),
         (vec!["no-such-file.yaml"], "no-such-file.yaml"),
+        (vec![tasks, "off"], "a document is missing"),
     ] {
         let (messages, told, fine) = session(&words, &[], &[]);
         assert!(!fine && messages.is_empty() && told.contains(expected), "{words:?}: {told}");

@@ -263,7 +263,7 @@ pub enum Style {
 pub struct Body {
     /// Whether the body is sent even if no argument for it is given.
     pub required: bool,
-    /// The `Content-Type`.
+    /// The `Content-Type`; for a file also a list of types and ranges that it may have.
     pub media_type: Text,
     /// How the value is written.
     pub codec: Codec,

@@ -130,12 +130,27 @@ pub fn result(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     }
     let mut out = object([("content", Value::Array(content))]);
     if let Some(structured) = structured {
+        stand_alone(&mut out["content"], &structured);
         out["structuredContent"] = structured;
     }
     if is_error {
         out["isError"] = Value::Bool(true);
     }
     out
+}
+
+/// Puts the structured result in a block of its own if it follows other words in a text, as the answer of a service follows
+/// its status: clients that know no structured content read JSON from a block (revision 2025-06-18, "Structured Content").
+fn stand_alone(content: &mut Value, structured: &Value) {
+    let Some(blocks) = content.as_array_mut() else { return };
+    let split = blocks.iter().enumerate().find_map(|(index, block)| {
+        let (head, body) = block.get("text")?.as_str()?.split_once("\n\n")?;
+        let is_result = serde_json::from_str::<Value>(body).is_ok_and(|body| body == *structured);
+        is_result.then(|| (index, [head, body].map(|text| Content::Text(text.to_owned()).to_json())))
+    });
+    if let Some((index, apart)) = split {
+        blocks.splice(index..=index, apart);
+    }
 }
 
 /// Returns the structured result that the tool of a response declares.

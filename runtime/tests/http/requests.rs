@@ -189,6 +189,70 @@ async fn every_kind_of_body_arrives() {
 }
 
 #[tokio::test]
+async fn a_file_is_sent_as_a_type_that_the_document_allows() {
+    for (allowed, file, expected) in [
+        ("image/png, image/jpeg", json!({"base64": "AA=="}), Ok("image/png")),
+        ("image/png, image/jpeg", json!({"base64": "AA==", "filename": "a.jpg"}), Ok("image/jpeg")),
+        ("image/png, image/jpeg", json!({"base64": "AA==", "content_type": "image/jpeg"}), Ok("image/jpeg")),
+        (
+            "image/png, image/jpeg",
+            json!({"base64": "AA==", "content_type": "image/gif"}),
+            Err("image/png, image/jpeg"),
+        ),
+        ("image/png", json!({"base64": "AA==", "content_type": "image/gif"}), Err("image/png")),
+        ("image/*", json!({"base64": "AA==", "content_type": "image/gif"}), Ok("image/gif")),
+        ("image/*", json!({"base64": "AA==", "content_type": "text/plain"}), Err("image/*")),
+        ("*/*", json!({"base64": "AA==", "content_type": "text/x"}), Ok("text/x")),
+    ] {
+        let server = TestServer::ok().await;
+        let sent =
+            call(engine(), with_body(&server.url, allowed, Codec::Binary), json!({ "body": file })).await;
+        match expected {
+            Ok(media_type) => {
+                sent.unwrap();
+                assert_eq!(server.only().header("content-type"), Some(media_type), "{allowed}");
+            }
+            Err(listed) => {
+                let refused = sent.unwrap_err();
+                assert!(refused.to_string().contains(&format!("must be one of {listed}")), "{refused}");
+                assert_eq!((refused.code(), server.seen().len()), ("INVALID_PARAMS", 0));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn members_of_a_header_keep_their_borders() {
+    let of = |url: &str| {
+        let parameters = vec![parameter("tags", Location::Header, Encoding::SIMPLE)].into();
+        RequestPlan { parameters, ..plan("GET", url, "/x") }
+    };
+    assert_eq!(arrived(of, json!({"tags": ["a", "b"]})).await.header("tags"), Some("a,b"));
+    assert_eq!(arrived(of, json!({"tags": "a,b"})).await.header("tags"), Some("a,b"));
+    for value in [json!(["a,b", "c"]), json!({"a": "b,c"}), json!({"a,b": "c"})] {
+        let server = TestServer::ok().await;
+        let refused = call(engine(), of(&server.url), json!({ "tags": value })).await.unwrap_err();
+        assert!(refused.to_string().contains("may not hold a comma"), "{refused}");
+        assert_eq!((refused.code(), server.seen().len()), ("INVALID_PARAMS", 0));
+    }
+}
+
+#[tokio::test]
+async fn large_numbers_are_written_in_digits() {
+    let of = |url: &str| {
+        let parameters = vec![
+            parameter("id", Location::Path, Encoding::SIMPLE),
+            parameter("least", Location::Query, style(Style::Form, true)),
+        ];
+        RequestPlan { parameters: parameters.into(), ..plan("GET", url, "/x/{id}") }
+    };
+    let seen = arrived(of, json!({"id": 1e20, "least": [1e-7, 1.5, 18_446_744_073_709_551_615_u64]})).await;
+    let expected =
+        "GET /x/100000000000000000000?least=0.0000001&least=1.5&least=18446744073709551615 HTTP/1.1";
+    assert_eq!(seen.line, expected);
+}
+
+#[tokio::test]
 async fn a_request_without_a_body_says_so() {
     let seen = arrived(|url| with_body(url, "application/json", Codec::Json), json!({})).await;
     assert_eq!((seen.header("content-length"), seen.header("content-type")), (Some("0"), None));

@@ -79,6 +79,21 @@ async fn a_plain_answer_has_the_declared_content_and_no_keys_of_layers() {
 }
 
 #[tokio::test]
+async fn a_structured_result_after_other_words_is_a_block_of_its_own() {
+    fn given(text: &str) -> ToolResult {
+        ToolResult::text(text).with_details(json!({"rows": [1, 2]}))
+    }
+    let answer = answered(|| given("GET /x → 200\nLink: next\n\n{\"rows\": [1, 2]}"), None).await;
+    let [head, body] = ["GET /x → 200\nLink: next", "{\"rows\": [1, 2]}"];
+    assert_eq!(answer["content"], json!([{"type": "text", "text": head}, {"type": "text", "text": body}]));
+    // Other words stay together.
+    let answer = answered(|| given("a\n\n{\"rows\": []}"), None).await;
+    assert_eq!(answer["content"], json!([{"type": "text", "text": "a\n\n{\"rows\": []}"}]));
+    let answer = answered(|| given("a\n\nb"), None).await;
+    assert_eq!(answer["content"], json!([{"type": "text", "text": "a\n\nb"}]));
+}
+
+#[tokio::test]
 async fn a_result_that_is_too_large_is_an_error_with_its_first_page() {
     let large = || ToolResult::json(json!({"rows": vec![1; 500_000]}));
     let answer = answered(large, Some(1000)).await;

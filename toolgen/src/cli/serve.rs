@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use toolgen::Tool;
+use toolgen::problem::codes;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::mcp::McpEngine;
 use toolgen_runtime::layers::audit::Auditor;
@@ -34,6 +35,15 @@ use super::place::Place;
 /// the rest is served.
 pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
     let (mut compiled, _) = compile_all(&task.selection, &[], output);
+    let is_missing = |one: &Compiled| {
+        one.program.is_none()
+            && one.problems.as_slice().iter().any(|problem| problem.code == codes::UNREADABLE_FILE)
+    };
+    // A word that is no document was meant as something else.
+    if compiled.iter().any(is_missing) {
+        output.complain("nothing is served, because a document is missing");
+        return Ok(Outcome::Problems);
+    }
     for program in compiled.iter_mut().filter_map(|compiled| compiled.program.as_mut()) {
         leave_out(program, meets, output);
     }

@@ -23,6 +23,9 @@ pub(crate) fn spelled(key: &str) -> String {
     };
     let end = rest.trim_end_matches([']', ')']);
     let compared = COMPARISONS.iter().find_map(|(sign, word)| Some((end.strip_suffix(sign)?, word)));
+    // The end of `list<item>` compares nothing.
+    let compared =
+        compared.filter(|(of, word)| **word != "gt" || of.matches('<').count() <= of.matches('>').count());
     match compared {
         Some((of, word)) if !of.is_empty() && !of.ends_with(['<', '>', '=', '!']) => {
             format!("{start}{}_{word}", of.trim_end_matches(['[', '(', '_', ' ']))

@@ -129,6 +129,8 @@ fn signs_of_keys_are_words() {
     let names =
         ["type", "at_type", "dollar_type", "name_star", "name", "top", "created_gte", "created", "a_b"];
     assert_eq!(keys.map(|key| named[key].as_str()), names);
+    // Brackets that close are no comparison.
+    assert_eq!(portable_keys(["array<any>"])["array<any>"], "array_any");
     // Where somebody has the word already, the suffix tells them apart.
     let named = portable_keys(["at", "at<", "at_lt", "type", "@type", "at_type"]);
     assert!(named["at<"].starts_with("at_lt_") && named["@type"].starts_with("type_"), "{named:?}");

@@ -87,8 +87,8 @@ fn encode(
         }
         Codec::Binary => {
             let file = File::read(argument, value, files)?;
-            let of_file = file.media_type(&plan.media_type);
-            Ok((concrete(&plan.media_type, &of_file).to_owned(), Body::Bytes(file.content)))
+            let media_type = file.media_type(argument, &plan.media_type)?;
+            Ok((media_type, Body::Bytes(file.content)))
         }
     }
 }
@@ -196,8 +196,22 @@ impl File {
 impl File {
     /// Returns the media type to send the file as, of those that are allowed: a list whose members may be ranges. It is
     /// what the argument says, or what the name or the first bytes of the file say, or the first that is no range.
-    pub(super) fn media_type(&self, allowed: &str) -> String {
+    pub(super) fn media_type(&self, argument: &str, allowed: &str) -> Result<String, RequestProblem> {
         let listed = || allowed.split(',').map(str::trim).filter(|one| !one.is_empty());
+        if let Some(asked) = &self.content_type {
+            let kind = essence(asked);
+            let taken = listed().any(|one| one == "*/*" || is_of(&kind, one)) || allowed.is_empty();
+            // The document's own words may have parameters.
+            let declared = listed().find(|one| *one != "*/*" && kind == *asked && essence(one) == kind);
+            return match taken {
+                true => Ok(declared.unwrap_or(asked).to_owned()),
+                false => {
+                    let all = listed().collect::<Vec<_>>().join(", ");
+                    let message = format!("`{argument}`: `content_type` must be one of {all}");
+                    Err(RequestProblem::new(RequestProblemKind::File, argument, message))
+                }
+            };
+        }
         let name = self.filename.as_deref().unwrap_or_default();
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
         let of_name = ending.as_deref().and_then(|ending| {
@@ -210,7 +224,7 @@ impl File {
         let fits = |kind: &&str| listed().any(|one| is_of(kind, one));
         let found = of_name.filter(fits).or_else(|| of_content.filter(fits));
         let found = found.or_else(|| listed().find(|one| !one.contains('*'))).map(str::to_owned);
-        self.content_type.clone().or(found).unwrap_or_else(|| "application/octet-stream".to_owned())
+        Ok(found.unwrap_or_else(|| "application/octet-stream".to_owned()))
     }
 }
 

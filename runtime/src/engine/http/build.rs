@@ -10,7 +10,7 @@ use super::request::{
 use super::{body, secret, style, url, xml};
 use crate::base::json::type_name;
 use crate::base::media_type::essence;
-use crate::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan};
+use crate::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan, Style};
 
 /// Builds the request of a call, without credentials ([`authorize`](super::authorize) adds them).
 ///
@@ -159,6 +159,10 @@ fn header(
     };
     let problem = if !is_token(name) {
         format!("`{name}` is not the name of a header")
+    } else if matches!(parameter.encoding, Encoding::Style { style: Style::Simple, .. }) && holds_comma(value)
+    {
+        let argument = &parameter.argument;
+        format!("a member of `{argument}` may not hold a comma: the header separates members by commas")
     } else if text.chars().any(|char| char.is_control() && char != '\t') {
         format!("`{}` may not hold line breaks or other control characters", parameter.argument)
     } else {
@@ -166,6 +170,16 @@ fn header(
     };
     problems.push(RequestProblem::new(RequestProblemKind::Header, parameter.argument.as_str(), problem));
     None
+}
+
+/// Whether a member of a list or an object holds what stands between members in a header.
+fn holds_comma(value: &Value) -> bool {
+    let holds = |member: &Value| style::text(member).contains(',');
+    match value {
+        Value::Array(items) => items.iter().any(holds),
+        Value::Object(fields) => fields.iter().any(|(key, value)| key.contains(',') || holds(value)),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> R
     let planned = plan.map_or("", |plan| plan.content_type.as_str());
     if plan.is_some_and(|plan| plan.file) {
         let file = File::read(name, value, files)?;
-        let content_type = file.media_type(planned);
+        let content_type = file.media_type(name, planned)?;
         return Ok(Piece {
             name: name.to_owned(),
             // Without a file name servers treat the part as a plain field.

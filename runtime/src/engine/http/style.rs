@@ -12,7 +12,7 @@
 //! - Swagger 2.0 has delimiters in paths, headers and parts of forms, too, and the tab among them.
 //! - `spaceDelimited` and `pipeDelimited` with `explode`, and either of a plain value, are written as `form`.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::encode::{Escape, escape};
 use crate::spec::plan::Style;
@@ -24,11 +24,21 @@ enum Parts {
     Object(Vec<(String, String)>),
 }
 
-/// Returns a value as plain text: strings unchanged, everything else as JSON.
+/// Returns a value as plain text: strings unchanged, numbers in digits, everything else as JSON.
 pub(super) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        Value::Number(number) => digits(number),
         other => other.to_string(),
+    }
+}
+
+/// Returns a number without an exponent, which JSON has and few readers of a path or a query do: `1e20` is an integer, too.
+fn digits(number: &Number) -> String {
+    let text = number.to_string();
+    match number.as_f64() {
+        Some(float) if text.contains('e') => float.to_string(),
+        _ => text,
     }
 }
 

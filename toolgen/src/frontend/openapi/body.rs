@@ -154,15 +154,16 @@ impl<'a> Context<'a> {
             // Another media type does not matter any more.
             self.broken = before;
             self.cause.clone_from(&cause);
-            if names.len() > 1 {
+            let alike = files_alike(media_type, &node, &media);
+            if names.len() > alike.len() {
                 self.report(
                     codes::MEDIA_TYPE,
                     &body.place,
-                    format!("of {} the body is sent as {media_type}", names.join(", ")),
+                    format!("of {} the body is sent as {}", names.join(", "), alike.join(" or ")),
                     "remove the media types you do not want",
                 );
             }
-            return Ok(Some((media_type.trim().to_owned(), node, shape)));
+            return Ok(Some((alike.join(", "), node, shape)));
         }
         if names.is_empty() {
             self.report(
@@ -255,7 +256,11 @@ impl<'a> Context<'a> {
                 if self.is_structured(&shape) {
                     self.not_written(media_type, &media.pointer, "the body is one argument, a file");
                 }
-                return Written { codec: Codec::Binary, shape: file_shape(&shape.description), files: true };
+                return Written {
+                    codec: Codec::Binary,
+                    shape: file_shape(&shape.description, media_type),
+                    files: true,
+                };
             }
         };
         Written { codec, shape, files: false }
@@ -295,6 +300,17 @@ impl<'a> Context<'a> {
             kind => is(&kind),
         }
     }
+}
+
+/// Returns the media types that a file may be sent as: the chosen one, and those of other files with the same schema.
+fn files_alike<'a>(chosen: &'a str, node: &Node<'_>, media: &[(&'a str, Node<'_>)]) -> Vec<&'a str> {
+    let schema = |node: &Node<'_>| node.get("schema").map(|schema| schema.value.clone());
+    let is_file = |name: &str| media::kind(name) == Medium::Binary;
+    let others = media.iter().filter(|(name, other)| {
+        *name != chosen && is_file(chosen) && is_file(name) && schema(other) == schema(node)
+    });
+    let all = std::iter::once(chosen).chain(others.map(|(name, _)| *name));
+    all.map(str::trim).collect()
 }
 
 /// The maximum number of unions inside each other whose variants are looked at: a union may contain itself.

@@ -100,13 +100,13 @@ impl<'a> Context<'a> {
     /// beside a file cannot be told from it, so such a union stays as it is, and a problem says so.
     fn take_file(&mut self, shape: &mut Shape, content_type: &str, place: &Pointer) -> bool {
         if self.is_file(shape, content_type) {
-            *shape = file_shape(&shape.description);
+            *shape = file_shape(&shape.description, content_type);
             return true;
         }
         if let Kind::Array(rules) = &mut shape.kind {
             let is_file = self.is_file(&rules.items, content_type);
             if is_file {
-                rules.items = file_shape("").into();
+                rules.items = file_shape("", content_type).into();
             }
             return is_file;
         }
@@ -254,20 +254,29 @@ fn described(said: &str, how: &str) -> Text {
     if said.is_empty() { how.to_owned().into() } else { format!("{said} ({how})").into() }
 }
 
-/// Returns the shape of a file argument: see [`FILE_FIELDS`].
-pub(super) fn file_shape(said: &str) -> Shape {
+/// Returns the shape of a file argument: see [`FILE_FIELDS`]. Of the media types that are allowed, a list whose members may be
+/// ranges, the model chooses if there is a choice.
+pub(super) fn file_shape(said: &str, allowed: &str) -> Shape {
     let description = described(said, "A file: give exactly one of `path` and `base64`.");
+    let one = !allowed.is_empty() && !allowed.contains([',', '*']);
+    let any = allowed.is_empty() || allowed.split(',').any(|one| one.trim() == "*/*");
+    let media_type = match any {
+        true => "Media type, such as image/png.".to_owned(),
+        false => format!("Media type, of these: {allowed}."),
+    };
     let about = [
         "Path of a local file to send.",
         "The content, base64-encoded.",
         "Name to send it under.",
-        "Media type, such as image/png.",
+        media_type.as_str(),
     ];
-    let field = |(name, about): (&'static str, &'static str)| {
-        let shape = Shape { description: about.into(), ..Shape::of(Kind::String(StringRules::ANY)) };
+    let field = |(name, about): (&'static str, &str)| {
+        let about = about.to_owned().into();
+        let shape = Shape { description: about, ..Shape::of(Kind::String(StringRules::ANY)) };
         Field { name: name.into(), shape, ..Field::OPTIONAL }
     };
-    let fields = FILE_FIELDS.into_iter().zip(about).map(field).collect();
+    let offered = FILE_FIELDS.into_iter().zip(about).take(if one { 3 } else { 4 });
+    let fields = offered.map(field).collect();
     let rules = ObjectRules { fields, extra: Extra::Closed, ..ObjectRules::ANY };
     Shape { description, ..Shape::of(Kind::Object(rules)) }
 }

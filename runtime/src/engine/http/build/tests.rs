@@ -68,8 +68,7 @@ fn a_path_value_cannot_change_the_path() {
     assert!(kinds(&two, &json!({"a": ".", "b": "."})).contains(&RequestProblemKind::UnsafePath));
     let fixed = path_plan("/x/.{a}/y", &["a"]);
     assert!(kinds(&fixed, &json!({"a": "."})).contains(&RequestProblemKind::UnsafePath));
-    let label =
-        Encoding::Style { style: crate::spec::plan::Style::Label, explode: false, allow_reserved: false };
+    let label = Encoding::Style { style: Style::Label, explode: false, allow_reserved: false };
     let label = self::plan("/x/{a}", vec![parameter("a", Location::Path, label)]);
     assert_eq!(kinds(&label, &json!({"a": ""})), [RequestProblemKind::UnsafePath]);
 }
@@ -236,7 +235,7 @@ fn form_bodies() {
         encoding,
     };
     let style = |style, explode| Some(Encoding::Style { style, explode, allow_reserved: false });
-    use crate::spec::plan::Style::{DeepObject, Form};
+    use Style::{DeepObject, Form};
     let parts = vec![
         part("deep", "", style(DeepObject, true)),
         part("flat", "", style(Form, false)),

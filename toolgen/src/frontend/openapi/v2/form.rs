@@ -83,9 +83,9 @@ impl<'a> Context<'a> {
         let is_file = |text: Option<&str>| text.is_some_and(|text| text.eq_ignore_ascii_case("file"));
         let items = node.get("items");
         let shape = if is_file(node.text("type")) {
-            file_shape(&given.prose())
+            file_shape(&given.prose(), "")
         } else if items.is_some_and(|items| is_file(items.text("type"))) {
-            let items = file_shape("").into();
+            let items = file_shape("", "").into();
             let mut list = Shape::of(Kind::Array(ArrayRules { items, ..ArrayRules::ANY }));
             self.parameter_remarks(given, &mut list);
             list
