@@ -40,7 +40,7 @@ pub use position::Position;
 use crate::problem::{Code, Problems, codes};
 
 /// The maximum size of a document, in bytes.
-pub const MAX_BYTES: usize = 64 * 1024 * 1024;
+pub const MAX_BYTES: usize = 128 * 1024 * 1024;
 
 /// The maximum nesting of a document.
 pub const MAX_DEPTH: usize = 512;
@@ -230,7 +230,7 @@ fn decode(mut bytes: Vec<u8>, findings: &mut Vec<Finding>) -> String {
     };
     if bytes.len() > MAX_BYTES {
         let message = format!("the document is larger than {} MB", MAX_BYTES / 1024 / 1024);
-        return refuse(&message, "split the document");
+        return refuse(&message, "split the document, or take a version of it in which `$ref` stands for what is repeated");
     }
     let save = "save the document as UTF-8";
     match bytes.as_slice() {

@@ -249,7 +249,7 @@ pub(super) fn told(refused: Refused) -> (&'static str, &'static str) {
         Refused::NoFile => ("is a folder or a device, and is not read", "name a file"),
         Refused::TooLarge => (
             "is too large, or one of too many files, and is not read",
-            "a file has at most 64 MB, and all files of a document together 256 MB",
+            "a file has at most 128 MB, and all files of a document together 256 MB",
         ),
         Refused::Unreadable => ("cannot be read", "correct that file; its own problems are reported"),
     }

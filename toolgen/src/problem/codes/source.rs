@@ -11,7 +11,7 @@ script to the folder of the package.
     error[E0101]: there is no such file
 ";
     NOT_TEXT = "E0102", "The file is not a text of reasonable size", "
-A document is UTF-8 text of at most 64 MB. This one is larger, is in another encoding (UTF-16, UTF-32), or is a
+A document is UTF-8 text of at most 128 MB. This one is larger, is in another encoding (UTF-16, UTF-32), or is a
 binary file.
 
 Save the document as UTF-8. Many small documents compile as well as a large one: `cargo toolgen` takes several.
