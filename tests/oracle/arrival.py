@@ -11,9 +11,11 @@ from urllib.parse import quote, unquote, urlsplit
 
 import wire
 import xmlread
+import yaml
 from openapi import Api, Operation, Parameter
 from wire import Pair, Undecoded
 
+YAML = {"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"}
 # Headers an HTTP client adds of itself.
 OWN_HEADERS = {"accept", "accept-encoding", "content-type", "content-length", "host", "user-agent"}
 
@@ -68,6 +70,10 @@ class Judge:
         self.parameters = api.parameters(operation)
         declared = {p.name for p in self.parameters if p.location == "path"}
         in_template = re.findall(r"\{([^{}]*)\}", self.template)
+        # `?city={city}` in a path: the parameter `city` of the path stands in the query.
+        in_query = {v[1:-1]: k for k, v in self.fixed if re.fullmatch(r"\{[^{}]*\}", v)}
+        self.fixed = [(k, v) for k, v in self.fixed if v[1:-1] not in in_query]
+        self.parameters += [Parameter(k, "query", True, "form", False, False, None) for name, k in in_query.items() if name in declared]
         self.parameters = [p for p in self.parameters if p.location != "path" or p.name in in_template]
         self.parameters += [Parameter(n, "path", True, "simple", False, False, None) for n in in_template if n not in declared]
         # Free names in the query may be percent-encoded either way unless reserved characters are allowed.
@@ -117,7 +123,8 @@ class Judge:
                 return given.path[max(given.path.find(self.template.split("{")[0]), 0) :]
             if base.scheme and (base.scheme.lower(), base.hostname) != (given.scheme, given.hostname):
                 return None
-            prefix = "/" + base.path.strip("/") if base.path.strip("/") else ""
+            path = base.path.rstrip("/")
+            prefix = path if path.startswith("/") or not path else f"/{path}"
             # A base named by the caller replaces a relative server, or goes before it.
             if given.path.startswith(prefix) or not base.scheme:
                 rest = given.path.removeprefix(prefix)
@@ -152,12 +159,14 @@ class Judge:
         if not fitting:
             raise Undecoded(f"Content-Type {media_type!r} is none of {list(offered)}")
         self.media = self.api.resolve(offered[fitting[0]])
-        if kind == "application/json" or kind.endswith("+json"):
+        if kind.endswith(("/json", "+json")):
             return ("json", _json(request.body))
         schema = self.media.get("schema") if isinstance(self.media, dict) else None
+        if kind in YAML and wire.is_structured(self.api, schema):
+            return ("json", _yaml(request.body))
         if (kind in ("application/xml", "text/xml") or kind.endswith("+xml")) and wire.is_structured(self.api, schema):
             return ("xml", xmlread.read(self.api, schema, request.body))
-        if kind == "application/x-www-form-urlencoded":
+        if kind == "application/x-www-form-urlencoded" and (schema is None or wire.is_structured(self.api, schema)):
             return ("form", wire.pairs(request.body.decode()))
         if kind == "multipart/form-data":
             return ("multipart", wire.multipart(request.body, media_type))
@@ -414,6 +423,13 @@ def file_content(value: Any) -> bytes | None:
     if isinstance(value, dict) and isinstance(value.get("base64"), str) and value.keys() <= {"base64", "filename", "content_type"}:
         return base64.b64decode(value["base64"])
     return None
+
+
+def _yaml(text: bytes) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise Undecoded(f"no YAML: {error}") from None
 
 
 def _json(body: bytes) -> Any:
