@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Map, Value};
+use toolgen_core::internal::pointer;
 
 use crate::base::json::whole;
-use crate::schema::shape::pointer;
 
 pub mod build;
 pub mod choice;
