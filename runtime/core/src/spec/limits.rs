@@ -10,7 +10,7 @@ use crate::spec::{Effects, Files, Network, ToolSpec};
 ///
 /// A tool is allowed exactly if each of its [`Effects`] is within the limit of its kind; a tool that declares none
 /// counts as doing everything. Other declarations (`idempotent`, `open_world`) have no limit:
-/// [`Rules`](crate::layers::policy::Rules) can require them.
+/// `layers::policy::Rules` of `toolgen-runtime` can require them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
     /// Allows only tools that declare themselves read-only, do not destroy and do not write files.

@@ -2,8 +2,8 @@
 //!
 //! It is a JSON file that is reviewed like code, the contract lock: one thing a line, in a stable order, the same for equal
 //! tools. `specs/lock.schema.json` describes it, `cargo toolgen lock` writes it, and [`Surface::drift`] says what a change
-//! of it means. A program whose tools are Rust functions shows its surface by [`export!`](crate::export), and tests it by
-//! [`assert_contract!`](crate::assert_contract).
+//! of it means. A program whose tools are Rust functions shows its surface by `toolgen_runtime::export!`, and tests it by
+//! `toolgen_runtime::assert_contract!`.
 
 mod call;
 mod compare;
