@@ -38,7 +38,7 @@ tidy:
 
 # The documentation of the crates.
 doc:
-    cargo doc -p toolgen-runtime -p toolgen-macros -p toolgen --lib --all-features --no-deps --open
+    cargo doc -p toolgen-core -p toolgen-runtime -p toolgen-macros -p toolgen --lib --all-features --no-deps --open
 
 # The guide in a browser; needs mdbook.
 book:

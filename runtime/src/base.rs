@@ -1,8 +1,9 @@
-//! The foundation: helpers independent of tools.
+//! The foundation: helpers independent of tools. Those that need no runtime are in `toolgen-core`.
 
-pub(crate) mod canonical;
-pub(crate) mod const_text;
+pub(crate) use toolgen_core::internal::{canonical, const_text, frozen, json, printable, sha256, truncate};
+
 #[cfg(test)]
+#[path = "../core/src/base/cpu_time.rs"]
 pub(crate) mod cpu_time;
 #[cfg(feature = "runtime")]
 pub(crate) mod data;
@@ -12,23 +13,16 @@ pub(crate) mod depth;
 pub(crate) mod discreet;
 #[cfg(feature = "runtime")]
 pub(crate) mod exclusion;
-pub(crate) mod frozen;
-#[cfg(feature = "runtime")]
-mod frozen_data;
 #[cfg(feature = "runtime")]
 pub(crate) mod future;
-pub(crate) mod hidden;
 #[cfg(feature = "runtime")]
 pub(crate) mod join;
-pub(crate) mod json;
 #[cfg(feature = "runtime")]
 pub(crate) mod media_type;
 #[cfg(feature = "runtime")]
 pub(crate) mod needle;
-pub(crate) mod printable;
 #[cfg(feature = "runtime")]
 pub(crate) mod secret_names;
-pub(crate) mod sha256;
 #[cfg(feature = "runtime")]
 #[cfg_attr(
     not(all(feature = "mcp", feature = "http")),
@@ -41,4 +35,3 @@ pub(crate) mod sync;
 pub(crate) mod time;
 #[cfg(any(feature = "http", feature = "redis"))]
 pub(crate) mod tls;
-pub(crate) mod truncate;

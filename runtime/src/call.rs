@@ -74,8 +74,8 @@ pub struct ToolCall {
 
 discreet_debug!(ToolCall: id, name, blocked; arguments);
 
-impl serde::Serialize for ToolCall {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl serde_core::Serialize for ToolCall {
+    fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = json!({ "id": self.id, "name": self.name, "arguments": self.arguments });
         if let Some(why) = &self.blocked {
             out["blocked"] = json!(why);
@@ -84,8 +84,8 @@ impl serde::Serialize for ToolCall {
     }
 }
 
-impl<'de> serde::Deserialize<'de> for ToolCall {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+impl<'de> serde_core::Deserialize<'de> for ToolCall {
+    fn deserialize<D: serde_core::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut members = Members::read(deserializer, "ToolCall")?;
         Ok(ToolCall {
             id: members.take("id")?,

@@ -3,7 +3,8 @@
 //! A [`ToolSpec`] says what a tool is and an [`AgentTool`] runs it. A sealed [`Registry`] holds tools, a [`Provider`] offers
 //! some of them to one agent, and each call through a provider passes its layers and gets exactly one answer.
 //!
-//! The modules are floors: each uses only itself and the ones below it.
+//! The modules are floors: each uses only itself and the ones below it. The two lowest are the crate `toolgen-core`, which the
+//! compiler `toolgen` shares; programs name them here.
 //!
 //! | floor | to | modules |
 //! |---|---|---|
@@ -83,10 +84,8 @@ pub mod layers;
 pub mod provider;
 #[cfg(feature = "runtime")]
 pub mod registry;
-pub mod schema;
 #[cfg(feature = "mcp-server")]
 pub mod serve;
-pub mod spec;
 #[cfg(feature = "runtime")]
 pub mod wire;
 
@@ -124,19 +123,17 @@ pub use {
     registry::{Registry, RegistryBuilder, RegistryError, RegistryProblem},
 };
 
-pub use base::frozen::{Frozen, List, Text};
-pub use base::hidden::Hidden;
-pub use base::printable::{printable, visible};
 #[cfg(feature = "typed")]
 pub use engine::typed::{TypedItems, TypedTool};
 pub use function::input::ToolInput;
-pub use schema::shape::{Def, Schema, Shape};
-pub use spec::limits::Limits;
-pub use spec::plan::{Call, RequestPlan, Tool};
-pub use spec::{Effects, ToolName, ToolSpec};
 #[cfg(feature = "runtime")]
 #[doc(no_inline)]
 pub use tokio_util::sync::CancellationToken;
+#[doc(inline)]
+pub use toolgen_core::{
+    Call, Def, Effects, Frozen, Hidden, Limits, List, RequestPlan, Schema, Shape, Text, Tool, ToolName,
+    ToolSpec, printable, schema, spec, visible,
+};
 #[cfg(feature = "macros")]
 pub use toolgen_macros::ToolInput;
 #[cfg(all(feature = "macros", feature = "runtime"))]

@@ -1,9 +1,7 @@
 //! Items that generated code and the compiler need from this crate. Not part of the public interface: they change with
-//! the contract number below.
+//! the number of the contract.
 
-/// The version of the contract between generated code and this crate. It is raised when code from an older `toolgen`
-/// would not compile here, or would change its meaning.
-pub const CONTRACT: u32 = 2;
+pub use toolgen_core::internal::CONTRACT;
 
 /// Checks the contract when generated code is compiled, so that a stale file gives one clear error.
 ///
@@ -25,62 +23,6 @@ pub const fn generated_by(contract: u32) {
              update toolgen-runtime to the version of toolgen"
         );
     }
-}
-
-/// A [`Call`](crate::spec::plan::Call) for the compiler, which has the same version and must handle every kind: unlike
-/// the original, it can be matched exhaustively.
-#[derive(Clone, Copy, Debug)]
-pub enum CallKind<'a> {
-    /// By an HTTP request.
-    Http(&'a crate::spec::plan::RequestPlan),
-    /// By starting a program.
-    Command(&'a crate::spec::plan::CommandPlan),
-    /// By calls of other tools.
-    Compose(&'a crate::spec::plan::ComposePlan),
-    /// By a tool of an MCP server.
-    Mcp(&'a crate::spec::plan::McpPlan),
-    /// By ending the loop of the agent.
-    Complete(&'a crate::spec::plan::CompletePlan),
-    /// By requesting an effect.
-    Effect(&'a crate::spec::plan::EffectPlan),
-    /// By another agent.
-    Agent(&'a crate::spec::plan::AgentPlan),
-    /// By a function that the program implements.
-    Function,
-}
-
-/// Returns the kind of a call.
-#[must_use]
-pub fn kind_of_call(call: &crate::spec::plan::Call) -> CallKind<'_> {
-    use crate::spec::plan::Call;
-    match call {
-        Call::Http(plan) => CallKind::Http(plan),
-        Call::Command(plan) => CallKind::Command(plan),
-        Call::Compose(plan) => CallKind::Compose(plan),
-        Call::Mcp(plan) => CallKind::Mcp(plan),
-        Call::Complete(plan) => CallKind::Complete(plan),
-        Call::Effect(plan) => CallKind::Effect(plan),
-        Call::Agent(plan) => CallKind::Agent(plan),
-        Call::Function => CallKind::Function,
-    }
-}
-
-/// Adds a reference token to a JSON pointer (RFC 6901).
-pub fn push_token(pointer: &mut String, token: &str) {
-    crate::schema::shape::pointer::push(pointer, token);
-}
-
-/// Returns the SHA-256 of bytes, in hexadecimal.
-#[must_use]
-pub fn sha256(bytes: &[u8]) -> String {
-    crate::base::sha256::sha256(bytes)
-}
-
-/// Whether a regular expression of ECMA-262 is found in a text. One that is none, or that would take too long on the
-/// text, is not.
-#[must_use]
-pub fn is_found(pattern: &str, text: &str) -> bool {
-    crate::schema::shape::is_found(pattern, text)
 }
 
 /// Everything a generated constant may name, so that it compiles without the implicit prelude and regardless of other

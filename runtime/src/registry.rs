@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
+use toolgen_core::internal::meant;
 
 pub use unknown::UnknownTool;
 
@@ -21,7 +22,6 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::shown_name;
 use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call_without_layers};
-use crate::schema::shape::decode::say::meant;
 use crate::spec::ToolSpec;
 use crate::spec::graph::{RequirementProblem, problems as requirement_problems};
 use crate::spec::search::SearchIndex;

@@ -1,4 +1,5 @@
-//! The floors of the runtime: its folders are layers, and a module names only modules of its own floor and of lower ones.
+//! The floors of the runtime: the folders of its two crates are layers, and a module names only modules of its own floor and
+//! of lower ones.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -19,34 +20,42 @@ const FLOORS: &[&[&str]] = &[
     &["builtin", "serve"],
 ];
 
-/// What stands beside the floors: the list of them, and what generated code names.
-const BESIDE: &[&str] = &["lib", "private"];
+/// The crates of the floors: the lower ones are compiled once for a program and its build script.
+const CRATES: [&str; 2] = ["runtime/core/src", "runtime/src"];
 
-/// The most files and folders at the top, counting a file and the folder of its name once.
+/// What stands beside the floors: the lists of them, what generated code names, and what the crates have in common.
+const BESIDE: &[&str] = &["lib", "private", "internal"];
+
+/// The most files and folders at the top of a crate, counting a file and the folder of its name once.
 const ROOMS: usize = 15;
 
-fn source() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("runtime/src")
+fn source(of: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(of)
 }
 
-/// All files of code, as paths from `runtime/src`.
-fn files() -> Vec<String> {
-    fn walk(folder: &Path, found: &mut Vec<String>) {
+/// All files of code of a crate, as paths from its source.
+fn files(of: &str) -> Vec<String> {
+    fn walk(source: &Path, folder: &Path, found: &mut Vec<String>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                walk(&path, found);
+                walk(source, &path, found);
             } else if path.extension().is_some_and(|ending| ending == "rs") {
-                let relative = path.strip_prefix(source()).unwrap();
+                let relative = path.strip_prefix(source).unwrap();
                 found.push(relative.to_str().unwrap().replace('\\', "/"));
             }
         }
     }
     let mut found = Vec::new();
-    walk(&source(), &mut found);
+    walk(&source(of), &source(of), &mut found);
     found.sort();
-    assert!(found.len() > 100, "the runtime was not found");
+    assert!(found.len() > 100, "{of} was not found");
     found
+}
+
+/// All files of code, with their crates.
+fn all_files() -> impl Iterator<Item = (&'static str, String)> {
+    CRATES.into_iter().flat_map(|of| files(of).into_iter().map(move |file| (of, file)))
 }
 
 /// The room of a file: the folder or the file at the top that it belongs to.
@@ -87,15 +96,15 @@ fn problem(from: &str, to: &str) -> Option<String> {
 #[test]
 fn no_arrow_runs_up() {
     let mut wrong = Vec::new();
-    for file in files() {
+    for (of, file) in all_files() {
         let is_test = file.ends_with("tests.rs") || file.contains("/tests/") || file.ends_with("model.rs");
         if is_test || BESIDE.contains(&room(&file)) {
             continue;
         }
-        let text = fs::read_to_string(source().join(&file)).unwrap();
+        let text = fs::read_to_string(source(of).join(&file)).unwrap();
         for (line, to) in arrows(&text) {
             if let Some(why) = problem(room(&file), to) {
-                wrong.push(format!("runtime/src/{file}:{line}: {why}"));
+                wrong.push(format!("{of}/{file}:{line}: {why}"));
             }
         }
     }
@@ -104,15 +113,35 @@ fn no_arrow_runs_up() {
 
 #[test]
 fn every_room_is_a_floor() {
-    let mut rooms: Vec<String> = files().iter().map(|file| room(file).to_owned()).collect();
-    rooms.dedup();
-    rooms.sort();
-    rooms.dedup();
-    for room in &rooms {
-        let known = height(room).is_some() || BESIDE.contains(&room.as_str());
-        assert!(known, "`{room}` is no floor: put it on one, or add it to the table and to ARCHITECTURE.md");
+    for of in CRATES {
+        let mut rooms: Vec<String> = files(of).iter().map(|file| room(file).to_owned()).collect();
+        rooms.dedup();
+        rooms.sort();
+        rooms.dedup();
+        for room in &rooms {
+            let known = height(room).is_some() || BESIDE.contains(&room.as_str());
+            assert!(
+                known,
+                "`{room}` is no floor: put it on one, or add it to the table and to ARCHITECTURE.md"
+            );
+        }
+        assert!(
+            rooms.len() <= ROOMS,
+            "{} rooms at the top of {of}, more than {ROOMS}: {rooms:?}",
+            rooms.len()
+        );
     }
-    assert!(rooms.len() <= ROOMS, "{} rooms at the top, more than {ROOMS}: {rooms:?}", rooms.len());
+}
+
+/// What the lower crate shows to the upper one, and to nobody else, stands in one place.
+#[test]
+fn what_is_hidden_is_in_one_place() {
+    let hides = |file: &String| {
+        let text = fs::read_to_string(source(CRATES[0]).join(file)).unwrap();
+        text.contains("#[doc(hidden)]")
+    };
+    let hiding: Vec<String> = files(CRATES[0]).into_iter().filter(hides).collect();
+    assert_eq!(hiding, ["internal.rs", "lib.rs"]);
 }
 
 /// The test sees what it is there to see.

@@ -98,7 +98,9 @@ fn libraries_do_not_print() {
     let mut found = Vec::new();
     for path in files(&[".rs"]) {
         let name = relative(&path);
-        let library = name.starts_with("runtime/src") || name.starts_with("toolgen/src");
+        let library = ["runtime/core/src", "runtime/src", "toolgen/src"]
+            .iter()
+            .any(|library| name.starts_with(library));
         let allowed = ["toolgen/src/cli", "toolgen/src/main.rs", "toolgen/src/build.rs"]
             .iter()
             .any(|allowed| name.starts_with(allowed));
@@ -147,7 +149,7 @@ fn every_example_is_compiled() {
     assert!(documents > 0);
 }
 
-/// The three published crates move in step.
+/// The four published crates move in step.
 #[test]
 fn sibling_versions_are_exact() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
@@ -156,7 +158,7 @@ fn sibling_versions_are_exact() {
         .find_map(|line| line.strip_prefix("version = "))
         .expect("the workspace has a version")
         .trim_matches('"');
-    for name in ["toolgen", "toolgen-macros", "toolgen-runtime"] {
+    for name in ["toolgen", "toolgen-core", "toolgen-macros", "toolgen-runtime"] {
         let wanted = format!("{name} = {{ version = \"={version}\"");
         assert!(manifest.lines().any(|line| line.starts_with(&wanted)), "{name} is not pinned to ={version}");
     }
@@ -498,7 +500,7 @@ fn packages_hold_what_their_code_includes() {
     let mut wrong = Vec::new();
     for path in files(&[".rs"]) {
         let name = relative(&path);
-        let Some(package) = ["runtime", "tool-macros", "toolgen"]
+        let Some(package) = ["runtime/core", "runtime", "tool-macros", "toolgen"]
             .iter()
             .find(|name_of| name.starts_with(&format!("{name_of}/src/")))
         else {
@@ -554,4 +556,25 @@ fn the_oldest_compiler_is_one() {
     });
     let newer: Vec<String> = newer.collect();
     assert!(packages.len() > 50 && newer.is_empty(), "{}", newer.join("\n"));
+}
+
+/// What a program and its build script share is compiled once if both have the same features of it.
+#[test]
+fn a_project_compiles_the_core_once() {
+    let tree = |words: &[&str]| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["tree", "--offline", "--locked", "--prefix", "none"]).args(words).current_dir(root());
+        let output = cargo.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect::<BTreeSet<_>>()
+    };
+    let name = |line: &str| line.split(' ').next().unwrap().to_owned();
+    let shared: BTreeSet<String> =
+        tree(&["-p", "toolgen-core", "-e", "normal"]).iter().map(|line| name(line)).collect();
+    let project = tree(&["-p", "quickstart", "-e", "normal,build", "-f", "{p} [{f}]"]);
+    let mut seen = BTreeSet::new();
+    let twice: Vec<&String> =
+        project.iter().filter(|line| shared.contains(&name(line)) && !seen.insert(name(line))).collect();
+    assert!(seen.contains("toolgen-core") && twice.is_empty(), "compiled twice: {twice:?}");
 }

@@ -24,7 +24,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use toolgen_runtime::spec::docs::{self, Style};
+use toolgen_core::spec::docs::{self, Style};
 
 use crate::contract;
 use crate::emit::{self, ModuleStyle};

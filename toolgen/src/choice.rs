@@ -1,6 +1,6 @@
 //! Selects and names the entries of a document that become tools, by the options, for every front end.
 
-use toolgen_runtime::ToolName;
+use toolgen_core::ToolName;
 
 use crate::names::{Candidate, tool_names, with_namespace};
 use crate::options::Options;

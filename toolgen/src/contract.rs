@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use toolgen_runtime::spec::drift::report::visible;
-use toolgen_runtime::spec::drift::{Change, Class};
-use toolgen_runtime::spec::surface::{SameName, Surface, recorded};
+use toolgen_core::spec::drift::report::visible;
+use toolgen_core::spec::drift::{Change, Class};
+use toolgen_core::spec::surface::{SameName, Surface, recorded};
 
 use crate::frontend::surface::{codes, read};
 use crate::options::Options;

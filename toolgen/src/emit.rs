@@ -27,8 +27,8 @@ mod tests;
 
 use std::fmt::Write as _;
 
-use toolgen_runtime::spec::toolset::Toolset;
-use toolgen_runtime::{Call, Shape, ToolSpec};
+use toolgen_core::spec::toolset::Toolset;
+use toolgen_core::{Call, Shape, ToolSpec};
 
 use crate::tool::{Part, Program, Success, Tool};
 use crate::write::MARK;
@@ -221,7 +221,7 @@ fn header(program: &Program, style: &ModuleStyle) -> String {
         program.kind,
         visible(&program.version),
     );
-    let contract = toolgen_runtime::__private::CONTRACT;
+    let contract = toolgen_core::internal::CONTRACT;
     let _ = writeln!(out, "const _: () = {runtime}::__private::generated_by({contract});");
     out
 }

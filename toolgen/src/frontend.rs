@@ -13,7 +13,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use toolgen_runtime::Effects;
+use toolgen_core::Effects;
 
 use crate::choice::check_credentials;
 use crate::options::Options;

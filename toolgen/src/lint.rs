@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_runtime::spec::lint::{self as texts, Finding, Lint};
-use toolgen_runtime::{Call, Hidden};
+use toolgen_core::spec::lint::{self as texts, Finding, Lint};
+use toolgen_core::{Call, Hidden};
 
 use crate::catalogue;
 use crate::options::Options;

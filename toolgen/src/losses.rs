@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use toolgen_runtime::schema::dialect::Dialect;
-use toolgen_runtime::schema::shape::render::Loss;
+use toolgen_core::schema::dialect::Dialect;
+use toolgen_core::schema::shape::render::Loss;
 
 use crate::choice::{Entry, matched};
 use crate::options::Options;

@@ -8,8 +8,8 @@ mod signs;
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::__private::sha256;
-use toolgen_runtime::spec::MAX_NAME;
+use toolgen_core::internal::sha256::sha256;
+use toolgen_core::spec::MAX_NAME;
 
 pub(crate) use signs::{sign, spelled, worded};
 

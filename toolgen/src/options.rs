@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use toolgen_runtime::schema::shape::Slim;
-use toolgen_runtime::spec::drift::Class;
+use toolgen_core::schema::shape::Slim;
+use toolgen_core::spec::drift::Class;
 
 use crate::emit::TextType;
 use crate::problem::{Level, Levels};
@@ -34,7 +34,7 @@ pub struct Options {
     /// The environment variable that holds the credential of a security scheme, by the scheme's name.
     pub credentials: BTreeMap<String, String>,
     /// How the lists of operations come in pages, where the document does not tell or is wrong. The last one that selects an
-    /// operation counts. For the texts, see [`Pagination`](toolgen_runtime::spec::plan::Pagination); `none` says that
+    /// operation counts. For the texts, see [`Pagination`](toolgen_core::spec::plan::Pagination); `none` says that
     /// there are no pages.
     pub pagination: Vec<(Selector, String)>,
     /// Whether tools whose list comes in pages have an argument by which a model asks for several pages at once.
@@ -257,7 +257,7 @@ impl Options {
         self
     }
 
-    /// Makes the tools of the operations that this selects [`exact`](toolgen_runtime::ToolSpec::exact): a dialect that
+    /// Makes the tools of the operations that this selects [`exact`](toolgen_core::ToolSpec::exact): a dialect that
     /// cannot say every rule of their schemas in keywords refuses them, and a request shows them in the lax dialect of
     /// the provider. Several add up.
     #[must_use]

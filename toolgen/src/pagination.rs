@@ -5,9 +5,9 @@ mod answer;
 mod names;
 mod recognise;
 
-use toolgen_runtime::schema::shape::{Field, Kind, Number, NumberRules, ObjectRules};
-use toolgen_runtime::spec::plan::{NextPage, Pagination};
-use toolgen_runtime::{Call, Shape, ToolSpec};
+use toolgen_core::schema::shape::{Field, Kind, Number, NumberRules, ObjectRules};
+use toolgen_core::spec::plan::{NextPage, Pagination};
+use toolgen_core::{Call, Shape, ToolSpec};
 
 use crate::options::Options;
 use crate::problem::{Problems, codes};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use toolgen_runtime::schema::shape::{Access, Extra, Kind};
-use toolgen_runtime::{Def, List, Shape};
+use toolgen_core::schema::shape::{Access, Extra, Kind};
+use toolgen_core::{Def, List, Shape};
 
 use crate::tool::Tool;
 

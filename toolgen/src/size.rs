@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::slice;
 
-use toolgen_runtime::ToolSpec;
-use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
-use toolgen_runtime::schema::shape::Slim;
-use toolgen_runtime::schema::shape::slim::{Lever, Trim};
+use toolgen_core::ToolSpec;
+use toolgen_core::schema::dialect::{Dialect, JSON_SCHEMA};
+use toolgen_core::schema::shape::Slim;
+use toolgen_core::schema::shape::slim::{Lever, Trim};
 
 use crate::losses::there_are;
 use crate::options::{Options, TokenBudget};

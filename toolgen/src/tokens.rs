@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::Value;
-use toolgen_runtime::ToolSpec;
-use toolgen_runtime::schema::dialect::Dialect;
-use toolgen_runtime::schema::shape::Slim;
-use toolgen_runtime::schema::shape::slim::Trim;
+use toolgen_core::ToolSpec;
+use toolgen_core::schema::dialect::Dialect;
+use toolgen_core::schema::shape::Slim;
+use toolgen_core::schema::shape::slim::Trim;
 use toolgen_runtime::wire::WireFormat;
 
 use crate::options::TokenBudget;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_runtime::spec::plan::McpServer;
-use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
-use toolgen_runtime::{Call, Def, List, Shape, ToolName, ToolSpec};
+use toolgen_core::spec::plan::McpServer;
+use toolgen_core::spec::toolset::{ContextSpec, Toolset};
+use toolgen_core::{Call, Def, List, Shape, ToolName, ToolSpec};
 
 use crate::options::TokenBudget;
 use crate::problem::Levels;
@@ -69,9 +69,9 @@ pub(crate) fn verb_and_subject(title: &str) -> (Option<&str>, &str) {
 }
 
 /// Converts to the runtime's tool, without the origin.
-impl From<Tool> for toolgen_runtime::Tool {
-    fn from(Tool { spec, call, .. }: Tool) -> toolgen_runtime::Tool {
-        toolgen_runtime::Tool { spec, call }
+impl From<Tool> for toolgen_core::Tool {
+    fn from(Tool { spec, call, .. }: Tool) -> toolgen_core::Tool {
+        toolgen_core::Tool { spec, call }
     }
 }
 
@@ -161,8 +161,8 @@ impl Program {
 
     /// Returns the tools of the document and of all that it imports, sorted by name, without their origins.
     #[must_use]
-    pub fn into_tools(self) -> Vec<toolgen_runtime::Tool> {
-        self.all_tools().into_iter().cloned().map(toolgen_runtime::Tool::from).collect()
+    pub fn into_tools(self) -> Vec<toolgen_core::Tool> {
+        self.all_tools().into_iter().cloned().map(toolgen_core::Tool::from).collect()
     }
 
     /// Returns the MCP servers of the document and of all that it imports.

@@ -1,7 +1,7 @@
 //! Plain data as JSON: serialisation of public types without derived code.
 
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, Error};
+use serde_core::Deserialize;
+use serde_core::de::{DeserializeOwned, Deserializer, Error};
 use serde_json::{Map, Value};
 
 /// The members of an object that is being read. Unused members are ignored.
@@ -60,9 +60,9 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// their default value.
 macro_rules! plain_data {
     ($type:ident: $($field:ident),* $(; $($optional:ident),+)?) => {
-        impl serde::Serialize for $type {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                use serde::ser::SerializeMap as _;
+        impl serde_core::Serialize for $type {
+            fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde_core::ser::SerializeMap as _;
                 let mut map = serializer.serialize_map(None)?;
                 $(map.serialize_entry(stringify!($field), &self.$field)?;)*
                 $($(if !$crate::base::data::is_default(&self.$optional) {
@@ -72,8 +72,8 @@ macro_rules! plain_data {
             }
         }
 
-        impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        impl<'de> serde_core::Deserialize<'de> for $type {
+            fn deserialize<D: serde_core::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let mut members = $crate::base::data::Members::read(deserializer, stringify!($type))?;
                 Ok(Self {
                     $($field: members.take(stringify!($field))?,)*

@@ -1,6 +1,6 @@
 //! Calls that are answered but never run.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::json;
 
 use crate::base::data::Members;

@@ -1,7 +1,7 @@
 //! The tools that a call may call in turn.
 
-use serde::de::{Deserializer, Error};
-use serde::{Deserialize, Serialize, Serializer};
+use serde_core::de::{Deserializer, Error};
+use serde_core::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::base::data::Members;

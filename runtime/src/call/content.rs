@@ -1,6 +1,6 @@
 //! Pieces of results, read and written in MCP form.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::base::data::Members;
 use crate::call::result::{Content, ResourceData};
@@ -40,7 +40,7 @@ impl<'de> Deserialize<'de> for Resource {
     }
 }
 
-fn read_data<E: serde::de::Error>(members: &mut Members) -> Result<ResourceData, E> {
+fn read_data<E: serde_core::de::Error>(members: &mut Members) -> Result<ResourceData, E> {
     if members.has("blob") {
         members.take("blob").map(ResourceData::Base64)
     } else {

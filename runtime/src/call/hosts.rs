@@ -1,7 +1,9 @@
 //! The hosts that a call may reach.
 
+use toolgen_core::internal::hosts;
+
 use crate::call::context::ToolContext;
-use crate::spec::{Network, hosts};
+use crate::spec::Network;
 
 impl ToolContext {
     /// Restricts the call to those of these hosts that it may already reach: the list can shrink but never grow, and what

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use toolgen_core::internal::{BorrowedValue, is_exact, rounded_integers};
 
 use crate::base::depth::{MOST, shallow};
 use crate::base::future::BoxFuture;
@@ -21,9 +22,7 @@ use crate::call::result::ToolResult;
 
 use crate::call::provider_context::{FactoryError, ProviderContext};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
-use crate::schema::shape::decode::borrowed::BorrowedValue;
-use crate::schema::shape::decode::integers::rounded_integers;
-use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned, exact::is_exact};
+use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_owned};
 use crate::schema::shape::render::render_input;
 use crate::spec::{Effects, Timeout, ToolSpec};
 

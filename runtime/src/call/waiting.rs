@@ -5,7 +5,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde::de::Error;
+use serde_core::de::Error;
 use serde_json::{Value, json};
 
 use crate::base::data::Members;

@@ -35,6 +35,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgen_core::internal::pointer;
 
 use crate::base::frozen::{List, Text};
 use crate::base::future::BoxFuture;
@@ -45,7 +46,7 @@ use crate::call::tool::AgentTool;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::read::{ReadProblem, read_document};
 use crate::schema::shape::render::render_input;
-use crate::schema::shape::{Def, Kind, Shape, find_def, pointer};
+use crate::schema::shape::{Def, Kind, Shape, find_def};
 use crate::spec::{Effects, NameError, Timeout, ToolName, ToolSpec};
 
 /// The closure of a tool.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use toolgen_core::internal::{CallKind, kind_of_call};
+
 use super::local::LocalEngine;
 use crate::base::frozen::{Frozen, Text};
 use crate::call::provider_context::FactoryError;
@@ -149,18 +151,18 @@ impl Engines {
 
 /// Says which engine is missing, and how to add it.
 fn lacking(call: &Call) -> &'static str {
-    match call {
-        Call::Http(_) => "an HTTP request needs `.with(HttpEngine::builder().build()?)` (feature `http`)",
-        Call::Command(_) => {
+    match kind_of_call(call) {
+        CallKind::Http(_) => "an HTTP request needs `.with(HttpEngine::builder().build()?)` (feature `http`)",
+        CallKind::Command(_) => {
             "a command needs the feature `executor` of toolgen-runtime, or `process` to run it here"
         }
-        Call::Mcp(_) => "a tool of an MCP server needs `.with(McpEngine::new())` (feature `mcp`)",
-        Call::Agent(_) => "an agent needs `.with(AgentEngine::new(runner))` (feature `agent`)",
-        Call::Function => {
+        CallKind::Mcp(_) => "a tool of an MCP server needs `.with(McpEngine::new())` (feature `mcp`)",
+        CallKind::Agent(_) => "an agent needs `.with(AgentEngine::new(runner))` (feature `agent`)",
+        CallKind::Function => {
             "no table has a function of this name: implement the trait of the generated module, or add it with \
              `.with(FunctionTable::new().with(name, function))`"
         }
-        Call::Compose(_) | Call::Complete(_) | Call::Effect(_) => {
+        CallKind::Compose(_) | CallKind::Complete(_) | CallKind::Effect(_) => {
             "this kind of call needs no engine of its own"
         }
     }

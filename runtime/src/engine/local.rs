@@ -6,6 +6,7 @@ mod signal;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgen_core::internal::{CallKind, kind_of_call};
 
 use super::Engine;
 use super::arguments::complete;
@@ -55,11 +56,15 @@ impl AgentTool for LocalTool {
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         let arguments = complete(self.spec(), params);
         Box::pin(async move {
-            match &self.0.call {
-                Call::Compose(plan) => compose::run(plan, &arguments, ctx).await,
-                Call::Complete(plan) => signal::complete(plan, self.spec(), arguments),
-                Call::Effect(plan) => signal::effect(plan, arguments),
-                Call::Http(_) | Call::Command(_) | Call::Mcp(_) | Call::Agent(_) | Call::Function => {
+            match kind_of_call(&self.0.call) {
+                CallKind::Compose(plan) => compose::run(plan, &arguments, ctx).await,
+                CallKind::Complete(plan) => signal::complete(plan, self.spec(), arguments),
+                CallKind::Effect(plan) => signal::effect(plan, arguments),
+                CallKind::Http(_)
+                | CallKind::Command(_)
+                | CallKind::Mcp(_)
+                | CallKind::Agent(_)
+                | CallKind::Function => {
                     Err(ToolError::failed_with("wrong_engine", "this engine does not run this kind of tool"))
                 }
             }

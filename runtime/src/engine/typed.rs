@@ -6,7 +6,7 @@ pub mod json;
 pub mod link;
 mod text;
 
-use serde::Serialize;
+use serde_core::Serialize;
 use serde_json::Value;
 
 #[cfg(feature = "runtime")]
@@ -16,7 +16,7 @@ use crate::spec::plan::Tool;
 pub use json::{FromJson, JsonError, ToJson};
 pub use link::Link;
 #[doc(hidden)]
-pub use serde;
+pub use serde_core;
 
 /// The arguments of one tool as a struct, declared by generated code:
 ///
@@ -45,7 +45,7 @@ pub trait TypedTool: Serialize + Sized {
 /// [`HttpEngine::items_of`](crate::engine::http::HttpEngine::items_of).
 pub trait TypedItems: TypedTool {
     /// An item; `serde_json::Value` if the document does not say what it is.
-    type Item: serde::de::DeserializeOwned;
+    type Item: serde_core::de::DeserializeOwned;
 }
 
 /// Returns the arguments of a function as their type.

@@ -33,12 +33,13 @@
 //! }
 //! ```
 
+use toolgen_core::internal::is_told;
+
 use super::dialect_check::{of_shape, refuse};
 use crate::base::const_text::{ConstText, same};
 use crate::base::frozen::Text;
 use crate::function::input::ToolInput;
 use crate::schema::dialect::Dialect;
-use crate::schema::shape::is_told;
 use crate::schema::shape::{Field, Kind, NumberRules, Shape, StringRules};
 
 /// Refuses an argument whose rules a dialect would lose.

@@ -66,8 +66,6 @@ use serde_json::Value;
 pub use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::schema::shape::{Kind, Shape};
 
-#[doc(hidden)]
-pub use crate::schema::shape::decode::borrowed::BorrowedValue;
 pub use defs::Defs;
 #[doc(hidden)]
 pub use defs::{DefaultKept, DefaultTold, Defaults};
@@ -75,6 +73,8 @@ pub use defs::{DefaultKept, DefaultTold, Defaults};
 pub(crate) use named_shapes::with_named_shapes;
 #[doc(hidden)]
 pub use rules::{Lit, Rules, arguments, field, items_of, object, refine, relation};
+#[doc(hidden)]
+pub use toolgen_core::internal::BorrowedValue;
 
 /// A type that can be an argument of a tool, or part of one.
 ///

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::fmt::{Debug, Display};
 use std::marker::PhantomData;
 
-use serde::Serialize;
+use serde_core::Serialize;
 
 use crate::base::frozen::Frozen;
 use crate::call::control::{Control, Effect, InputRequest};

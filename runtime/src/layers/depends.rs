@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use toolgen_core::internal::{Found, find_field, in_order};
 
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
@@ -18,7 +19,6 @@ use crate::call::session::Session;
 use crate::call::tool::DEFAULT_TIMEOUT;
 use crate::call::values::{Provenance, is_given};
 use crate::registry::Registry;
-use crate::spec::graph::{self, Found, find_field};
 use crate::spec::{Requirement, RequirementKind, ToolSpec};
 
 pub use crate::call::missing::{MissingDependencies, Unmet};
@@ -311,7 +311,7 @@ fn suggested(missing: &[Unmet], spec: &ToolSpec, ctx: &ToolContext, tools: &Regi
     let wanted = missing.iter().filter(|it| it.kind == RequirementKind::Tool).map(|it| it.name.as_str());
     let find = |name: &str| tools.get(name).map(|tool| tool.spec());
     let done = |name: &str| name == spec.name.as_str() || was_called(name, ctx);
-    graph::order(wanted, find, done).into_iter().map(str::to_owned).collect()
+    in_order(wanted, find, done).into_iter().map(str::to_owned).collect()
 }
 
 /// Returns the argument that identifies an entity, under whichever of its names it was sent.

@@ -32,6 +32,8 @@ use std::fmt;
 
 pub use rules::{Decision, EffectKind, RuleError, RuleProblem, Rules, RulesBuilder, RulesError};
 
+use toolgen_core::internal::Check;
+
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
 use crate::call::limits::{Excess, Limits};
@@ -105,13 +107,8 @@ impl Policy {
     }
 }
 
-impl Limits {
-    /// Checks the effects of a tool.
-    ///
-    /// # Errors
-    ///
-    /// [`ToolError::Denied`] with the tool, every effect that exceeds the limits, and what is allowed instead.
-    pub fn check(&self, spec: &ToolSpec) -> Result<(), ToolError> {
+impl Check<ToolSpec, ToolError> for Limits {
+    fn checked(&self, spec: &ToolSpec) -> Result<(), ToolError> {
         if self.allows(&spec.effects) { Ok(()) } else { Policy::new(self.clone()).check(spec) }
     }
 }

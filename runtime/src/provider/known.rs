@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use toolgen_core::internal::meant;
+
 use super::{Inner, Provider, ProviderError};
 use crate::call::error::ToolError;
 use crate::call::principal::Principal;
 use crate::call::tool::AgentTool;
-use crate::schema::shape::decode::say::meant;
 use crate::spec::ToolSpec;
 
 impl Provider {

@@ -21,6 +21,7 @@ mod program;
 pub use program::{interrupted, main};
 
 use serde_json::{Value, json};
+use toolgen_core::internal::pointer::token_of;
 
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -29,7 +30,6 @@ use crate::call::structured::Structured;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 use crate::schema::shape::decode::ArgumentProblem;
-use crate::schema::shape::pointer::token_of;
 
 /// The most bytes of arguments that are read: 16 MiB.
 pub const MAX_INPUT: usize = 16 << 20;

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
+use toolgen_core::internal::hosts;
 
 use crate::base::exclusion::Exclusion;
 use crate::call::callback::Patience;
@@ -44,7 +45,6 @@ use crate::layers::repeat::{self, Guard, Repeats};
 #[cfg(feature = "audit")]
 use crate::layers::replay::Replay;
 use crate::provider::{Admitted, Provider};
-use crate::spec::hosts;
 
 use crate::layers::trace::{Trace, Traced, traced};
 pub(crate) use control::Controls;

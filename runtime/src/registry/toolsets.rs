@@ -6,7 +6,7 @@ use std::fmt;
 use crate::base::frozen::Text;
 use crate::registry::Registry;
 use crate::registry::unknown::suggest;
-use crate::schema::shape::decode::say::meant;
+use toolgen_core::internal::{Check, meant};
 
 pub use crate::spec::toolset::{ContextSpec, Toolset};
 
@@ -42,40 +42,30 @@ pub enum ToolsetProblemKind {
     Duplicate,
 }
 
-impl Toolset {
-    /// Checks that every member is a tool of the registry, or of a sub-agent in it, and is listed once.
-    ///
-    /// # Errors
-    ///
-    /// Every member that fails the check.
-    pub fn check(&self, registry: &Registry) -> Result<(), ToolsetError> {
+impl Check<Registry, ToolsetError> for Toolset {
+    fn checked(&self, registry: &Registry) -> Result<(), ToolsetError> {
         check_all([self], registry)
     }
+}
 
-    fn problems(&self, registry: &Registry) -> Vec<ToolsetProblem> {
-        let (mut seen, mut twice) = (BTreeSet::new(), BTreeSet::new());
-        let known = || registry.all_specs().map(|spec| spec.name.as_str());
-        let mut problems = Vec::new();
-        for member in &self.members {
-            let (kind, suggestion) = if seen.insert(member) {
-                if registry.get(member).is_some() || known().any(|name| member == name) {
-                    continue;
-                }
-                (ToolsetProblemKind::Unknown, meant(member, known()).map(Text::copy_of))
-            } else if twice.insert(member) {
-                (ToolsetProblemKind::Duplicate, None)
-            } else {
+fn problems(set: &Toolset, registry: &Registry) -> Vec<ToolsetProblem> {
+    let (mut seen, mut twice) = (BTreeSet::new(), BTreeSet::new());
+    let known = || registry.all_specs().map(|spec| spec.name.as_str());
+    let mut problems = Vec::new();
+    for member in &set.members {
+        let (kind, suggestion) = if seen.insert(member) {
+            if registry.get(member).is_some() || known().any(|name| member == name) {
                 continue;
-            };
-            problems.push(ToolsetProblem {
-                set: self.name.clone(),
-                member: member.clone(),
-                kind,
-                suggestion,
-            });
-        }
-        problems
+            }
+            (ToolsetProblemKind::Unknown, meant(member, known()).map(Text::copy_of))
+        } else if twice.insert(member) {
+            (ToolsetProblemKind::Duplicate, None)
+        } else {
+            continue;
+        };
+        problems.push(ToolsetProblem { set: set.name.clone(), member: member.clone(), kind, suggestion });
     }
+    problems
 }
 
 /// Checks several sets.
@@ -87,7 +77,7 @@ pub fn check_all<'a>(
     sets: impl IntoIterator<Item = &'a Toolset>,
     registry: &Registry,
 ) -> Result<(), ToolsetError> {
-    let problems: Vec<ToolsetProblem> = sets.into_iter().flat_map(|set| set.problems(registry)).collect();
+    let problems: Vec<ToolsetProblem> = sets.into_iter().flat_map(|set| problems(set, registry)).collect();
     if problems.is_empty() { Ok(()) } else { Err(ToolsetError { problems }) }
 }
 

@@ -209,7 +209,7 @@ impl Call<'_> {
     /// Whether the arguments are a text that is not JSON.
     fn is_broken(&self) -> bool {
         let text = self.arguments.as_deref().and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-        text.is_some_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_err())
+        text.is_some_and(|text| serde_json::from_str::<serde_core::de::IgnoredAny>(text).is_err())
     }
 
     fn finish(self, id: String, stopped: Option<&Text>) -> ToolCall {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
+use toolgen_core::internal::json_bytes;
 
 use super::AnswerOptions;
 use super::calls::{Call, Item, text};
@@ -17,7 +18,6 @@ use crate::call::result::{Content, ToolResult};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::render::render_output;
 use crate::spec::output::StructuredOutput;
-use crate::spec::size::json_bytes;
 use crate::spec::{Effects, Network, ToolSpec};
 
 pub(super) static FORMAT: Format = Format {

@@ -10,6 +10,7 @@ mod needs;
 use std::fmt;
 
 use serde_json::Value;
+use toolgen_core::internal::Forms;
 
 use self::needs::{Needs, Over};
 use super::WireFormat;
@@ -19,7 +20,6 @@ use crate::base::frozen::Text;
 use crate::call::Dialects;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal};
-use crate::spec::size::Forms;
 use crate::spec::{ToolSchema, ToolSpec};
 
 /// The tools of a request, each shown in the dialect that suits it.

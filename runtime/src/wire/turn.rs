@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::calls::{self, Calls, Item, WireError, text};
@@ -158,7 +158,7 @@ impl<'de> Deserialize<'de> for Stop {
         let known = STOPS.iter().find(|(_, known)| *known == name);
         known
             .map(|(stop, _)| *stop)
-            .ok_or_else(|| serde::de::Error::custom(format!("Stop: `{name}` is not known")))
+            .ok_or_else(|| serde_core::de::Error::custom(format!("Stop: `{name}` is not known")))
     }
 }
 

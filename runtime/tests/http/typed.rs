@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolgen_runtime::engine::http::CallError;
-use toolgen_runtime::engine::typed::serde::{Deserialize, Serialize};
 use toolgen_runtime::engine::typed::{FromJson, JsonError};
 use toolgen_runtime::spec::Network;
 use toolgen_runtime::spec::plan::{Encoding, Location, RequestPlan, Tool};
@@ -14,7 +14,6 @@ use toolgen_runtime::{CancellationToken, ToolContext, ToolError, TypedTool};
 use crate::server::{Step, TestServer, engine, parameter, plan, reply, tool};
 
 #[derive(Serialize)]
-#[serde(crate = "toolgen_runtime::engine::typed::serde")]
 struct GetPet {
     id: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -22,7 +21,6 @@ struct GetPet {
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
-#[serde(crate = "toolgen_runtime::engine::typed::serde")]
 struct Pet {
     name: String,
 }
@@ -120,7 +118,6 @@ async fn a_context_cancels_limits_and_narrows_a_call() {
 
 /// A tool whose result is not described.
 #[derive(Serialize)]
-#[serde(crate = "toolgen_runtime::engine::typed::serde")]
 struct Anything {
     id: u32,
 }
@@ -148,7 +145,6 @@ async fn texts_and_nothing_are_values_too() {
 
 /// An operation without a body in its answer.
 #[derive(Serialize)]
-#[serde(crate = "toolgen_runtime::engine::typed::serde")]
 struct Order {
     id: u32,
 }
@@ -163,7 +159,6 @@ impl TypedTool for Order {
 
 /// As generated code does it, but by serde.
 #[derive(Debug, Default, Deserialize, PartialEq)]
-#[serde(crate = "toolgen_runtime::engine::typed::serde")]
 struct OrderHeaders {
     location: Option<String>,
 }

@@ -1,4 +1,4 @@
-use toolgen_runtime::spec::docs::Level;
+use toolgen_core::spec::docs::Level;
 
 use super::*;
 
@@ -223,7 +223,7 @@ fn tools_are_held_to_their_lock() {
     std::fs::write(&path, GOOD.replace("responses", "summary: Gets it., responses")).unwrap();
     let text = build(held());
     assert!(text.module.is_some() && text.problems.to_string().contains("W0903"), "{}", text.problems);
-    let denied = build(held().deny_changes(toolgen_runtime::spec::drift::Class::Text));
+    let denied = build(held().deny_changes(toolgen_core::spec::drift::Class::Text));
     assert!(denied.module.is_none() && denied.problems.to_string().contains("E0902"), "{}", denied.problems);
 
     std::fs::write(&path, GOOD.replace("get:", "delete:")).unwrap();

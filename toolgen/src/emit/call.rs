@@ -8,12 +8,12 @@ mod mcp;
 mod template;
 mod xml;
 
-use toolgen_runtime::__private::{CallKind, kind_of_call};
-use toolgen_runtime::spec::plan::{
+use toolgen_core::internal::{CallKind, kind_of_call};
+use toolgen_core::spec::plan::{
     Body, BodyField, BodySource, Codec, Encoding, Location, NextPage, Pagination, Parameter, Part, Placement,
     SecurityRequirement, SecurityScheme, Server, ServerVariable, Style,
 };
-use toolgen_runtime::{Call, RequestPlan, Text};
+use toolgen_core::{Call, RequestPlan, Text};
 
 use super::expr::Expr;
 use super::fields::{Fields, list_of, some, texts};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use toolgen_runtime::ToolSpec;
+use toolgen_core::ToolSpec;
 
 use super::idents::{Names, snake};
 use super::literal::visible;

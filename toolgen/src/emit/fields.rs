@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toolgen_runtime::{List, Text};
+use toolgen_core::{List, Text};
 
 use super::expr::Expr;
 

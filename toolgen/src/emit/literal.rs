@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use toolgen_runtime::Hidden;
+use toolgen_core::Hidden;
 
 /// Returns a Rust string literal whose value is the text.
 ///

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::{Def, List};
+use toolgen_core::{Def, List};
 
 use super::expr::Expr;
 

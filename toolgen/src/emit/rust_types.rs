@@ -37,7 +37,7 @@ mod union;
 mod usage;
 mod variants;
 
-use toolgen_runtime::{Def, List};
+use toolgen_core::{Def, List};
 
 pub(super) use model::Wanted;
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use toolgen_runtime::spec::Network;
-use toolgen_runtime::spec::limits::Limits;
-use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
+use toolgen_core::spec::Network;
+use toolgen_core::spec::limits::Limits;
+use toolgen_core::spec::toolset::{ContextSpec, Toolset};
 
 use super::expr::Expr;
 use super::fields::{Fields, duration, some, texts};

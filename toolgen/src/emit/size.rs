@@ -1,7 +1,7 @@
 //! Levers of size as a constant expression.
 
-use toolgen_runtime::schema::shape::Slim;
-use toolgen_runtime::schema::shape::slim::Words;
+use toolgen_core::schema::shape::Slim;
+use toolgen_core::schema::shape::slim::Words;
 
 use super::expr::Expr;
 use super::fields::{Fields, some, texts};

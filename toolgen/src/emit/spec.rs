@@ -3,10 +3,10 @@
 //! Every struct is destructured exhaustively, so a field that is added to the runtime is a compile error here and not
 //! a value that is silently lost. Fields that equal the base of the literal are left out.
 
-use toolgen_runtime::spec::{
+use toolgen_core::spec::{
     Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout,
 };
-use toolgen_runtime::{Def, Schema, ToolSpec};
+use toolgen_core::{Def, Schema, ToolSpec};
 
 use super::expr::Expr;
 use super::fields::{Fields, list_of, some, texts};
@@ -90,7 +90,7 @@ fn def(Def { name, schema }: &Def) -> Expr {
 }
 
 fn schema_text(schema: &Schema) -> Expr {
-    Expr::string(&toolgen_runtime::schema::shape::render::canonical(schema.shape()))
+    Expr::string(&toolgen_core::schema::shape::render::canonical(schema.shape()))
 }
 
 fn effects(effects: &Effects, pool: &mut Pool) -> Expr {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolgen_runtime::schema::shape::*;
-use toolgen_runtime::spec::plan::*;
-use toolgen_runtime::spec::template::*;
-use toolgen_runtime::spec::*;
-use toolgen_runtime::{Def, Frozen, List, Text};
+use toolgen_core::schema::shape::*;
+use toolgen_core::spec::plan::*;
+use toolgen_core::spec::template::*;
+use toolgen_core::spec::*;
+use toolgen_core::{Def, Frozen, List, Text};
 
 use super::{ModuleStyle, RuntimeDependency, module, module_name, package};
 use crate::source::Pointer;

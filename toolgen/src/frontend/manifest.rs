@@ -92,7 +92,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_runtime::{Text, ToolName};
+use toolgen_core::{Text, ToolName};
 
 use self::context::Context;
 use self::imports::Importing;

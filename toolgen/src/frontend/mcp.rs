@@ -8,10 +8,10 @@ pub mod codes;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_runtime::spec::mcp::lint::{shadows, suspicions};
-use toolgen_runtime::spec::mcp::{self, Adapted, LOCK, Lock, Refused, is_alias};
-use toolgen_runtime::spec::plan::{McpPlan, McpServer, McpTransport};
-use toolgen_runtime::{Call, Frozen, ToolName};
+use toolgen_core::spec::mcp::lint::{shadows, suspicions};
+use toolgen_core::spec::mcp::{self, Adapted, LOCK, Lock, Refused, is_alias};
+use toolgen_core::spec::plan::{McpPlan, McpServer, McpTransport};
+use toolgen_core::{Call, Frozen, ToolName};
 
 use super::{Claim, Frontend};
 use crate::choice::{Chosen, Entry, choose_named};

@@ -33,8 +33,8 @@ mod xml;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use toolgen_runtime::schema::shape::read::{Nesting, Rules};
-use toolgen_runtime::{Call, ToolName};
+use toolgen_core::schema::shape::read::{Nesting, Rules};
+use toolgen_core::{Call, ToolName};
 
 use self::context::Context;
 use self::files::Files;

@@ -8,9 +8,9 @@ pub mod codes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use toolgen_runtime::spec::surface::{SURFACE, Surface, is_surface};
-use toolgen_runtime::spec::toolset::Toolset;
-use toolgen_runtime::{Call, Def, List, Text, ToolName, ToolSpec};
+use toolgen_core::spec::surface::{SURFACE, Surface, is_surface};
+use toolgen_core::spec::toolset::Toolset;
+use toolgen_core::{Call, Def, List, Text, ToolName, ToolSpec};
 
 use super::{Claim, Frontend};
 use crate::choice::{Chosen, Entry, choose_named};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use toolgen_runtime::spec::plan::{Call, RequestPlan};
-use toolgen_runtime::{ToolName, ToolSpec};
+use toolgen_core::spec::plan::{Call, RequestPlan};
+use toolgen_core::{ToolName, ToolSpec};
 
 use super::*;
 use crate::tool::{Origin, Success, Tool};

@@ -1,7 +1,7 @@
 //! What the shape of an answer says: where its list is, and what it tells of pages.
 
-use toolgen_runtime::schema::shape::{Def, Field, Kind, find_def};
-use toolgen_runtime::{List, Shape};
+use toolgen_core::schema::shape::{Def, Field, Kind, find_def};
+use toolgen_core::{List, Shape};
 
 use super::names::{self, rank};
 

@@ -3,9 +3,9 @@
 //! Nothing is recognised that is not a list, and each way needs an argument and, where the service gives what the
 //! argument takes, a field of the answer: names alone mean too much.
 
-use toolgen_runtime::schema::shape::{Field, Kind, Literal, Number};
-use toolgen_runtime::spec::plan::{Location, NextPage, Pagination, Parameter, RequestPlan};
-use toolgen_runtime::{Shape, Text, ToolSpec};
+use toolgen_core::schema::shape::{Field, Kind, Literal, Number};
+use toolgen_core::spec::plan::{Location, NextPage, Pagination, Parameter, RequestPlan};
+use toolgen_core::{Shape, Text, ToolSpec};
 
 use super::answer::{Answer, key, resolved};
 use super::names::{self, plain, rank};

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolgen_runtime::printable;
+use toolgen_core::printable;
 
 use super::{Code, Problem, Problems, Severity};
 use crate::source::{Pointer, Position, Source};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Value;
-use toolgen_runtime::__private::push_token;
+use toolgen_core::internal::pointer::push as push_token;
 
 /// A place in a document: a JSON pointer (RFC 6901).
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

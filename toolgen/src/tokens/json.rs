@@ -1,7 +1,7 @@
 //! The report as JSON.
 
 use serde_json::{Value, json};
-use toolgen_runtime::schema::shape::slim::Trim;
+use toolgen_core::schema::shape::slim::Trim;
 
 use super::{GroupTokens, Parts, Report, Saving, ToolTokens};
 

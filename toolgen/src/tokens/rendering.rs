@@ -1,14 +1,14 @@
 //! The forms in which a model reads tools.
 
-use toolgen_runtime::ToolSpec;
-use toolgen_runtime::spec::docs::{self, Level, Style};
+use toolgen_core::ToolSpec;
+use toolgen_core::spec::docs::{self, Level, Style};
 
 /// A form in which a model reads tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rendering {
     /// As they go into a request, with the levers of each tool.
     Full,
-    /// As they go into a request, with the levers of [`Slim::COMPACT`](toolgen_runtime::schema::shape::Slim::COMPACT).
+    /// As they go into a request, with the levers of [`Slim::COMPACT`](toolgen_core::schema::shape::Slim::COMPACT).
     Compact,
     /// The list in a prompt, a line for each tool: its name and the names of its arguments.
     Index,

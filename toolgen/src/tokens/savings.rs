@@ -1,9 +1,9 @@
 //! What would save tokens: the levers, one by one.
 
-use toolgen_runtime::ToolSpec;
-use toolgen_runtime::schema::dialect::Dialect;
-use toolgen_runtime::schema::shape::Slim;
-use toolgen_runtime::schema::shape::slim::Words;
+use toolgen_core::ToolSpec;
+use toolgen_core::schema::dialect::Dialect;
+use toolgen_core::schema::shape::Slim;
+use toolgen_core::schema::shape::slim::Words;
 
 use super::{Rendering, Report, count};
 use crate::tool::Tool;
@@ -28,7 +28,7 @@ const LEVERS: [Lever; 11] = [
     ("nested=none", |slim| slim.nested = Words::None),
     ("examples=drop", |slim| slim.drop_examples = true),
     ("restating=drop", |slim| slim.drop_restating = true),
-    ("optional=drop", |slim| slim.optional = Some(toolgen_runtime::List::EMPTY)),
+    ("optional=drop", |slim| slim.optional = Some(toolgen_core::List::EMPTY)),
     ("inline=on, share=on", |slim| (slim.inline, slim.share) = (true, true)),
     ("depth=2", |slim| slim.depth = Some(2)),
     ("compact", |slim| *slim = Slim::COMPACT),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use toolgen_runtime::schema::dialect::{GEMINI, OPENAI};
+use toolgen_core::schema::dialect::{GEMINI, OPENAI};
 
 use super::*;
 use crate::problem::Problems;

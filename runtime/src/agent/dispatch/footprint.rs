@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::Value;
+use toolgen_core::internal::resolved;
 
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::tool::{decoded, parsed};
 use crate::provider::Provider;
 use crate::schema::dialect::Dialect;
-use crate::schema::shape::{Kind, Literal, resolved};
+use crate::schema::shape::{Kind, Literal};
 use crate::spec::{RequirementKind, ToolSpec};
 
 /// Above this number of resources of one template, the footprint is everything with the same beginning.

@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use toolgen_core::internal::meant;
+
 use super::{AgentRunner, SubAgentBuilder};
 use crate::base::frozen::Frozen;
 use crate::base::frozen::Text;
 use crate::call::provider_context::FactoryError;
 use crate::call::tool::AgentTool;
 use crate::engine::Engine;
-use crate::schema::shape::decode::say::meant;
 use crate::spec::plan::{AgentPlan, Call, Tool};
 use crate::spec::{Timeout, ToolSpec};
 

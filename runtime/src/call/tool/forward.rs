@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgen_core::internal::BorrowedValue;
 
 use super::{AgentTool, Execution};
 use crate::base::future::BoxFuture;
@@ -10,7 +11,6 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::provider_context::{FactoryError, ProviderContext};
 use crate::call::result::ToolResult;
-use crate::schema::shape::decode::borrowed::BorrowedValue;
 use crate::spec::{Effects, ToolSpec};
 
 macro_rules! forward {

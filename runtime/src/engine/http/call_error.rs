@@ -56,7 +56,7 @@ impl CallError {
     /// }
     /// ```
     #[must_use]
-    pub fn body<T: serde::de::DeserializeOwned>(&self) -> Option<T> {
+    pub fn body<T: serde_core::de::DeserializeOwned>(&self) -> Option<T> {
         match self {
             CallError::Status { body, .. } => serde_json::from_str(body).ok(),
             _ => None,

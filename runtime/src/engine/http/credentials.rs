@@ -6,13 +6,13 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Url;
+use toolgen_core::internal::meant;
 
 use super::encode::{Escape, escape};
 use super::request::HttpRequest;
 use super::secret::Secret;
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
-use crate::schema::shape::decode::say::meant;
 use crate::spec::plan::{Placement, RequestPlan, SecurityRequirement, SecurityScheme};
 
 /// A request for one credential.

@@ -1,7 +1,7 @@
 //! An answer that is a sequence, for Rust: its items are read as they come.
 
 use reqwest::Response;
-use serde::de::Error;
+use serde_core::de::Error;
 use serde_json::Value;
 use tokio::time::Instant;
 

@@ -16,12 +16,13 @@ use std::sync::Arc;
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use toolgen_core::internal::hosts;
 
 use super::address::{self, Access, Range};
 use super::resolve::Resolver;
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
-use crate::spec::{Network, hosts};
+use crate::spec::Network;
 
 /// The rules for all requests of an engine.
 #[derive(Clone, Debug)]

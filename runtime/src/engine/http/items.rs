@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
-use serde::de::{DeserializeOwned, Error};
+use serde_core::de::{DeserializeOwned, Error};
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 

@@ -1,6 +1,6 @@
 //! What a server answers becomes the result of a tool.
 
-use serde::Deserialize;
+use serde_core::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::call::error::ToolError;

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Map, Value};
+use toolgen_core::internal::pointer;
 
 use crate::base::json::whole;
-use crate::schema::shape::pointer;
 
 pub mod build;
 pub mod choice;
@@ -323,8 +323,8 @@ tuple!(A, B, C, D);
 #[macro_export]
 macro_rules! __serde {
     ($($type:ident)*) => {$(
-        impl $crate::engine::typed::serde::Serialize for $type {
-            fn serialize<S: $crate::engine::typed::serde::Serializer>(
+        impl $crate::engine::typed::serde_core::Serialize for $type {
+            fn serialize<S: $crate::engine::typed::serde_core::Serializer>(
                 &self,
                 serializer: S,
             ) -> ::core::result::Result<S::Ok, S::Error> {
@@ -332,8 +332,8 @@ macro_rules! __serde {
             }
         }
 
-        impl<'de> $crate::engine::typed::serde::Deserialize<'de> for $type {
-            fn deserialize<D: $crate::engine::typed::serde::Deserializer<'de>>(
+        impl<'de> $crate::engine::typed::serde_core::Deserialize<'de> for $type {
+            fn deserialize<D: $crate::engine::typed::serde_core::Deserializer<'de>>(
                 deserializer: D,
             ) -> ::core::result::Result<Self, D::Error> {
                 $crate::engine::typed::json::deserialize(deserializer)
@@ -343,12 +343,14 @@ macro_rules! __serde {
 }
 
 #[doc(hidden)]
-pub fn serialize<T: ToJson, S: serde::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    serde::Serialize::serialize(&value.to_json(), serializer)
+pub fn serialize<T: ToJson, S: serde_core::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serde_core::Serialize::serialize(&value.to_json(), serializer)
 }
 
 #[doc(hidden)]
-pub fn deserialize<'de, T: FromJson, D: serde::Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    let value: Value = serde::Deserialize::deserialize(deserializer)?;
-    T::from_json(value).map_err(serde::de::Error::custom)
+pub fn deserialize<'de, T: FromJson, D: serde_core::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let value: Value = serde_core::Deserialize::deserialize(deserializer)?;
+    T::from_json(value).map_err(serde_core::de::Error::custom)
 }

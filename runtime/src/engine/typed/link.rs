@@ -134,14 +134,14 @@ impl<T: Linked> FromJson for Link<T> {
     }
 }
 
-impl<T> serde::Serialize for Link<T> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl<T> serde_core::Serialize for Link<T> {
+    fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.json().serialize(serializer)
     }
 }
 
-impl<'de, T: Linked> serde::Deserialize<'de> for Link<T> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+impl<'de, T: Linked> serde_core::Deserialize<'de> for Link<T> {
+    fn deserialize<D: serde_core::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         super::json::deserialize(deserializer)
     }
 }

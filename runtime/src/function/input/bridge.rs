@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::de::DeserializeOwned;
-use serde::{Serialize, Serializer};
+use serde_core::de::DeserializeOwned;
+use serde_core::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::named_shapes::renamed;

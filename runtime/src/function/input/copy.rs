@@ -1,5 +1,7 @@
 //! Copies of shapes at compile time: a borrow in a constant can be repeated.
 
+use toolgen_core::internal::{array_with, literal_copied, number_with, object_with, text_with, tuple_copied};
+
 use crate::schema::shape::{
     Choices, Discriminator, Field, Kind, NumberRules, Shape, StringRules, Title, UnionRules,
 };
@@ -20,7 +22,7 @@ pub(super) const fn copy_as(shape: &Shape, kind: Kind, nullable: bool) -> Shape 
         nullable,
         description: shape.description.borrowed(),
         default: match &shape.default {
-            Some(default) => Some(default.copied()),
+            Some(default) => Some(literal_copied(default)),
             None => None,
         },
         examples: shape.examples.borrowed(),
@@ -47,13 +49,13 @@ pub(super) const fn copy_kind(kind: &Kind) -> Kind {
         Kind::Never => Kind::Never,
         Kind::Null => Kind::Null,
         Kind::Boolean => Kind::Boolean,
-        Kind::Integer(rules) => Kind::Integer(rules.with(&NumberRules::ANY)),
-        Kind::Number(rules) => Kind::Number(rules.with(&NumberRules::ANY)),
-        Kind::String(rules) => Kind::String(rules.with(&StringRules::ANY)),
+        Kind::Integer(rules) => Kind::Integer(number_with(rules, &NumberRules::ANY)),
+        Kind::Number(rules) => Kind::Number(number_with(rules, &NumberRules::ANY)),
+        Kind::String(rules) => Kind::String(text_with(rules, &StringRules::ANY)),
         Kind::Enum(values) => Kind::Enum(values.borrowed()),
-        Kind::Array(rules) => Kind::Array(rules.with(rules.items.borrowed(), None, None)),
-        Kind::Tuple(rules) => Kind::Tuple(rules.copied()),
-        Kind::Object(rules) => Kind::Object(rules.with(None, None)),
+        Kind::Array(rules) => Kind::Array(array_with(rules, rules.items.borrowed(), None, None)),
+        Kind::Tuple(rules) => Kind::Tuple(tuple_copied(rules)),
+        Kind::Object(rules) => Kind::Object(object_with(rules, None, None)),
         Kind::Union(rules) => Kind::Union(UnionRules {
             mode: rules.mode,
             variants: rules.variants.borrowed(),

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
+use toolgen_core::internal::{BorrowedValue, Entries, entry, extra_copied};
 
 use super::copy::copy_field;
 use super::rules::{named, with_kind};
 use super::{ArgumentProblem, ArgumentProblemKind, Defs, Of, Rules, ToolInput, missing, problem, refine};
 use crate::base::frozen::{Frozen, Text};
-use crate::schema::shape::decode::borrowed::{BorrowedValue, Entries, entry};
 use crate::schema::shape::{
     Extra, Field, Kind, Literal, ObjectRules, Shape, TupleRules, UnionMode, UnionRules,
 };
@@ -149,7 +149,7 @@ pub const fn fields_of<T: ToolInput>() -> &'static [Field] {
 #[must_use]
 pub const fn extra<T: ToolInput>() -> Extra {
     match object_of::<T>() {
-        Some(object) => object.extra.copied(),
+        Some(object) => extra_copied(&object.extra),
         None => Extra::Closed,
     }
 }
@@ -160,7 +160,7 @@ pub const fn extra_of(all: &[Extra]) -> Extra {
     let mut index = 0;
     while index < all.len() {
         if !matches!(all[index], Extra::Closed) {
-            return all[index].copied();
+            return extra_copied(&all[index]);
         }
         index += 1;
     }

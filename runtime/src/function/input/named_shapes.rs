@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use toolgen_core::internal::fits;
 
 use super::Defs;
 use super::defs::FieldDefault;
 use super::rules::listed_values;
 use crate::base::frozen::{List, Text};
-use crate::schema::shape::decode::fits;
 use crate::schema::shape::{
     ArrayRules, Def, Discriminator, Extra, Field, Kind, Literal, ObjectRules, PatternField, Schema, Shape,
     TupleRules, UnionRules,

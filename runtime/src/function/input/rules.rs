@@ -3,6 +3,8 @@
 //! A constant may not drop the contents of a shape, so nothing here takes a shape apart: a shape is copied part by part
 //! from a reference, which is possible because a constant only borrows from the program.
 
+use toolgen_core::internal::{array_with, literal_copied, number_with, object_with, text_with};
+
 use super::copy::copy_kind;
 use super::suits::check_values;
 use super::{Of, ToolInput};
@@ -212,7 +214,7 @@ pub const fn refine(shape: &'static Shape, rules: Rules) -> Shape {
         },
         default: match (rules.default, &shape.default) {
             (Some(default), _) => Some(default.literal()),
-            (None, Some(default)) => Some(default.copied()),
+            (None, Some(default)) => Some(literal_copied(default)),
             (None, None) => None,
         },
         examples: if rules.examples.is_empty() {
@@ -313,23 +315,26 @@ const fn refine_kind(kind: &Kind, rules: &Rules) -> Kind {
     match kind {
         Kind::Integer(base) => Kind::Integer(refine_number(base, rules)),
         Kind::Number(base) => Kind::Number(refine_number(base, rules)),
-        Kind::String(base) => Kind::String(base.with(&StringRules {
-            min_length: rules.min_len,
-            max_length: rules.max_len,
-            pattern: Frozen::Static(rules.pattern),
-            deny: Frozen::Static(rules.deny),
-            deny_message: Frozen::Static(rules.deny_message),
-            format: Frozen::Static(rules.format),
-            ..StringRules::ANY
-        })),
+        Kind::String(base) => Kind::String(text_with(
+            base,
+            &StringRules {
+                min_length: rules.min_len,
+                max_length: rules.max_len,
+                pattern: Frozen::Static(rules.pattern),
+                deny: Frozen::Static(rules.deny),
+                deny_message: Frozen::Static(rules.deny_message),
+                format: Frozen::Static(rules.format),
+                ..StringRules::ANY
+            },
+        )),
         Kind::Array(base) => {
             let items = match rules.items {
                 Some(items) => Frozen::Static(items),
                 None => base.items.borrowed(),
             };
-            Kind::Array(base.with(items, rules.min_len, rules.max_len))
+            Kind::Array(array_with(base, items, rules.min_len, rules.max_len))
         }
-        Kind::Object(base) => Kind::Object(base.with(rules.min_len, rules.max_len)),
+        Kind::Object(base) => Kind::Object(object_with(base, rules.min_len, rules.max_len)),
         other => copy_kind(other),
     }
 }
@@ -350,5 +355,5 @@ const fn refine_number(base: &NumberRules, rules: &Rules) -> NumberRules {
     if let (Some(Number::Float(low)), Some(Number::Float(high))) = (minimum, maximum) {
         assert!(low <= high, "`range` holds no value");
     }
-    base.with(&NumberRules { minimum, maximum, exclusive_maximum: rules.below, ..NumberRules::ANY })
+    number_with(base, &NumberRules { minimum, maximum, exclusive_maximum: rules.below, ..NumberRules::ANY })
 }

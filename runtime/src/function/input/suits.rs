@@ -1,5 +1,7 @@
 //! Checks at compile time that the default and the examples of an argument fit its rules.
 
+use toolgen_core::internal::float;
+
 use super::rules::{Lit, Rules};
 use crate::base::const_text::same;
 use crate::base::frozen::Frozen;
@@ -91,7 +93,7 @@ const fn within(rules: &NumberRules, value: Number) -> bool {
 const fn less(a: Number, b: Number) -> bool {
     match (a, b) {
         (Number::Int(a), Number::Int(b)) => a < b,
-        (a, b) => a.float() < b.float(),
+        (a, b) => float(a) < float(b),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde::de::Error as _;
-use serde::{Serialize, Serializer};
+use serde_core::de::Error as _;
+use serde_core::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::error::ApprovalError;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{AuditIntent, AuditOutcome, AuditStatus};
 use crate::base::data::Members;
@@ -72,6 +72,6 @@ impl<'de> Deserialize<'de> for AuditStatus {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
         AuditStatus::of(&name)
-            .ok_or_else(|| serde::de::Error::custom(format!("AuditStatus: `{name}` is not known")))
+            .ok_or_else(|| serde_core::de::Error::custom(format!("AuditStatus: `{name}` is not known")))
     }
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use toolgen_core::internal::meant;
+
 use super::glob;
 use crate::base::frozen::Text;
 use crate::registry::{Registry, UnknownTool};
-use crate::schema::shape::decode::say::meant;
 use crate::spec::{Effects, Files, Network, ToolSpec};
 
 /// Rules that decide which tools are available. Cheap to clone; without any rule, all tools are.

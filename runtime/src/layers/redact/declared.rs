@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use toolgen_core::internal::pointer::referenced;
 
 use super::rules::hide_all;
 use super::{REDACTED, Secrets, TOO_DEEP};
 use crate::base::frozen::List;
 use crate::base::secret_names::Keys;
-use crate::schema::shape::pointer::referenced;
 use crate::schema::shape::render::canonical;
 use crate::schema::shape::{Def, Schema, Shape, find_def};
 

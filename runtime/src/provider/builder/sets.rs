@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use toolgen_core::internal::meant;
+
 use super::ProviderBuilder;
 use crate::base::frozen::Text;
 use crate::layers::pages::READ_RESULT;
@@ -11,7 +13,6 @@ use crate::provider::ProviderError;
 use crate::registry::UnknownTool;
 use crate::registry::discovery::{Discovered, Discovery};
 use crate::registry::toolsets::{self, ContextSpec, Toolset};
-use crate::schema::shape::decode::say::meant;
 
 impl ProviderBuilder {
     /// Allows the tools of a toolset, as [`allow`](Self::allow) does, narrows the limits of the context by those of the

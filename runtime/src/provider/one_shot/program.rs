@@ -14,13 +14,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
+use toolgen_core::internal::meant;
 
 use super::{Answer, MAX_INPUT, answer, unreadable};
 use crate::base::printable::printable;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::provider::{Provider, ToolMeta};
-use crate::schema::shape::decode::say::meant;
 
 /// How long the end of the program waits for work that cannot be interrupted.
 const PATIENCE: Duration = Duration::from_millis(500);

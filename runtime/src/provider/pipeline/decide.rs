@@ -1,6 +1,7 @@
 //! The decisions of middleware and approvers about a call.
 
 use serde_json::Value;
+use toolgen_core::internal::{completed, under_wire_names};
 
 use super::Layers;
 use crate::base::frozen::Text;
@@ -15,7 +16,6 @@ use crate::layers::approval::{not_shown, told_below};
 use crate::layers::middleware::{Approval, Decision, Middleware, ToolRequest};
 use crate::layers::redact::ToolRedactor;
 use crate::registry::Registry;
-use crate::schema::shape::decode::{completed, under_wire_names};
 use crate::spec::ToolSpec;
 
 /// The answer to a model when middleware would change what was approved.

@@ -1,7 +1,9 @@
 //! How a tool is called, in one line.
 
+use toolgen_core::internal::resolved;
+
 use crate::base::frozen::List;
-use crate::schema::shape::{Access, Def, Field, Kind, Shape, find_def, resolved};
+use crate::schema::shape::{Access, Def, Field, Kind, Shape, find_def};
 use crate::spec::ToolSpec;
 
 /// How many optional arguments a signature names.

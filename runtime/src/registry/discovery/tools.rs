@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolgen_core::internal::{first_sentence, meant};
 
 use super::{Shelf, signature};
 use crate::base::frozen::Text;
@@ -16,8 +17,6 @@ use crate::call::shown_name;
 use crate::call::tool::AgentTool;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::Schema;
-use crate::schema::shape::decode::say::meant;
-use crate::spec::docs::first_sentence;
 use crate::spec::{Effects, Example, ToolName, ToolSpec};
 
 /// The most groups that an answer names.

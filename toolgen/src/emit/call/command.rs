@@ -1,6 +1,6 @@
 //! [`CommandPlan`] as a constant expression.
 
-use toolgen_runtime::spec::plan::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
+use toolgen_core::spec::plan::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
 
 use super::super::expr::Expr;
 use super::super::fields::{Fields, list_of, some, texts};

@@ -1,7 +1,7 @@
 //! The plans of calls that need no engine outside the program, as constant expressions.
 
-use toolgen_runtime::spec::plan::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
-use toolgen_runtime::spec::template::Template;
+use toolgen_core::spec::plan::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
+use toolgen_core::spec::template::Template;
 
 use super::super::expr::Expr;
 use super::super::fields::{Fields, list_of, some, texts};

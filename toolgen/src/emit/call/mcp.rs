@@ -1,7 +1,7 @@
 //! The plans of tools of MCP servers, as constant expressions.
 
-use toolgen_runtime::Text;
-use toolgen_runtime::spec::plan::{McpPlan, McpServer, McpTransport};
+use toolgen_core::Text;
+use toolgen_core::spec::plan::{McpPlan, McpServer, McpTransport};
 
 use super::super::expr::Expr;
 use super::super::fields::{Fields, duration, list_of, some, texts};

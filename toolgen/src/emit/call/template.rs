@@ -1,7 +1,7 @@
 //! [`Template`] and [`Condition`] as constant expressions.
 
-use toolgen_runtime::Text;
-use toolgen_runtime::spec::template::{Condition, Reference, Root, Segment, Template};
+use toolgen_core::Text;
+use toolgen_core::spec::template::{Condition, Reference, Root, Segment, Template};
 
 use super::super::expr::Expr;
 use super::super::fields::{list_of, texts};

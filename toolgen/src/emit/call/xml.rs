@@ -1,7 +1,7 @@
 //! XML documents as constant expressions.
 
-use toolgen_runtime::Text;
-use toolgen_runtime::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
+use toolgen_core::Text;
+use toolgen_core::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
 
 use super::super::expr::Expr;
 use super::super::fields::{Fields, list_of};

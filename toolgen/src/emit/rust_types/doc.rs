@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use toolgen_runtime::Shape;
-use toolgen_runtime::schema::shape::{Kind, Literal, Number};
+use toolgen_core::Shape;
+use toolgen_core::schema::shape::{Kind, Literal, Number};
 
 use super::super::literal::{self, visible};
 

@@ -4,8 +4,8 @@ mod calls;
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::schema::shape::{Access, Extra, Kind, ObjectRules, UnionRules, find_def};
-use toolgen_runtime::{Def, List, Shape};
+use toolgen_core::schema::shape::{Access, Extra, Kind, ObjectRules, UnionRules, find_def};
+use toolgen_core::{Def, List, Shape};
 
 use super::super::TextType;
 use super::super::idents::{self, Names};
@@ -210,7 +210,7 @@ impl<'a> Lowering<'a> {
                 }
                 (texts, Usage::default())
             }
-            None => (toolgen_runtime::schema::shape::render::canonical(shape), place.usage),
+            None => (toolgen_core::schema::shape::render::canonical(shape), place.usage),
         };
         let ty = match self.inline.get(&key) {
             Some(ty) => ty.clone(),

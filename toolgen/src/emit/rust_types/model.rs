@@ -1,6 +1,6 @@
 //! Rust types as data, between the shapes they come from and their text.
 
-use toolgen_runtime::{Shape, ToolSpec};
+use toolgen_core::{Shape, ToolSpec};
 
 use crate::tool::Success;
 

@@ -1,7 +1,7 @@
 //! What kind of values a shape has, seen through references and `allOf`.
 
-use toolgen_runtime::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, find_def};
-use toolgen_runtime::{Def, List, Shape};
+use toolgen_core::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, find_def};
+use toolgen_core::{Def, List, Shape};
 
 use super::union;
 use crate::source::unescape;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::schema::shape::{Kind, Literal, find_def};
-use toolgen_runtime::{Def, List, Shape};
+use toolgen_core::schema::shape::{Kind, Literal, find_def};
+use toolgen_core::{Def, List, Shape};
 
 use super::model::Wanted;
 use super::scalars::are_named_integers;

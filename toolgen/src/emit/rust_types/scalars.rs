@@ -1,7 +1,7 @@
 //! The types of values that need no type of their own, and the names that generated types cannot have.
 
-use toolgen_runtime::schema::shape::{Choices, Field, Kind, Literal, Number, NumberRules};
-use toolgen_runtime::{List, Shape};
+use toolgen_core::schema::shape::{Choices, Field, Kind, Literal, Number, NumberRules};
+use toolgen_core::{List, Shape};
 
 use super::super::idents::Names;
 use super::super::literal;

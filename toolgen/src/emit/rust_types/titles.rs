@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toolgen_runtime::schema::shape::render::canonical;
-use toolgen_runtime::schema::shape::{Kind, find_def};
-use toolgen_runtime::{Def, List, Shape};
+use toolgen_core::schema::shape::render::canonical;
+use toolgen_core::schema::shape::{Kind, find_def};
+use toolgen_core::{Def, List, Shape};
 
 use super::super::idents::{self, Names};
 use super::model::Wanted;

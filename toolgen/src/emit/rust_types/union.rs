@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use toolgen_runtime::schema::shape::{Choices, Kind, Literal, ObjectRules, UnionRules};
-use toolgen_runtime::{Def, List, Shape, Text};
+use toolgen_core::schema::shape::{Choices, Kind, Literal, ObjectRules, UnionRules};
+use toolgen_core::{Def, List, Shape, Text};
 
 use super::super::idents::{self, Names};
 use super::doc::first_paragraph;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toolgen_runtime::schema::shape::{Access, Kind, find_def};
-use toolgen_runtime::{List, Shape, ToolSpec};
+use toolgen_core::schema::shape::{Access, Kind, find_def};
+use toolgen_core::{List, Shape, ToolSpec};
 
 use super::model::{Body, CallTypes, Item, Wanted};
 use crate::shapes::parts;
@@ -52,7 +52,7 @@ pub(super) fn of(tools: &[Wanted<'_>]) -> BTreeMap<String, Usage> {
     all
 }
 
-fn reach(shape: &Shape, defs: &List<toolgen_runtime::Def>, usage: Usage, reached: &mut BTreeSet<String>) {
+fn reach(shape: &Shape, defs: &List<toolgen_core::Def>, usage: Usage, reached: &mut BTreeSet<String>) {
     let mut open = Vec::new();
     references(shape, usage, reached, &mut open);
     while let Some(name) = open.pop() {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::schema::shape::{Field, Kind, Literal, ObjectRules};
-use toolgen_runtime::{Def, List, Shape};
+use toolgen_core::schema::shape::{Field, Kind, Literal, ObjectRules};
+use toolgen_core::{Def, List, Shape};
 
 use super::super::idents;
 use super::model::Choice;

@@ -1,9 +1,9 @@
 //! The attributes of a tool: those of `#[tool(…)]`, under the same names.
 
 use serde_json::Value;
-use toolgen_runtime::schema::shape::{Kind, Relation, RelationKind};
-use toolgen_runtime::spec::Timeout;
-use toolgen_runtime::{List, Text, ToolSpec};
+use toolgen_core::schema::shape::{Kind, Relation, RelationKind};
+use toolgen_core::spec::Timeout;
+use toolgen_core::{List, Text, ToolSpec};
 
 use super::codes;
 use super::context::{Context, nearest};

@@ -1,8 +1,8 @@
 //! The call of a tool, by its kind.
 
 use serde_json::Value;
-use toolgen_runtime::spec::{Completion, Effects};
-use toolgen_runtime::{Call, Text};
+use toolgen_core::spec::{Completion, Effects};
+use toolgen_core::{Call, Text};
 
 use super::attributes::argument_names;
 use super::codes;

@@ -4,10 +4,10 @@ mod starters;
 mod words;
 
 use serde_json::Value;
-use toolgen_runtime::spec::Effects;
-use toolgen_runtime::spec::plan::{CommandOutput, CommandPlan, ExitCode, Stdin};
-use toolgen_runtime::spec::template::Template;
-use toolgen_runtime::{Call, List, Text};
+use toolgen_core::spec::Effects;
+use toolgen_core::spec::plan::{CommandOutput, CommandPlan, ExitCode, Stdin};
+use toolgen_core::spec::template::Template;
+use toolgen_core::{Call, List, Text};
 
 use self::words::argv_of;
 use super::attributes::argument_names;

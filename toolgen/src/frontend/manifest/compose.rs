@@ -9,10 +9,10 @@ pub(super) mod union;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toolgen_runtime::schema::shape::{ArrayRules, Kind, StringRules};
-use toolgen_runtime::spec::plan::{ComposePlan, ForEach, Step};
-use toolgen_runtime::spec::template::Template;
-use toolgen_runtime::{Call, Schema, Shape, ToolSpec};
+use toolgen_core::schema::shape::{ArrayRules, Kind, StringRules};
+use toolgen_core::spec::plan::{ComposePlan, ForEach, Step};
+use toolgen_core::spec::template::Template;
+use toolgen_core::{Call, Schema, Shape, ToolSpec};
 
 use super::calls::fixed_effects;
 use super::codes;
@@ -192,7 +192,7 @@ impl<'a> Context<'a> {
         let condition = node.get("if").map(|condition| self.condition(&condition, scope));
         let for_each = self.for_each(node, scope);
         let arguments = match node.get("with") {
-            None => Some(Template::Object(toolgen_runtime::List::EMPTY)),
+            None => Some(Template::Object(toolgen_core::List::EMPTY)),
             Some(with) if with.value.is_object() => self.template(&with, Place::Json, scope),
             Some(with) => {
                 self.wrong_kind(&with, "an object", "write `with: {argument: value}`");

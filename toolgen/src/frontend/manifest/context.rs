@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_runtime::{Def, List};
+use toolgen_core::{Def, List};
 
 use super::codes;
 use super::files::{Files, Refusal};

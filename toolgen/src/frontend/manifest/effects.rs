@@ -1,7 +1,7 @@
 //! The effects of a tool: those of its kind, and what its attributes say.
 
-use toolgen_runtime::Text;
-use toolgen_runtime::spec::{Effects, Files, Network};
+use toolgen_core::Text;
+use toolgen_core::spec::{Effects, Files, Network};
 
 use super::attributes::Attributes;
 use super::codes;

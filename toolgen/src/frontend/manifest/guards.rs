@@ -1,8 +1,8 @@
 //! Rules of arguments that JSON Schema does not have: `deny_pattern`, `deny_message` and `path`, as in `#[arg(…)]`.
 
 use serde_json::Value;
-use toolgen_runtime::schema::shape::{ArrayRules, Kind, StringRules, is_pattern};
-use toolgen_runtime::{Shape, Text};
+use toolgen_core::schema::shape::{ArrayRules, Kind, StringRules, is_pattern};
+use toolgen_core::{Shape, Text};
 
 use super::codes;
 use super::context::Context;

@@ -9,8 +9,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_runtime::Call;
-use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
+use toolgen_core::Call;
+use toolgen_core::spec::toolset::{ContextSpec, Toolset};
 
 use super::attributes::Attributes;
 use super::calls::fixed_effects;

@@ -1,7 +1,7 @@
 //! What is known of the values that placeholders stand for.
 
-use toolgen_runtime::schema::shape::{Extra, Kind, Literal, ObjectRules, find_def};
-use toolgen_runtime::{Def, List, Schema, Shape, ToolSpec};
+use toolgen_core::schema::shape::{Extra, Kind, Literal, ObjectRules, find_def};
+use toolgen_core::{Def, List, Schema, Shape, ToolSpec};
 
 /// A value of which the schema is known.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! What a manifest says is to be done about its problems.
 
-use toolgen_runtime::schema::dialect::Dialect;
+use toolgen_core::schema::dialect::Dialect;
 
 use super::codes;
 use super::context::{Context, nearest};

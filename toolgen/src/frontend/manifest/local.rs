@@ -1,11 +1,11 @@
 //! Tools that need no engine of their own: completions, effects, agents and functions.
 
 use serde_json::{Value, json};
-use toolgen_runtime::schema::shape::read::read;
-use toolgen_runtime::spec::plan::{AgentPlan, CompletePlan, EffectPlan};
-use toolgen_runtime::spec::template::Template;
-use toolgen_runtime::spec::{Completion, Effects, Timeout};
-use toolgen_runtime::{Call, Schema, Text};
+use toolgen_core::schema::shape::read::read;
+use toolgen_core::spec::plan::{AgentPlan, CompletePlan, EffectPlan};
+use toolgen_core::spec::template::Template;
+use toolgen_core::spec::{Completion, Effects, Timeout};
+use toolgen_core::{Call, Schema, Text};
 
 use super::calls::Lowered;
 use super::codes;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use toolgen_runtime::spec::mcp::{Lock, is_alias, transport};
-use toolgen_runtime::spec::plan::{McpServer, McpTransport};
-use toolgen_runtime::{List, Text};
+use toolgen_core::spec::mcp::{Lock, is_alias, transport};
+use toolgen_core::spec::plan::{McpServer, McpTransport};
+use toolgen_core::{List, Text};
 
 use super::codes;
 use super::context::Context;

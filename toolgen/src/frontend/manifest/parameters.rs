@@ -1,9 +1,9 @@
 //! The arguments and the result of a tool: `parameters`, `input` and `output`.
 
 use serde_json::Value;
-use toolgen_runtime::schema::shape::decode::result_problems;
-use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules};
-use toolgen_runtime::{Def, List, Schema, Shape, Text};
+use toolgen_core::schema::shape::decode::result_problems;
+use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules};
+use toolgen_core::{Def, List, Schema, Shape, Text};
 
 use super::codes;
 use super::context::Context;

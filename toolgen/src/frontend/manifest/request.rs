@@ -9,11 +9,11 @@ mod body;
 mod url;
 
 use serde_json::Value;
-use toolgen_runtime::spec::Network;
-use toolgen_runtime::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan, Server};
-use toolgen_runtime::spec::template::{Reference, Root, Template};
-use toolgen_runtime::spec::{Effects, Files};
-use toolgen_runtime::{Call, List, Text};
+use toolgen_core::spec::Network;
+use toolgen_core::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan, Server};
+use toolgen_core::spec::template::{Reference, Root, Template};
+use toolgen_core::spec::{Effects, Files};
+use toolgen_core::{Call, List, Text};
 
 use super::calls::Lowered;
 use super::codes;

@@ -1,9 +1,9 @@
 //! What must hold before a tool is called: `requires`.
 
 use serde_json::Value;
-use toolgen_runtime::schema::shape::{Relation, RelationKind};
-use toolgen_runtime::spec::{Requirement, RequirementKind};
-use toolgen_runtime::{Text, ToolSpec};
+use toolgen_core::schema::shape::{Relation, RelationKind};
+use toolgen_core::spec::{Requirement, RequirementKind};
+use toolgen_core::{Text, ToolSpec};
 
 use super::attributes::Attributes;
 use super::codes;

@@ -12,8 +12,8 @@ pub(super) use defs::Schemas;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolgen_runtime::Shape;
-use toolgen_runtime::schema::shape::read::{ReadProblemKind, read};
+use toolgen_core::Shape;
+use toolgen_core::schema::shape::read::{ReadProblemKind, read};
 
 use self::keywords::Form;
 use super::codes;

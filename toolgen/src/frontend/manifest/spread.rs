@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::Call;
+use toolgen_core::Call;
 
 use super::codes;
 use super::context::Context;

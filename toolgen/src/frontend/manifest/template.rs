@@ -5,8 +5,8 @@ mod told;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use toolgen_runtime::spec::template::{Condition, Reference, Root, Segment, Template};
-use toolgen_runtime::{Frozen, Text, ToolSpec};
+use toolgen_core::spec::template::{Condition, Reference, Root, Segment, Template};
+use toolgen_core::{Frozen, Text, ToolSpec};
 
 use self::told::Missing;
 use super::codes;

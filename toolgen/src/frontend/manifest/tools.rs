@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolgen_runtime::schema::dialect::JSON_SCHEMA;
-use toolgen_runtime::schema::shape::Kind;
-use toolgen_runtime::schema::shape::decode::decode;
-use toolgen_runtime::spec::Example;
-use toolgen_runtime::{Call, Text, ToolName, ToolSpec};
+use toolgen_core::schema::dialect::JSON_SCHEMA;
+use toolgen_core::schema::shape::Kind;
+use toolgen_core::schema::shape::decode::decode;
+use toolgen_core::spec::Example;
+use toolgen_core::{Call, Text, ToolName, ToolSpec};
 
 use super::attributes::Attributes;
 use super::codes;

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 use std::time::Duration;
 
-use toolgen_runtime::spec::Network;
-use toolgen_runtime::spec::limits::Limits;
-use toolgen_runtime::spec::toolset::{ContextSpec, Toolset};
-use toolgen_runtime::{Frozen, Text, ToolName};
+use toolgen_core::spec::Network;
+use toolgen_core::spec::limits::Limits;
+use toolgen_core::spec::toolset::{ContextSpec, Toolset};
+use toolgen_core::{Frozen, Text, ToolName};
 
 use super::codes;
 use super::compose::near;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use toolgen_runtime::schema::shape::{Access, Extra, Field, Kind, ObjectRules};
-use toolgen_runtime::spec::plan::{Body, BodyField, BodySource, Location, Parameter};
-use toolgen_runtime::{Shape, Text};
+use toolgen_core::schema::shape::{Access, Extra, Field, Kind, ObjectRules};
+use toolgen_core::spec::plan::{Body, BodyField, BodySource, Location, Parameter};
+use toolgen_core::{Shape, Text};
 
 use super::body::BodyDraft;
 use super::parameter::Param;

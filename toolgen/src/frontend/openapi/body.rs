@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use toolgen_runtime::schema::shape::{ArrayRules, Extra, Kind, ObjectRules};
-use toolgen_runtime::spec::plan::Codec;
-use toolgen_runtime::{Shape, Text};
+use toolgen_core::schema::shape::{ArrayRules, Extra, Kind, ObjectRules};
+use toolgen_core::spec::plan::Codec;
+use toolgen_core::{Shape, Text};
 
 use super::codes;
 use super::context::{Context, LeftOut};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::List;
-use toolgen_runtime::schema::shape::read::{Nesting, Rules};
-use toolgen_runtime::spec::plan::{SecurityRequirement, Server};
+use toolgen_core::List;
+use toolgen_core::schema::shape::read::{Nesting, Rules};
+use toolgen_core::spec::plan::{SecurityRequirement, Server};
 
 use super::files::Files;
 use super::node::Node;

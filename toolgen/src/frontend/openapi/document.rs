@@ -1,6 +1,6 @@
 //! Reads the document as a whole: its version and its operations.
 
-use toolgen_runtime::schema::shape::read::Rules;
+use toolgen_core::schema::shape::read::Rules;
 
 use super::codes;
 use super::context::Context;

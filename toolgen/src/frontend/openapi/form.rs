@@ -1,9 +1,9 @@
 //! Reads forms: the parts of a body that are written one by one, and the files among them.
 
-use toolgen_runtime::schema::shape::read::Rules;
-use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, UnionRules};
-use toolgen_runtime::spec::plan::{Encoding, FILE_FIELDS, Location, Part, Style, Xml};
-use toolgen_runtime::{Shape, Text};
+use toolgen_core::schema::shape::read::Rules;
+use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, UnionRules};
+use toolgen_core::spec::plan::{Encoding, FILE_FIELDS, Location, Part, Style, Xml};
+use toolgen_core::{Shape, Text};
 
 use super::codes;
 use super::context::Context;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, Title};
-use toolgen_runtime::spec::plan::{is_secret_header, is_telling_header};
-use toolgen_runtime::{List, Shape, Text};
+use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, Title};
+use toolgen_core::spec::plan::{is_secret_header, is_telling_header};
+use toolgen_core::{List, Shape, Text};
 
 use super::context::Context;
 use super::node::Node;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use toolgen_runtime::schema::shape::read::plain;
+use toolgen_core::schema::shape::read::plain;
 
 use crate::source::Pointer;
 

@@ -1,11 +1,11 @@
 //! Compiles one operation to one tool.
 
 use serde_json::Value;
-use toolgen_runtime::spec::plan::{
+use toolgen_core::spec::plan::{
     HeaderOwner, Location, NextPage, Pagination, RequestPlan, SecurityRequirement,
 };
-use toolgen_runtime::spec::{Effects, Example, Files};
-use toolgen_runtime::{List, Text, ToolName, ToolSpec};
+use toolgen_core::spec::{Effects, Example, Files};
+use toolgen_core::{List, Text, ToolName, ToolSpec};
 
 use super::arguments::{Arguments, arguments};
 use super::codes;

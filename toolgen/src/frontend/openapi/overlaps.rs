@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use toolgen_runtime::schema::shape::render::overlaps;
-use toolgen_runtime::schema::shape::{Kind, find_def};
-use toolgen_runtime::{Def, List, Shape};
+use toolgen_core::schema::shape::render::overlaps;
+use toolgen_core::schema::shape::{Kind, find_def};
+use toolgen_core::{Def, List, Shape};
 
 use super::codes;
 use crate::problem::Problems;

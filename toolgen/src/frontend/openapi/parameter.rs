@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use toolgen_runtime::schema::shape::{Kind, Literal, StringRules};
-use toolgen_runtime::spec::plan::{Encoding, HeaderOwner, Location, Style};
-use toolgen_runtime::{List, Shape};
+use toolgen_core::schema::shape::{Kind, Literal, StringRules};
+use toolgen_core::spec::plan::{Encoding, HeaderOwner, Location, Style};
+use toolgen_core::{List, Shape};
 
 use super::codes;
 use super::context::Context;

@@ -1,8 +1,8 @@
 //! Reads parameters that are the whole query (`in: querystring`, OpenAPI 3.2).
 
-use toolgen_runtime::Shape;
-use toolgen_runtime::schema::shape::{Access, Field, Kind};
-use toolgen_runtime::spec::plan::{Encoding, Location};
+use toolgen_core::Shape;
+use toolgen_core::schema::shape::{Access, Field, Kind};
+use toolgen_core::spec::plan::{Encoding, Location};
 
 use super::body::flat;
 use super::codes;

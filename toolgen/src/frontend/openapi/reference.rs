@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use toolgen_runtime::schema::shape::read::plain;
+use toolgen_core::schema::shape::read::plain;
 
 use super::codes;
 use super::context::Context;

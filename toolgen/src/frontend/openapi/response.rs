@@ -1,8 +1,8 @@
 //! Reads the responses of operations.
 
-use toolgen_runtime::Shape;
-use toolgen_runtime::schema::shape::{Kind, Title, read::any_of};
-use toolgen_runtime::spec::plan::Xml;
+use toolgen_core::Shape;
+use toolgen_core::schema::shape::{Kind, Title, read::any_of};
+use toolgen_core::spec::plan::Xml;
 
 use super::body::list_of;
 use super::context::Context;

@@ -14,8 +14,8 @@ pub(super) use defs::Defs;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use toolgen_runtime::Shape;
-use toolgen_runtime::schema::shape::read::{
+use toolgen_core::Shape;
+use toolgen_core::schema::shape::read::{
     Nesting, Place, ReadProblem, ReadProblemKind, Rules, Source, name_values, normal_form, read_normal_form,
 };
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::spec::plan::{HeaderOwner, Location, Placement, SecurityRequirement, SecurityScheme};
-use toolgen_runtime::{List, Text};
+use toolgen_core::spec::plan::{HeaderOwner, Location, Placement, SecurityRequirement, SecurityScheme};
+use toolgen_core::{List, Text};
 
 use super::codes;
 use super::context::Context;

@@ -1,9 +1,9 @@
 //! Reads the servers that operations send requests to.
 
 use serde_json::Value;
-use toolgen_runtime::spec::Network;
-use toolgen_runtime::spec::plan::{Server, ServerVariable};
-use toolgen_runtime::{List, Text};
+use toolgen_core::spec::Network;
+use toolgen_core::spec::plan::{Server, ServerVariable};
+use toolgen_core::{List, Text};
 
 use super::codes;
 use super::context::Context;

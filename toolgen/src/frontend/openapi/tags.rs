@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::spec::toolset::Toolset;
+use toolgen_core::spec::toolset::Toolset;
 
 use super::context::Context;
 use super::node::Node;

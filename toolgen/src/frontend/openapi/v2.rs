@@ -5,8 +5,8 @@
 mod form;
 mod server;
 
-use toolgen_runtime::schema::shape::read::Rules;
-use toolgen_runtime::spec::plan::{Encoding, Location, Style};
+use toolgen_core::schema::shape::read::Rules;
+use toolgen_core::spec::plan::{Encoding, Location, Style};
 
 use super::body::Declared;
 use super::codes;

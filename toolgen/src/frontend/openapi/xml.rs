@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use toolgen_runtime::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
-use toolgen_runtime::{List, Text};
+use toolgen_core::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
+use toolgen_core::{List, Text};
 
 use super::codes;
 use super::context::Context;

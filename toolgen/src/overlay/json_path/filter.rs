@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use toolgen_runtime::__private::is_found;
+use toolgen_core::internal::is_found;
 
 use super::{Found, Segment, run};
 use crate::source::Pointer;

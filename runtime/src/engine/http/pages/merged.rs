@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
+use toolgen_core::internal::json_bytes;
 
 use super::{MAX_PAGES, Page, Place, Reader};
 use crate::base::frozen::Frozen;
@@ -13,7 +14,6 @@ use crate::call::result::{Content, ToolResult};
 use crate::engine::http::engine::{HttpEngine, network};
 use crate::engine::http::response::{self, Limits};
 use crate::spec::plan::{Pagination, Tool};
-use crate::spec::size::json_bytes;
 
 /// The items of several pages.
 struct Merged {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize as _;
+use serde_core::Deserialize as _;
 use serde_json::Value;
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditRecord};

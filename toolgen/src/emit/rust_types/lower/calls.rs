@@ -1,7 +1,7 @@
 //! The types of a tool: its arguments, its result, and what else its answers hold.
 
-use toolgen_runtime::Shape;
-use toolgen_runtime::schema::shape::{Kind, ObjectRules};
+use toolgen_core::Shape;
+use toolgen_core::schema::shape::{Kind, ObjectRules};
 
 use super::super::model::{Body, CallTypes, Origin, Presence, Struct, Ty, Wanted, Wrap};
 use super::super::objects::{item_at, object_of};

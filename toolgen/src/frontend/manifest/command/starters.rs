@@ -1,8 +1,8 @@
 //! Programs that start another one, whose options a `--` of their own does not end.
 
 use serde_json::Value;
-use toolgen_runtime::spec::plan::Word;
-use toolgen_runtime::spec::template::Template;
+use toolgen_core::spec::plan::Word;
+use toolgen_core::spec::template::Template;
 
 /// Programs that start another one, with the commands of theirs that do; none stands for any.
 const STARTERS: [(&str, &[&str]); 26] = [

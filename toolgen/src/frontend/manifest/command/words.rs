@@ -1,9 +1,9 @@
 //! The program that a command starts, and its arguments.
 
 use serde_json::Value;
-use toolgen_runtime::Text;
-use toolgen_runtime::spec::plan::Word;
-use toolgen_runtime::spec::template::Template;
+use toolgen_core::Text;
+use toolgen_core::spec::plan::Word;
+use toolgen_core::spec::template::Template;
 
 use super::super::codes;
 use super::super::context::Context;

@@ -1,11 +1,11 @@
 //! Checks the arguments of a step against the tool that it calls.
 
 use serde_json::Value;
-use toolgen_runtime::schema::dialect::JSON_SCHEMA;
-use toolgen_runtime::schema::shape::decode::decode;
-use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules};
-use toolgen_runtime::spec::template::{Reference, Root, Template};
-use toolgen_runtime::{Shape, ToolSpec};
+use toolgen_core::schema::dialect::JSON_SCHEMA;
+use toolgen_core::schema::shape::decode::decode;
+use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules};
+use toolgen_core::spec::template::{Reference, Root, Template};
+use toolgen_core::{Shape, ToolSpec};
 
 use super::near;
 use crate::frontend::manifest::codes;

@@ -1,7 +1,7 @@
 //! What follows for a composed tool from the tools that it calls.
 
-use toolgen_runtime::spec::{Effects, Files, Network};
-use toolgen_runtime::{Text, ToolSpec};
+use toolgen_core::spec::{Effects, Files, Network};
+use toolgen_core::{Text, ToolSpec};
 
 /// Why a composed tool cannot state its effects.
 const WHY: &str = "the effects of a composed tool are those of the tools that it calls";
@@ -47,7 +47,7 @@ fn hosts(left: &Network, right: &Network) -> Network {
     }
 }
 
-fn united<'t>(texts: impl Iterator<Item = &'t Text>) -> toolgen_runtime::List<Text> {
+fn united<'t>(texts: impl Iterator<Item = &'t Text>) -> toolgen_core::List<Text> {
     let mut texts: Vec<Text> = texts.cloned().collect();
     texts.sort();
     texts.dedup();

@@ -1,7 +1,7 @@
 //! How a request is authenticated: `auth`.
 
-use toolgen_runtime::spec::plan::{Placement, SecurityRequirement, SecurityScheme};
-use toolgen_runtime::{List, Text};
+use toolgen_core::spec::plan::{Placement, SecurityRequirement, SecurityScheme};
+use toolgen_core::{List, Text};
 
 use super::super::codes;
 use super::super::context::Context;

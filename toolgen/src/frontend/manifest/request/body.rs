@@ -1,9 +1,9 @@
 //! The body of a request.
 
 use serde_json::Value;
-use toolgen_runtime::spec::plan::{Body, BodyField, BodySource, Codec};
-use toolgen_runtime::spec::template::{Segment, Template};
-use toolgen_runtime::{List, Text};
+use toolgen_core::spec::plan::{Body, BodyField, BodySource, Codec};
+use toolgen_core::spec::template::{Segment, Template};
+use toolgen_core::{List, Text};
 
 use super::super::attributes::argument_names;
 use super::super::codes;

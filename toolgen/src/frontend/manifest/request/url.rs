@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use toolgen_runtime::spec::plan::Location;
-use toolgen_runtime::spec::template::{Segment, Template};
+use toolgen_core::spec::plan::Location;
+use toolgen_core::spec::template::{Segment, Template};
 
 use super::super::codes;
 use super::super::context::Context;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use toolgen_runtime::schema::shape::cycles;
-use toolgen_runtime::{Def, Shape};
+use toolgen_core::schema::shape::cycles;
+use toolgen_core::{Def, Shape};
 
 use super::super::codes;
 use super::super::context::Context;

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::Shape;
-use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules};
+use toolgen_core::Shape;
+use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules};
 
 /// Removes from unions the fields that each of their variants also has.
 pub(super) fn drop_repeated(shapes: &mut BTreeMap<String, Shape>) {

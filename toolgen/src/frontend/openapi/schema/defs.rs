@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use toolgen_runtime::schema::shape::cycles;
-use toolgen_runtime::schema::shape::read::read_normal_form;
-use toolgen_runtime::{Def, List, Shape};
+use toolgen_core::schema::shape::cycles;
+use toolgen_core::schema::shape::read::read_normal_form;
+use toolgen_core::{Def, List, Shape};
 
 use super::super::codes;
 use super::super::context::Context;

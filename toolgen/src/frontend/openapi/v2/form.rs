@@ -1,8 +1,8 @@
 //! Reads forms: bodies whose fields are parameters, `in: formData`.
 
-use toolgen_runtime::Shape;
-use toolgen_runtime::schema::shape::{ArrayRules, Extra, Field, Kind, ObjectRules};
-use toolgen_runtime::spec::plan::{Codec, Encoding, Location, Part};
+use toolgen_core::Shape;
+use toolgen_core::schema::shape::{ArrayRules, Extra, Field, Kind, ObjectRules};
+use toolgen_core::spec::plan::{Codec, Encoding, Location, Part};
 
 use super::super::body::{BodyDraft, flat};
 use super::super::codes;
@@ -64,7 +64,7 @@ impl<'a> Context<'a> {
             codec,
             fields: flat(&shape).cloned(),
             shape,
-            own_description: toolgen_runtime::Text::EMPTY,
+            own_description: toolgen_core::Text::EMPTY,
             description: String::new(),
             files,
             example: None,
@@ -77,7 +77,7 @@ impl<'a> Context<'a> {
         let part = Part {
             name: name.to_owned().into(),
             file: false,
-            content_type: toolgen_runtime::Text::EMPTY,
+            content_type: toolgen_core::Text::EMPTY,
             encoding: None,
         };
         let is_file = |text: Option<&str>| text.is_some_and(|text| text.eq_ignore_ascii_case("file"));

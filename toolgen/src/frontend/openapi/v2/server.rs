@@ -1,7 +1,7 @@
 //! Reads `host`, `basePath` and `schemes`, which together are servers.
 
-use toolgen_runtime::List;
-use toolgen_runtime::spec::plan::Server;
+use toolgen_core::List;
+use toolgen_core::spec::plan::Server;
 
 use super::super::codes;
 use super::super::context::Context;

@@ -1,0 +1,14 @@
+//! The foundation: helpers independent of tools.
+
+pub mod canonical;
+pub(crate) mod check;
+pub mod const_text;
+#[cfg(test)]
+pub(crate) mod cpu_time;
+pub mod frozen;
+mod frozen_data;
+pub mod hidden;
+pub mod json;
+pub mod printable;
+pub mod sha256;
+pub mod truncate;

@@ -1,0 +1,169 @@
+//! Data that is either compiled into the program or shared at run time.
+//!
+//! A tool is the same value in both cases: generated code writes it as a `static`, the dynamic loaders build it in
+//! memory. [`Frozen`] is the one pointer type that makes this possible. Unlike `Cow` it is cheap to clone, and it may
+//! hold a recursive type such as a schema.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// An immutable value: borrowed from the program, or shared.
+pub enum Frozen<T: ?Sized + 'static> {
+    /// Part of the program.
+    Static(&'static T),
+    /// Built at run time; clones share it.
+    Shared(Arc<T>),
+}
+
+/// Text of a tool: `Frozen::Static("…")` in generated code, `"…".into()` elsewhere.
+pub type Text = Frozen<str>;
+
+/// A list of a tool: `Frozen::Static(&[…])` in generated code, `vec![…].into()` elsewhere.
+pub type List<T> = Frozen<[T]>;
+
+impl Text {
+    /// The empty text, which means "not given" where a text is optional.
+    pub const EMPTY: Text = Frozen::Static("");
+
+    /// Returns the text as a `&str`.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self
+    }
+}
+
+impl<T> List<T> {
+    /// The empty list.
+    pub const EMPTY: List<T> = Frozen::Static(&[]);
+}
+
+impl<T: ?Sized> Deref for Frozen<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Frozen::Static(value) => value,
+            Frozen::Shared(value) => value,
+        }
+    }
+}
+
+impl<T: ?Sized> Clone for Frozen<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Frozen::Static(value) => Frozen::Static(value),
+            Frozen::Shared(value) => Frozen::Shared(Arc::clone(value)),
+        }
+    }
+}
+
+impl<T: ?Sized + PartialEq> PartialEq for Frozen<T> {
+    fn eq(&self, other: &Self) -> bool {
+        let (left, right): (&T, &T) = (self, other);
+        std::ptr::eq(left, right) || left == right
+    }
+}
+
+impl<T: ?Sized + Eq> Eq for Frozen<T> {}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Frozen<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for Frozen<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Text::EMPTY
+    }
+}
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        List::EMPTY
+    }
+}
+
+impl From<&'static str> for Text {
+    fn from(text: &'static str) -> Self {
+        Frozen::Static(text)
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        if text.is_empty() { Text::EMPTY } else { Frozen::Shared(text.into()) }
+    }
+}
+
+impl Text {
+    /// Copies a text.
+    #[must_use]
+    pub fn copy_of(text: &str) -> Text {
+        if text.is_empty() { Text::EMPTY } else { Frozen::Shared(text.into()) }
+    }
+}
+
+impl<T> From<Vec<T>> for List<T> {
+    fn from(items: Vec<T>) -> Self {
+        if items.is_empty() { List::EMPTY } else { Frozen::Shared(items.into()) }
+    }
+}
+
+impl<T> From<T> for Frozen<T> {
+    fn from(value: T) -> Self {
+        Frozen::Shared(Arc::new(value))
+    }
+}
+
+impl<T> FromIterator<T> for List<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        items.into_iter().collect::<Vec<T>>().into()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a List<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl AsRef<str> for Text {
+    fn as_ref(&self) -> &str {
+        self
+    }
+}
+
+impl PartialEq<str> for Text {
+    fn eq(&self, other: &str) -> bool {
+        **self == *other
+    }
+}
+
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        **self == **other
+    }
+}
+
+impl PartialOrd for Text {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Text {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}

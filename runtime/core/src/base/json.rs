@@ -1,0 +1,22 @@
+//! JSON values.
+
+use serde_json::Value;
+
+/// Returns a number that is whole as an integer, if every integer of its size is exact as a float: `5.0` is 5.
+pub fn whole(number: f64) -> Option<i64> {
+    let exact = number.fract() == 0.0 && number.abs() <= 2f64.powi(53);
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and in range")]
+    exact.then_some(number as i64)
+}
+
+/// Returns the name of the type of a value, for messages: `object`, `array`, `string`, `number`, `boolean` or `null`.
+pub fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

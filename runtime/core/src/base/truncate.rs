@@ -1,0 +1,136 @@
+//! Cuts texts.
+
+use std::borrow::Cow;
+
+/// Returns the last character boundary at or before a position, in bytes.
+pub fn floor(text: &str, at: usize) -> usize {
+    if at >= text.len() {
+        return text.len();
+    }
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// Returns the bytes of a text without a character at their end that was cut inside.
+pub fn whole(bytes: &[u8]) -> &[u8] {
+    // A character has at most four bytes, so at most three of them can be left.
+    let tail = bytes.len().saturating_sub(3);
+    let start = bytes[tail..].iter().rposition(|byte| *byte >= 0xc0).map(|at| tail + at);
+    match start {
+        Some(start) => match std::str::from_utf8(&bytes[start..]) {
+            Err(error) if error.error_len().is_none() => &bytes[..start],
+            _ => bytes,
+        },
+        None => bytes,
+    }
+}
+
+/// Cuts a text to a number of characters, with `…` in place of the rest.
+pub fn cut(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// Cuts a prose text to a number of characters: after a sentence, a line or at least a word, with ` …` in place of the
+/// rest. A cut goes neither through code in a fence nor after a heading.
+pub fn cut_at_sentence(text: &str, limit: usize) -> Cow<'_, str> {
+    const MARK: &str = " …";
+    if text.len() <= limit || text.chars().nth(limit).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let room = limit.saturating_sub(MARK.chars().count());
+    let end = text.char_indices().nth(room).map_or(text.len(), |(end, _)| end);
+    let mut kept = &text[..end];
+    if kept.matches("```").count() % 2 == 1 {
+        kept = kept.rfind("```").map_or(kept, |fence| &kept[..fence]);
+    }
+    // What is far before the end costs more than a broken sentence.
+    let near = |at: &usize| *at > end / 3;
+    let at = sentence_end(kept, &text[kept.len()..]).filter(near);
+    let at = at.or_else(|| kept.rfind(char::is_whitespace).filter(near)).unwrap_or(kept.len());
+    let mut kept = kept[..at].trim_end();
+    while let Some((above, _)) = kept.rsplit_once('\n').filter(|(_, last)| last.starts_with('#')) {
+        kept = above.trim_end();
+    }
+    Cow::Owned(format!("{kept}{MARK}"))
+}
+
+/// Returns the place after the last whole sentence or line of a text that goes on with `rest`.
+fn sentence_end(text: &str, rest: &str) -> Option<usize> {
+    text.char_indices().rev().find_map(|(at, char)| {
+        let after = at + char.len_utf8();
+        match char {
+            '\n' => Some(at),
+            _ => ends_sentence(&text[..at], char, &text[after..], rest).then_some(after),
+        }
+    })
+}
+
+/// Returns the first sentence of a text, or its first line if that ends before.
+pub fn first_sentence(text: &str) -> &str {
+    let line = text.trim().lines().next().unwrap_or_default().trim_end();
+    let end = line.char_indices().find_map(|(at, char)| {
+        let after = at + char.len_utf8();
+        ends_sentence(&line[..at], char, &line[after..], "").then_some(after)
+    });
+    &line[..end.unwrap_or(line.len())]
+}
+
+/// Whether a character between two texts ends a sentence.
+fn ends_sentence(before: &str, char: char, after: &str, rest: &str) -> bool {
+    let shortened = || {
+        let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+        word.contains('.') || matches!(word.trim_start_matches('('), "vs" | "approx" | "incl" | "cf")
+    };
+    let ends_word = || after.chars().chain(rest.chars()).next().is_none_or(char::is_whitespace);
+    match char {
+        '.' => ends_word() && !shortened(),
+        '!' | '?' => ends_word(),
+        '。' | '！' | '？' => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_is_cut_after_a_sentence() {
+        let cases = [
+            ("Short.", 6, "Short."),
+            ("One two. Three four.", 19, "One two. …"),
+            ("One two three! Four five six", 20, "One two three! …"),
+            ("Takes more, e.g. this one here", 22, "Takes more, e.g. …"),
+            ("Version 1.2 is the one here", 21, "Version 1.2 is the …"),
+            ("- one\n- two\n- three and more", 18, "- one\n- two …"),
+            ("Verylongwordwithoutanyspace", 10, "Verylong …"),
+            ("A first sentence.\n\n## Head\n\nAnother sentence.", 40, "A first sentence. …"),
+            ("It is so. Like:\n```\nlet a;\nlet b;\n```", 25, "It is so. Like: …"),
+            ("第一句。第二句。第三句。", 10, "第一句。第二句。 …"),
+        ];
+        for (text, limit, expected) in cases {
+            assert_eq!(cut_at_sentence(text, limit), expected);
+            assert!(expected.chars().count() <= limit, "{expected}");
+        }
+        for limit in 0..40 {
+            let cut = cut_at_sentence("Ää öö üü. Ää öö üü! Ää öö üü? 。。。", limit);
+            assert!(limit < 2 || cut.chars().count() <= limit, "{limit}: {cut}");
+        }
+    }
+
+    #[test]
+    fn a_first_sentence_is_found() {
+        for (text, expected) in [
+            ("One. Two.", "One."),
+            ("  Takes e.g. this. And that.", "Takes e.g. this."),
+            ("Version 1.2 is here\nand more.", "Version 1.2 is here"),
+            ("第一句。第二句。", "第一句。"),
+            ("No end", "No end"),
+            ("", ""),
+        ] {
+            assert_eq!(first_sentence(text), expected);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! What an LLM tool is, as data: the part of `toolgen-runtime` that needs no runtime, shared with its compiler.
+//!
+//! Programs name `toolgen-runtime`, which re-exports all of this under the same paths.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod base;
+#[doc(hidden)]
+pub mod internal;
+pub mod schema;
+pub mod spec;
+
+pub use base::frozen::{Frozen, List, Text};
+pub use base::hidden::Hidden;
+pub use base::printable::{printable, visible};
+pub use schema::shape::{Def, Schema, Shape};
+pub use spec::limits::Limits;
+pub use spec::plan::{Call, RequestPlan, Tool};
+pub use spec::{Effects, ToolName, ToolSpec};

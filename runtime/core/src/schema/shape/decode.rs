@@ -1,0 +1,198 @@
+//! Checks and decodes a model's arguments against a [`Shape`].
+//!
+//! Arguments are checked first, and then converted to the form the tool takes. Both steps agree with JSON Schema
+//! 2020-12 on the plain rendering of the shape, with these deliberate differences:
+//!
+//! - `format` is an annotation and not checked. Nor are, of the rules in [`Kind::Raw`](super::Kind::Raw), references that the tree
+//!   does not follow, and what a rule asks if the answer is not known for sure.
+//! - Patterns that do not parse are ignored, and so are patterns on texts of more than 2,000 bytes, or fewer if the
+//!   pattern nests repetitions: matching backtracks, and a hostile text must not stop the program. For the same reason
+//!   a value is refused that takes too many steps to be checked.
+//! - `multipleOf` with decimals such as `0.1` allows for the error of floating point numbers.
+//! - Fields are also accepted under their wire names and aliases; read-only fields are unknown.
+//! - With a discriminator, only the variant it names is tried.
+//!
+//! A value may fit several variants of `oneOf`: it is rendered as `anyOf` unless no value can.
+
+pub(crate) mod borrowed;
+mod check;
+mod conditions;
+pub(crate) mod exact;
+pub(crate) mod integers;
+mod objects;
+pub(crate) mod say;
+mod transform;
+mod unions;
+
+use serde_json::Value;
+
+use super::codec::read;
+use super::{Access, Def, Shape, UnionRules, pointer};
+use crate::base::frozen::List;
+use crate::schema::dialect::{Dialect, JSON_SCHEMA};
+
+use check::Checker;
+pub(super) use objects::find_field;
+
+/// A problem with the arguments of a call, for the model that must correct it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentProblem {
+    /// The place in the arguments, as a JSON pointer; empty for the arguments as a whole. Keys of more than 100 bytes
+    /// are cut to 100 characters.
+    pub pointer: String,
+    /// The kind of mistake.
+    pub kind: ArgumentProblemKind,
+    /// What was expected, what was given and, if a candidate is near, what was probably meant.
+    pub message: String,
+}
+
+impl ArgumentProblem {
+    /// Returns the same problem, placed under a key or an index of the containing value.
+    #[must_use]
+    pub fn within(mut self, segment: &str) -> ArgumentProblem {
+        let mut pointer = String::new();
+        pointer::push_given(&mut pointer, segment);
+        self.pointer.insert_str(0, &pointer);
+        self
+    }
+}
+
+/// The kinds of [`ArgumentProblem`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArgumentProblemKind {
+    /// A required value is missing.
+    Missing,
+    /// There is no argument of this name.
+    Unknown,
+    /// The value has another type.
+    Type,
+    /// The value has the right type but is not allowed.
+    Value,
+}
+
+/// Checks arguments and returns them in the form the tool takes: fields under their wire names, `5.0` as `5` for an
+/// integer, without each `null` that the dialect makes a model send for an optional field, and with what it makes a
+/// model write in another form (as JSON text, as pairs, under another key) read. Nothing else is changed and no default is
+/// filled in. Problems are at the places where the model wrote the values.
+///
+/// # Errors
+///
+/// Returns every problem at once, in the order of the arguments, but no more than the first hundred.
+pub fn decode(
+    arguments: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    dialect: &Dialect,
+) -> Result<Value, Vec<ArgumentProblem>> {
+    let mut checker = Checker::new(defs, dialect);
+    if !arguments.is_object() {
+        return Err(vec![ArgumentProblem {
+            pointer: String::new(),
+            kind: ArgumentProblemKind::Type,
+            message: format!("expected an object with the arguments, got {}", say::given(arguments)),
+        }]);
+    }
+    let Some(read) = read::read(arguments, shape, defs, dialect) else {
+        let problems = checker.problems_of(arguments, shape);
+        return if problems.is_empty() { checker.transformed(arguments, shape) } else { Err(problems) };
+    };
+    let problems = checker.problems_of(&read.value, shape).into_iter().map(|problem| read.placed(problem));
+    let problems: Vec<ArgumentProblem> = read.problems.iter().cloned().chain(problems).collect();
+    if problems.is_empty() { checker.transformed(&read.value, shape) } else { Err(problems) }
+}
+
+/// As [`decode`], for owned arguments: those that need no change are returned untouched.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn decode_owned(
+    arguments: Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    dialect: &Dialect,
+) -> Result<Value, Vec<ArgumentProblem>> {
+    if arguments.is_object() && exact::is_exact(&arguments, shape, defs, dialect) {
+        return Ok(arguments);
+    }
+    decode(&arguments, shape, defs, dialect)
+}
+
+/// Returns valid arguments as people should read them: under the names a model knows, integers as integers, and with
+/// the schema's defaults for what is not given. They fit the shape in every dialect.
+///
+/// # Errors
+///
+/// Returns a problem if that takes too many steps.
+pub(crate) fn completed(
+    arguments: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    dialect: &Dialect,
+) -> Result<Value, Vec<ArgumentProblem>> {
+    let read = read::read(arguments, shape, defs, dialect);
+    let arguments = read.as_ref().map_or(arguments, |read| &read.value);
+    let put = |defaults| {
+        let mut checker = Checker::new(defs, dialect);
+        checker.form = check::Form::Named { defaults };
+        checker.transformed(arguments, shape)
+    };
+    let full = put(true)?;
+    // Together, defaults may break a rule between fields.
+    if Checker::new(defs, dialect).problems_of(&full, shape).is_empty() { Ok(full) } else { put(false) }
+}
+
+/// Returns valid arguments under their wire names, without checking them again.
+///
+/// # Errors
+///
+/// Returns a problem if that takes too many steps.
+pub(crate) fn under_wire_names(
+    arguments: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+) -> Result<Value, Vec<ArgumentProblem>> {
+    Checker::new(defs, &JSON_SCHEMA).transformed(arguments, shape)
+}
+
+/// Whether a value fits a shape in the sense of JSON Schema.
+pub(crate) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
+    fits_as(value, shape, defs, Access::ReadOnly)
+}
+
+/// Whether a value fits a shape without the fields of an access.
+pub(super) fn fits_as(value: &Value, shape: &Shape, defs: &List<Def>, hidden: Access) -> bool {
+    let mut checker = Checker::new(defs, &JSON_SCHEMA);
+    checker.hidden = hidden;
+    checker.problems_of(value, shape).is_empty()
+}
+
+/// Returns the problems of a value that was read, for a model that saw the schema in a dialect, and the steps that it took.
+pub(super) fn problems_in(
+    value: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    dialect: &Dialect,
+) -> (Vec<ArgumentProblem>, usize) {
+    let mut checker = Checker::new(defs, dialect);
+    (checker.problems_of(value, shape), checker.steps)
+}
+
+/// Returns the variant of a union that the discriminator of a value names.
+pub(super) fn named_variant<'s>(value: &Value, union: &'s UnionRules, defs: &List<Def>) -> Option<&'s Shape> {
+    Checker::new(defs, &JSON_SCHEMA).chosen(value, union)
+}
+
+/// Returns every problem with a result of a tool, in the sense of JSON Schema: write-only fields are unknown.
+#[must_use]
+pub fn result_problems(result: &Value, shape: &Shape, defs: &List<Def>) -> Vec<ArgumentProblem> {
+    let mut checker = Checker::new(defs, &JSON_SCHEMA);
+    checker.hidden = Access::WriteOnly;
+    checker.problems_of(result, shape)
+}
+
+#[cfg(test)]
+pub(in crate::schema::shape) mod oracle;
+#[cfg(test)]
+mod tests;

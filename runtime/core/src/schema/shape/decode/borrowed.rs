@@ -1,0 +1,290 @@
+//! A model's arguments, borrowed from their text.
+//!
+//! Reading arguments into a [`Value`] makes a hash map of every object and a copy of every text, only to take them
+//! apart again. Most arguments need no change, so they are read once, borrowed from their text, checked against the
+//! shape, and taken from there.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Number, Value};
+
+use super::ArgumentProblem;
+
+/// A value from a model: borrowed from the text it came in, or an owned [`Value`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum BorrowedValue<'t> {
+    /// `null`
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// A text.
+    Text(Cow<'t, str>),
+    /// A list.
+    List(Vec<BorrowedValue<'t>>),
+    /// An object. A key may occur twice; the last one counts.
+    Object(Vec<(Cow<'t, str>, BorrowedValue<'t>)>),
+    /// A list or an object that is not borrowed.
+    Value(Box<Value>),
+}
+
+impl From<Value> for BorrowedValue<'_> {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Null => BorrowedValue::Null,
+            Value::Bool(value) => BorrowedValue::Bool(value),
+            Value::Number(number) => BorrowedValue::Number(number),
+            Value::String(text) => BorrowedValue::Text(Cow::Owned(text)),
+            value @ (Value::Array(_) | Value::Object(_)) => BorrowedValue::Value(Box::new(value)),
+        }
+    }
+}
+
+impl<'t> BorrowedValue<'t> {
+    /// Does the same as `From`, for code without a prelude.
+    #[must_use]
+    pub fn of(value: Value) -> BorrowedValue<'t> {
+        BorrowedValue::from(value)
+    }
+
+    /// Returns the value, owned.
+    #[must_use]
+    pub fn into_value(self) -> Value {
+        match self {
+            BorrowedValue::Null => Value::Null,
+            BorrowedValue::Bool(value) => Value::Bool(value),
+            BorrowedValue::Number(number) => Value::Number(number),
+            BorrowedValue::Text(text) => Value::String(text.into_owned()),
+            BorrowedValue::List(items) => items.into_iter().map(BorrowedValue::into_value).collect(),
+            BorrowedValue::Object(entries) => {
+                let entries = entries.into_iter().map(|(key, value)| (key.into_owned(), value.into_value()));
+                Value::Object(entries.collect::<Map<_, _>>())
+            }
+            BorrowedValue::Value(value) => *value,
+        }
+    }
+
+    /// Returns the values of a list; anything else is returned as an error.
+    ///
+    /// # Errors
+    ///
+    /// Returns the value if it is not a list.
+    pub fn into_list(self) -> Result<Vec<BorrowedValue<'t>>, Value> {
+        match self {
+            BorrowedValue::List(items) => Ok(items),
+            BorrowedValue::Value(value) => match *value {
+                Value::Array(items) => Ok(items.into_iter().map(BorrowedValue::from).collect()),
+                other => Err(other),
+            },
+            other => Err(other.into_value()),
+        }
+    }
+
+    /// Returns the entries of an object; anything else is returned as an error.
+    ///
+    /// # Errors
+    ///
+    /// Returns the value if it is not an object.
+    pub fn into_entries(self) -> Result<Vec<(Cow<'t, str>, BorrowedValue<'t>)>, Value> {
+        match self {
+            BorrowedValue::Object(entries) => Ok(entries),
+            BorrowedValue::Value(value) => match *value {
+                Value::Object(map) => Ok(map
+                    .into_iter()
+                    .map(|(key, value)| (Cow::Owned(key), BorrowedValue::from(value)))
+                    .collect()),
+                other => Err(other),
+            },
+            other => Err(other.into_value()),
+        }
+    }
+}
+
+/// The entries of an object, to be taken one by one.
+#[derive(Debug)]
+pub struct Entries<'t>(
+    /// In reverse order, because most are taken in the order they came in.
+    Vec<(Cow<'t, str>, BorrowedValue<'t>)>,
+);
+
+impl<'t> Entries<'t> {
+    /// Returns the entries of an object; anything else is returned as an error.
+    pub fn new(given: BorrowedValue<'t>) -> Result<Entries<'t>, Value> {
+        let mut entries = given.into_entries()?;
+        entries.reverse();
+        Ok(Entries(entries))
+    }
+
+    /// Takes an entry. If a name occurs several times, the last entry is taken and the others stay.
+    pub fn take(&mut self, name: &str) -> Option<BorrowedValue<'t>> {
+        if self.0.last().is_some_and(|(key, _)| key == name) {
+            return self.0.pop().map(|(_, value)| value);
+        }
+        let index = self.0.iter().position(|(key, _)| key == name)?;
+        Some(self.0.remove(index).1)
+    }
+
+    /// Returns the key of an entry that was not taken.
+    pub fn left(&self) -> Option<&str> {
+        self.0.last().map(|(key, _)| &**key)
+    }
+
+    /// Takes all remaining entries, as an object.
+    pub fn take_all(&mut self) -> BorrowedValue<'t> {
+        let mut rest = std::mem::take(&mut self.0);
+        rest.reverse();
+        BorrowedValue::Object(rest)
+    }
+}
+
+/// Adds the key of an entry to the place of its problem.
+pub fn entry<T>(name: &str, made: Result<T, ArgumentProblem>) -> Result<T, ArgumentProblem> {
+    made.map_err(|problem| problem.within(name))
+}
+
+mod read {
+    use std::borrow::Cow;
+    use std::fmt;
+
+    use serde_core::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+    use super::BorrowedValue;
+
+    impl<'t> BorrowedValue<'t> {
+        /// Reads the value of a JSON text, if it is one.
+        pub fn read(text: &'t str) -> Option<BorrowedValue<'t>> {
+            serde_json::from_str(text).ok()
+        }
+    }
+
+    impl<'t> Deserialize<'t> for BorrowedValue<'t> {
+        fn deserialize<D: Deserializer<'t>>(from: D) -> Result<Self, D::Error> {
+            from.deserialize_any(Reader)
+        }
+    }
+
+    /// A key, borrowed if it holds no escapes.
+    struct Key<'t>(Cow<'t, str>);
+
+    impl<'t> Deserialize<'t> for Key<'t> {
+        fn deserialize<D: Deserializer<'t>>(from: D) -> Result<Self, D::Error> {
+            from.deserialize_str(KeyReader).map(Key)
+        }
+    }
+
+    struct KeyReader;
+
+    impl<'t> Visitor<'t> for KeyReader {
+        type Value = Cow<'t, str>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a key")
+        }
+
+        fn visit_borrowed_str<E>(self, text: &'t str) -> Result<Self::Value, E> {
+            Ok(Cow::Borrowed(text))
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+            Ok(Cow::Owned(text.to_owned()))
+        }
+    }
+
+    struct Reader;
+
+    impl<'t> Visitor<'t> for Reader {
+        type Value = BorrowedValue<'t>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("JSON")
+        }
+
+        fn visit_unit<E>(self) -> Result<BorrowedValue<'t>, E> {
+            Ok(BorrowedValue::Null)
+        }
+
+        fn visit_bool<E>(self, value: bool) -> Result<BorrowedValue<'t>, E> {
+            Ok(BorrowedValue::Bool(value))
+        }
+
+        fn visit_u64<E>(self, value: u64) -> Result<BorrowedValue<'t>, E> {
+            Ok(BorrowedValue::Number(value.into()))
+        }
+
+        fn visit_i64<E>(self, value: i64) -> Result<BorrowedValue<'t>, E> {
+            Ok(BorrowedValue::Number(value.into()))
+        }
+
+        fn visit_f64<E>(self, value: f64) -> Result<BorrowedValue<'t>, E> {
+            Ok(serde_json::Number::from_f64(value).map_or(BorrowedValue::Null, BorrowedValue::Number))
+        }
+
+        fn visit_borrowed_str<E>(self, text: &'t str) -> Result<BorrowedValue<'t>, E> {
+            Ok(BorrowedValue::Text(Cow::Borrowed(text)))
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<BorrowedValue<'t>, E> {
+            Ok(BorrowedValue::Text(Cow::Owned(text.to_owned())))
+        }
+
+        fn visit_seq<A: SeqAccess<'t>>(self, mut from: A) -> Result<BorrowedValue<'t>, A::Error> {
+            let mut items = Vec::new();
+            while let Some(item) = from.next_element()? {
+                items.push(item);
+            }
+            Ok(BorrowedValue::List(items))
+        }
+
+        fn visit_map<A: MapAccess<'t>>(self, mut from: A) -> Result<BorrowedValue<'t>, A::Error> {
+            let mut entries = Vec::new();
+            while let Some((Key(key), value)) = from.next_entry()? {
+                entries.push((key, value));
+            }
+            Ok(BorrowedValue::Object(entries))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_is_what_serde_json_reads() {
+        let texts = [
+            "null",
+            "[true, false, 0, -1, 18446744073709551615, 1.5, 1e300, -0.0]",
+            r#"{"a": "plain", "b": "esc\"aped \u00e9", "k\n": [], "o": {"x": {}}, "a": "again"}"#,
+            "[[[[1]]]]",
+        ];
+        for text in texts {
+            let value: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(BorrowedValue::read(text).map(BorrowedValue::into_value), Some(value), "{text}");
+        }
+        for broken in ["", "{", "[1,]", "{\"a\" 1}", "nul", "1 2", "{\"a\": 1e999}"] {
+            assert_eq!(BorrowedValue::read(broken), None, "{broken}");
+            assert!(serde_json::from_str::<Value>(broken).is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn entries_are_taken_in_any_order_and_the_last_of_a_name_counts() {
+        let mut entries =
+            Entries::new(BorrowedValue::read(r#"{"a": 1, "b": 2, "c": 3, "b": 4}"#).unwrap()).unwrap();
+        assert_eq!(entries.take("c").map(BorrowedValue::into_value), Some(3.into()));
+        assert_eq!(entries.take("b").map(BorrowedValue::into_value), Some(4.into()));
+        assert_eq!(entries.take("x"), None);
+        assert_eq!(entries.left(), Some("a"));
+    }
+
+    #[test]
+    fn nothing_is_copied_that_can_be_borrowed() {
+        let text = r#"{"key": "value"}"#;
+        let Some(BorrowedValue::Object(entries)) = BorrowedValue::read(text) else { panic!("an object") };
+        assert!(matches!(
+            entries.as_slice(),
+            [(Cow::Borrowed("key"), BorrowedValue::Text(Cow::Borrowed("value")))]
+        ));
+    }
+}

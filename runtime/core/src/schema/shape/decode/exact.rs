@@ -1,0 +1,181 @@
+//! The fast path for arguments that need no change, which is the common case.
+
+use std::cell::Cell;
+
+use serde_json::Value;
+
+use crate::base::frozen::List;
+use crate::schema::dialect::Dialect;
+use crate::schema::shape::decode::borrowed::BorrowedValue;
+use crate::schema::shape::{Access, Def, Extra, Kind, Literal, Number, ObjectRules, Shape, find_def};
+
+/// Values nested deeper than this take the slow path.
+const MAX_DEPTH: usize = 32;
+/// Values whose patterns may take more steps than this take the slow path, which limits them.
+const MAX_STEPS: u64 = 1 << 20;
+
+/// What checking may still cost.
+struct Effort<'a> {
+    depth: usize,
+    /// The steps left for patterns.
+    left: &'a Cell<u64>,
+}
+
+impl Effort<'_> {
+    fn deeper(&self) -> Effort<'_> {
+        Effort { depth: self.depth + 1, ..*self }
+    }
+
+    /// Takes steps. Returns whether there were enough.
+    fn spend(&self, steps: u64) -> bool {
+        let left = self.left.get().checked_sub(steps);
+        self.left.set(left.unwrap_or(0));
+        left.is_some()
+    }
+}
+
+/// Whether a value fits a shape and decoding would not change it. `false` decides nothing: mistakes, and values that
+/// are right in a less simple way, are handled by the slow path.
+pub fn is_exact<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> bool {
+    dialect.is_plain() && fits(value, shape, defs, &Effort { depth: 0, left: &Cell::new(MAX_STEPS) })
+}
+
+/// JSON in one of its forms.
+pub trait Tree: Sized {
+    /// Returns its kind.
+    fn view(&self) -> View<'_, Self>;
+
+    /// Returns the entries if it is an object.
+    fn entries(&self) -> impl Iterator<Item = (&str, &Self)>;
+}
+
+/// The kind of a JSON value.
+#[derive(Debug)]
+pub enum View<'a, T> {
+    Null,
+    Bool,
+    Number(&'a serde_json::Number),
+    Text(&'a str),
+    List(&'a [T]),
+    Object,
+    /// It has no such kind.
+    Unknown,
+}
+
+impl Tree for Value {
+    fn view(&self) -> View<'_, Value> {
+        match self {
+            Value::Null => View::Null,
+            Value::Bool(_) => View::Bool,
+            Value::Number(number) => View::Number(number),
+            Value::String(text) => View::Text(text),
+            Value::Array(items) => View::List(items),
+            Value::Object(_) => View::Object,
+        }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.as_object().into_iter().flatten().map(|(key, value)| (key.as_str(), value))
+    }
+}
+
+impl<'t> Tree for BorrowedValue<'t> {
+    fn view(&self) -> View<'_, BorrowedValue<'t>> {
+        match self {
+            BorrowedValue::Null => View::Null,
+            BorrowedValue::Bool(_) => View::Bool,
+            BorrowedValue::Number(number) => View::Number(number),
+            BorrowedValue::Text(text) => View::Text(text),
+            BorrowedValue::List(items) => View::List(items),
+            BorrowedValue::Object(_) => View::Object,
+            BorrowedValue::Value(_) => View::Unknown,
+        }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (&str, &BorrowedValue<'t>)> {
+        let entries = match self {
+            BorrowedValue::Object(entries) => entries.as_slice(),
+            _ => &[],
+        };
+        entries.iter().map(|(key, value)| (&**key, value))
+    }
+}
+
+fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, effort: &Effort<'_>) -> bool {
+    if effort.depth > MAX_DEPTH {
+        return false;
+    }
+    let view = value.view();
+    match (&shape.kind, view) {
+        (Kind::Ref(name), view) if !shape.nullable || !matches!(view, View::Null) => {
+            find_def(defs, name).is_some_and(|target| fits(value, target, defs, &effort.deeper()))
+        }
+        (_, View::Null) => shape.nullable,
+        (Kind::Any, View::Bool | View::Text(_)) | (Kind::Boolean, View::Bool) => true,
+        (Kind::String(known), View::Text(text)) => {
+            known.allow_all() || effort.spend(known.steps(text)) && known.problems(text).is_empty()
+        }
+        (Kind::Integer(known), View::Number(number)) => {
+            !number.is_f64() && Number::of(number).is_some_and(|number| known.problem(number).is_none())
+        }
+        (Kind::Number(known), View::Number(number)) => {
+            !may_be_rounded(number)
+                && Number::of(number).is_some_and(|number| known.problem(number).is_none())
+        }
+        (Kind::Enum(values), View::Text(text)) => {
+            values.iter().any(|literal| matches!(literal, Literal::String(known) if *known == text))
+        }
+        (Kind::Array(known), View::List(items)) => {
+            known.leave_only_items(items.len())
+                && items.iter().all(|item| fits(item, &known.items, defs, &effort.deeper()))
+        }
+        (Kind::Object(known), View::Object) => object(value, known, defs, effort),
+        _ => false,
+    }
+}
+
+/// Whether a number may have been an integer that no [`Value`] can hold, of which only the text knows.
+fn may_be_rounded(number: &serde_json::Number) -> bool {
+    number.is_f64() && number.as_f64().is_some_and(|float| float.abs() >= 2_f64.powi(63))
+}
+
+fn object<T: Tree>(given: &T, known: &ObjectRules, defs: &List<Def>, effort: &Effort<'_>) -> bool {
+    if !known.leave_only_fields() {
+        return false;
+    }
+    // The places at which fields were given: a text may hold a key twice.
+    let mut seen: u64 = 0;
+    // Most fields come in the order of the shape.
+    let mut next = 0;
+    for (key, value) in given.entries() {
+        let is = |index: &usize| known.fields.get(*index).is_some_and(|field| field.name == *key);
+        let found = Some(next).filter(is).or_else(|| (0..known.fields.len()).find(is));
+        let fine = match found.and_then(|index| Some((index, known.fields.get(index)?))) {
+            Some((index, field)) => {
+                next = index + 1;
+                let place = u32::try_from(index).ok().and_then(|index| 1_u64.checked_shl(index)).unwrap_or(0);
+                let again = seen & place != 0 || place == 0;
+                seen |= place;
+                !again
+                    && field.access != Access::ReadOnly
+                    && field.wire.is_empty()
+                    && fits(value, &field.shape, defs, &effort.deeper())
+            }
+            // It may be a wire name or an alias, which the slow path handles.
+            None => match &known.extra {
+                Extra::Of(shape) => known.fields.is_empty() && fits(value, shape, defs, &effort.deeper()),
+                Extra::Open => known.fields.is_empty(),
+                Extra::Closed => false,
+            },
+        };
+        if !fine {
+            return false;
+        }
+    }
+    let is_seen =
+        |index: usize| u32::try_from(index).is_ok_and(|index| seen.checked_shr(index).unwrap_or(0) & 1 == 1);
+    let complete = known.fields.iter().enumerate().all(|(index, field)| !field.required || is_seen(index));
+    let is_given =
+        |name: &str| given.entries().any(|(key, value)| key == name && !matches!(value.view(), View::Null));
+    complete && known.relations.iter().all(|relation| relation.problem(is_given).is_none())
+}

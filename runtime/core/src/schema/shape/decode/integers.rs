@@ -1,0 +1,102 @@
+//! Integers that a [`Value`] cannot hold. Reading one gives the nearest floating point number, which is another number;
+//! so such arguments are refused while their text is known.
+
+use serde_json::Value;
+
+use super::{ArgumentProblem, ArgumentProblemKind};
+use crate::schema::shape::pointer;
+
+/// The fewest digits of an integer beyond 64 bits.
+const MIN_DIGITS: usize = 19;
+
+/// Returns a problem for each integer of a JSON text that was rounded when the value was read from it.
+pub fn rounded_integers(text: &str, value: &Value) -> Vec<ArgumentProblem> {
+    let mut problems = Vec::new();
+    // Nearly no text has any, and this is a quick look.
+    if !text.as_bytes().split(|byte| !byte.is_ascii_digit()).any(|run| run.len() >= MIN_DIGITS) {
+        return problems;
+    }
+    for token in rounded(text) {
+        let mut pointer = String::new();
+        if let Ok(near) = token.parse() {
+            find(value, near, &mut pointer);
+        }
+        // Not the digits, which may be secret.
+        let message = "the integer does not fit 64 bits and would be changed; send a smaller one".to_owned();
+        problems.push(ArgumentProblem { pointer, kind: ArgumentProblemKind::Value, message });
+    }
+    problems
+}
+
+/// Returns the integers beyond 64 bits, as they are written.
+fn rounded(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
+        rest = &rest[at..];
+        if let Some(string) = rest.strip_prefix('"') {
+            rest = after_string(string);
+            continue;
+        }
+        let end =
+            rest.find(|c: char| !matches!(c, '0'..='9' | '+' | '-' | '.' | 'e' | 'E')).unwrap_or(rest.len());
+        let (token, after) = rest.split_at(end);
+        let integer = !token.contains(['.', 'e', 'E']);
+        if integer && token.parse::<i64>().is_err() && token.parse::<u64>().is_err() {
+            found.push(token);
+        }
+        rest = after;
+    }
+    found
+}
+
+/// Returns what follows the end of a string.
+fn after_string(text: &str) -> &str {
+    let mut escaped = false;
+    let end = text.find(|c| {
+        let closes = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        closes
+    });
+    end.map_or("", |end| &text[end + 1..])
+}
+
+/// Finds the place of a number.
+fn find(value: &Value, wanted: f64, place: &mut String) -> bool {
+    let length = place.len();
+    let mut inside = |token: &str, inner: &Value| {
+        pointer::push_given(place, token);
+        let found = find(inner, wanted, place);
+        if !found {
+            place.truncate(length);
+        }
+        found
+    };
+    match value {
+        Value::Number(number) => number.is_f64() && number.as_f64() == Some(wanted),
+        Value::Array(items) => items.iter().enumerate().any(|(index, item)| inside(&index.to_string(), item)),
+        Value::Object(fields) => fields.iter().any(|(key, field)| inside(key, field)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_beyond_64_bits_are_found_where_they_stand() {
+        let text = r#"{"a": [1, 18446744073709551616], "b": {"c/d": -9223372036854775809}, "t": "\"12345678901234567890123"}"#;
+        let value = serde_json::from_str(text).unwrap();
+        let problems = rounded_integers(text, &value);
+        let places: Vec<&str> = problems.iter().map(|problem| problem.pointer.as_str()).collect();
+        assert_eq!(places, ["/a/1", "/b/c~1d"]);
+        assert!(!problems[0].message.contains("18446744073709551616"), "{}", problems[0].message);
+        for exact in
+            ["[18446744073709551615, -9223372036854775808, 1e22, 0.12345678901234567890]", "[]", "\"1\\\\\""]
+        {
+            let value = serde_json::from_str(exact).unwrap();
+            assert!(rounded_integers(exact, &value).is_empty(), "{exact}");
+        }
+    }
+}

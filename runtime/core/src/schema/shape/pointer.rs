@@ -1,0 +1,99 @@
+//! JSON pointers (RFC 6901), and references made of them.
+
+use std::fmt::Write as _;
+
+use crate::base::truncate;
+
+/// Adds a reference token to a JSON pointer.
+pub fn push(pointer: &mut String, token: &str) {
+    pointer.push('/');
+    let mut rest = token;
+    while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'~' | b'/')) {
+        let (plain, escaped) = rest.split_at(at);
+        pointer.push_str(plain);
+        pointer.push_str(if escaped.starts_with('~') { "~0" } else { "~1" });
+        rest = &escaped[1..];
+    }
+    pointer.push_str(rest);
+}
+
+/// Returns the pointer to a member of what a JSON pointer leads to.
+pub(crate) fn child(pointer: &str, token: &str) -> String {
+    let mut child = pointer.to_owned();
+    push(&mut child, token);
+    child
+}
+
+/// The longest part of a given key that is told, in characters.
+const MAX_KEY: usize = 100;
+/// The length of a pointer, in bytes, after which no more keys are told.
+const MAX_TOLD: usize = 2_000;
+
+/// Adds a given key to a JSON pointer for a message, cut so that no key makes it long.
+pub(crate) fn push_given(pointer: &mut String, key: &str) {
+    let limit = if pointer.len() < MAX_TOLD { MAX_KEY } else { 0 };
+    if key.len() <= limit { push(pointer, key) } else { push(pointer, &truncate::cut(key, limit)) }
+}
+
+/// Returns the reference to a named shape, `#/$defs/NAME`, as a URI fragment (RFC 6901, section 6).
+pub(crate) fn reference(name: &str) -> String {
+    let mut token = String::new();
+    push(&mut token, name);
+    let mut reference = String::from("#/$defs");
+    for byte in token.bytes() {
+        // The characters of a URI fragment (RFC 3986, section 3.5); all others are percent-encoded.
+        if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?".contains(&byte) {
+            reference.push(char::from(byte));
+        } else {
+            let _ = write!(reference, "%{byte:02X}");
+        }
+    }
+    reference
+}
+
+/// Returns the name in `#/$defs/NAME` or `#/definitions/NAME`.
+pub fn referenced(reference: &str) -> Option<String> {
+    let token = reference.strip_prefix("#/$defs/").or_else(|| reference.strip_prefix("#/definitions/"))?;
+    if token.is_empty() || token.contains('/') {
+        return None;
+    }
+    Some(token_of(&percent_decode(token)?))
+}
+
+/// Returns the key that a reference token stands for.
+pub fn token_of(token: &str) -> String {
+    token.replace("~1", "/").replace("~0", "~")
+}
+
+/// Returns the text of a URI fragment; `None` if what it encodes is no text.
+pub(crate) fn percent_decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let high = char::from(rest.next()?).to_digit(16)?;
+        let low = char::from(rest.next()?).to_digit(16)?;
+        bytes.push(u8::try_from(high * 16 + low).ok()?);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_survive_every_name() {
+        for name in ["Pet", "a/b", "a~b", "a~1b", "100%", "größe", "Map<String, Pet[]>", "x y"] {
+            assert_eq!(referenced(&reference(name)).as_deref(), Some(name), "{name}");
+        }
+        assert_eq!(reference("a/b c"), "#/$defs/a~1b%20c");
+        assert_eq!(referenced("#/definitions/Pet").as_deref(), Some("Pet"));
+        for other in ["#", "#/$defs/", "#/$defs/A/properties/b", "other.json#/$defs/A", "#/$defs/%zz"] {
+            assert_eq!(referenced(other), None, "{other}");
+        }
+    }
+}

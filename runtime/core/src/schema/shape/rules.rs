@@ -1,0 +1,207 @@
+//! The rules of numbers, texts, lists and objects, each kind in a file of its own.
+//!
+//! Such a file holds all that there is to say of a rule: its field, the keyword it is read from and how two schemas
+//! with that keyword are one, how it is written and told, how two sets of rules are one, how it is copied in a
+//! constant, and what is wrong with a value. Everything else asks these files. Each place takes the struct apart or
+//! builds it field by field, so a new field compiles only when every place knows what to do with it.
+
+pub(super) mod array;
+pub(crate) mod number;
+pub(super) mod object;
+pub(super) mod text;
+
+use serde_json::{Map, Value};
+
+use crate::base::frozen::Text;
+use crate::schema::dialect::Dialect;
+
+type Object = Map<String, Value>;
+
+/// A keyword of schemas for the values of one type.
+pub(crate) struct Keyword {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The form that its value must have.
+    pub(crate) form: Form,
+    /// The value that two schemas have together if both have the keyword.
+    pub(crate) together: Together,
+}
+
+/// The form of a keyword's value.
+#[derive(Clone, Copy)]
+pub(crate) enum Form {
+    /// A whole number from zero.
+    Count,
+    /// True or false.
+    Flag,
+    /// A text.
+    Text,
+    /// A regular expression.
+    Pattern,
+    /// A number.
+    Number,
+    /// A number that earlier drafts make exclusive by a flag next to it.
+    Limit,
+    /// A number above zero.
+    Step,
+}
+
+/// The value that two schemas have together.
+#[derive(Clone, Copy)]
+pub(crate) enum Together {
+    /// The larger number.
+    Larger,
+    /// The smaller number.
+    Smaller,
+    /// The later one: an annotation rather than a rule.
+    Later,
+    /// None, unless both values are the same.
+    Same,
+}
+
+impl Keyword {
+    const fn new(name: &'static str, form: Form, together: Together) -> Keyword {
+        Keyword { name, form, together }
+    }
+}
+
+/// The types whose values have rules, with their keywords.
+pub(crate) const TYPES: [(&str, &[Keyword]); 4] = [
+    ("object", object::KEYWORDS),
+    ("array", array::KEYWORDS),
+    ("string", text::KEYWORDS),
+    ("number", number::KEYWORDS),
+];
+
+/// Returns the keyword of a name, and the type it is for.
+pub(crate) fn keyword(name: &str) -> Option<(&'static str, &'static Keyword)> {
+    TYPES.iter().find_map(|(of, keywords)| Some((*of, keywords.iter().find(|known| known.name == name)?)))
+}
+
+/// A rule that is set, in every form in which it is given.
+#[derive(Debug)]
+pub(crate) struct Stated {
+    /// Its keyword in canonical text.
+    pub(crate) keyword: &'static str,
+    /// Its value in canonical text.
+    pub(crate) value: Value,
+    /// The keyword and the value that say it to a provider, if canonical text says it otherwise.
+    pub(crate) shown: Option<(&'static str, Value)>,
+    /// Whether a dialect that takes the keyword takes this value of it.
+    pub(crate) taken: fn(&Dialect, &Value) -> bool,
+    /// Part of a sentence that says it; empty if neither a provider nor a model is told.
+    pub(crate) told: String,
+}
+
+impl Stated {
+    fn new(keyword: &'static str, value: impl Into<Value>, told: String) -> Stated {
+        Stated { keyword, value: value.into(), shown: None, taken: |_, _| true, told }
+    }
+
+    /// A text, unless it is empty.
+    fn text(keyword: &'static str, text: &Text, told: impl FnOnce(&Text) -> String) -> Option<Stated> {
+        (!text.is_empty()).then(|| Stated::new(keyword, text.as_str(), told(text)))
+    }
+
+    /// A limit on a number of things: `at least 1 character`.
+    fn count(keyword: &'static str, limit: Option<u64>, thing: &str) -> Option<Stated> {
+        let limit = limit?;
+        let least = if keyword.starts_with("min") { "at least" } else { "at most" };
+        let plural = if limit == 1 { "" } else { "s" };
+        Some(Stated::new(keyword, limit, format!("{least} {limit} {thing}{plural}")))
+    }
+
+    /// A flag, if it is set.
+    fn flag(keyword: &'static str, flag: bool, told: &str) -> Option<Stated> {
+        flag.then(|| Stated::new(keyword, true, told.to_owned()))
+    }
+}
+
+/// Returns what is wrong with a number of things.
+fn wrong_count(count: usize, least: Option<u64>, most: Option<u64>, thing: &str) -> Vec<String> {
+    let count = u64::try_from(count).unwrap_or(u64::MAX);
+    let told = |bound: &str, limit: u64| {
+        let plural = if limit == 1 { "" } else { "s" };
+        format!("must have {bound} {limit} {thing}{plural}, got {count}")
+    };
+    let few = least.filter(|limit| count < *limit).map(|limit| told("at least", limit));
+    let many = most.filter(|limit| count > *limit).map(|limit| told("at most", limit));
+    few.into_iter().chain(many).collect()
+}
+
+/// Reads a count of a schema in normal form.
+fn count(schema: &Object, keyword: &str) -> Option<u64> {
+    schema.get(keyword).and_then(Value::as_u64)
+}
+
+/// Reads a text of a schema in normal form; empty if there is none.
+pub(super) fn text(schema: &Object, keyword: &str) -> Text {
+    schema.get(keyword).and_then(Value::as_str).map_or(Text::EMPTY, |text| text.to_owned().into())
+}
+
+/// Reads a flag of a schema in normal form.
+pub(super) fn flag(schema: &Object, keyword: &str) -> bool {
+    schema.get(keyword) == Some(&Value::Bool(true))
+}
+
+/// Returns the smaller of two limits.
+fn least(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (limit, None) | (None, limit) => limit,
+    }
+}
+
+/// Returns the value that is set, or one of two equal values. Two others have no value together.
+fn same<T: Clone + PartialEq>(a: &T, b: &T, none: &T) -> Option<T> {
+    match (a, b) {
+        (a, b) if b == none || a == b => Some(a.clone()),
+        (a, b) if a == none => Some(b.clone()),
+        _ => None,
+    }
+}
+
+/// Returns the first text, or the second if that is empty.
+fn first(a: &Text, b: &Text) -> Text {
+    if a.is_empty() { b.clone() } else { a.clone() }
+}
+
+/// Returns the first limit, or the second if that is not set.
+const fn either(first: Option<u64>, second: Option<u64>) -> Option<u64> {
+    if first.is_some() { first } else { second }
+}
+
+/// Returns the first text, or the second if that is empty. Both are part of the program.
+const fn either_text(first: &Text, second: &Text) -> Text {
+    let given = first.program();
+    Text::Static(if given.is_empty() { second.program() } else { given })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::schema::shape::{Kind, arbitrary};
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_stated_of_a_value_is_read_from_documents(shape in arbitrary::shape()) {
+            let (of, stated) = match &shape.kind {
+                Kind::Integer(rules) | Kind::Number(rules) => ("number", rules.stated()),
+                Kind::String(rules) => ("string", rules.stated()),
+                Kind::Array(rules) => ("array", rules.stated()),
+                Kind::Tuple(rules) => ("array", rules.stated()),
+                Kind::Object(rules) => ("object", rules.stated()),
+                _ => return Ok(()),
+            };
+            for name in stated.iter().map(|rule| rule.keyword) {
+                // `format` is for several types; what begins with `x-` stands only in canonical text.
+                let own = name == "format" || name.starts_with("x-");
+                prop_assert!(own || keyword(name).is_some_and(|(known, _)| known == of), "{} {}", of, name);
+            }
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The rules of numbers.
+
+use std::cmp::Ordering::{self, Greater, Less};
+
+use serde_json::Value;
+
+use super::{Form, Keyword, Object, Stated, Together, either_text, first, same, text};
+use crate::base::const_text::same as same_text;
+use crate::base::frozen::Text;
+use crate::schema::shape::number::{Number, compare, is_multiple};
+
+/// The rules of a number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NumberRules {
+    /// The smallest allowed value.
+    pub minimum: Option<Number>,
+    /// The largest allowed value.
+    pub maximum: Option<Number>,
+    /// The bound that every allowed value exceeds.
+    pub exclusive_minimum: Option<Number>,
+    /// The bound that every allowed value is below.
+    pub exclusive_maximum: Option<Number>,
+    /// The step of which every allowed value is an integer multiple.
+    pub multiple_of: Option<Number>,
+    /// A format such as `int64` or `double`; empty if there is none. It is an annotation and not enforced.
+    pub format: Text,
+}
+
+pub(super) const KEYWORDS: &[Keyword] = &[
+    Keyword::new("minimum", Form::Limit, Together::Larger),
+    Keyword::new("maximum", Form::Limit, Together::Smaller),
+    Keyword::new("exclusiveMinimum", Form::Number, Together::Larger),
+    Keyword::new("exclusiveMaximum", Form::Number, Together::Smaller),
+    Keyword::new("multipleOf", Form::Step, Together::Same),
+];
+
+/// A bound that is set.
+struct Bound {
+    keyword: &'static str,
+    words: &'static str,
+    bound: Number,
+    /// Whether a value is within a bound.
+    met: fn(Number, Number) -> bool,
+}
+
+impl Bound {
+    /// Returns the bound as part of a sentence: `at least 1`.
+    fn told(&self) -> String {
+        format!("{} {}", self.words, self.bound.to_json())
+    }
+
+    fn is_met(&self, value: Number) -> bool {
+        (self.met)(value, self.bound)
+    }
+}
+
+impl NumberRules {
+    /// The rules that allow every number.
+    pub const ANY: NumberRules = NumberRules {
+        minimum: None,
+        maximum: None,
+        exclusive_minimum: None,
+        exclusive_maximum: None,
+        multiple_of: None,
+        format: Text::EMPTY,
+    };
+
+    /// Reads the rules of a schema in normal form.
+    pub(crate) fn read(schema: &Object) -> NumberRules {
+        let bound = |keyword: &str| match schema.get(keyword)? {
+            Value::Number(number) => Number::of(number).map(Number::integral),
+            _ => None,
+        };
+        NumberRules {
+            minimum: bound("minimum"),
+            maximum: bound("maximum"),
+            exclusive_minimum: bound("exclusiveMinimum"),
+            exclusive_maximum: bound("exclusiveMaximum"),
+            multiple_of: bound("multipleOf"),
+            format: text(schema, "format"),
+        }
+    }
+
+    /// Returns the rules that are set.
+    pub(crate) fn stated(&self) -> Vec<Stated> {
+        // Formats of numbers (`int32`, `double`) are names of types in programs: no dialect gains by them.
+        let format = Stated::text("format", &self.format, |_| String::new());
+        let told =
+            |rule: &Bound| if is_told(&self.format, Some(rule.bound)) { rule.told() } else { String::new() };
+        let bounds = self.bounds().map(|rule| Stated::new(rule.keyword, rule.bound.to_json(), told(&rule)));
+        format.into_iter().chain(bounds).collect()
+    }
+
+    /// Returns the bounds that are set, in the order in which they are written and described.
+    fn bounds(&self) -> impl Iterator<Item = Bound> {
+        type Met = fn(Number, Number) -> bool;
+        // Every rule is named, so that a new one is not forgotten in the table.
+        let NumberRules { minimum, maximum, exclusive_minimum, exclusive_maximum, multiple_of, format: _ } =
+            self;
+        let within: [(_, _, _, Met); 5] = [
+            (minimum, "minimum", "at least", |value, bound| compare(value, bound) != Less),
+            (exclusive_minimum, "exclusiveMinimum", "more than", |value, bound| {
+                compare(value, bound) == Greater
+            }),
+            (maximum, "maximum", "at most", |value, bound| compare(value, bound) != Greater),
+            (exclusive_maximum, "exclusiveMaximum", "less than", |value, bound| {
+                compare(value, bound) == Less
+            }),
+            (multiple_of, "multipleOf", "a multiple of", is_multiple),
+        ];
+        let set = |(bound, keyword, words, met): (&Option<Number>, _, _, _)| {
+            Some(Bound { keyword, words, bound: (*bound)?, met })
+        };
+        within.into_iter().filter_map(set)
+    }
+
+    /// Returns what is wrong with a number.
+    pub(crate) fn problem(&self, value: Number) -> Option<String> {
+        // Most numbers are right, and nothing is told of them.
+        if self.bounds().all(|rule| rule.is_met(value)) {
+            return None;
+        }
+        let missed: Vec<String> =
+            self.bounds().filter(|rule| !rule.is_met(value)).map(|rule| rule.told()).collect();
+        Some(format!("must be {}, got {}", missed.join(" and "), value.to_json()))
+    }
+
+    /// Returns the rules that allow what both allow, if some do.
+    pub(crate) fn and(&self, other: &NumberRules) -> Option<NumberRules> {
+        Some(NumberRules {
+            minimum: tightest(self.minimum, other.minimum, Greater),
+            maximum: tightest(self.maximum, other.maximum, Less),
+            exclusive_minimum: tightest(self.exclusive_minimum, other.exclusive_minimum, Greater),
+            exclusive_maximum: tightest(self.exclusive_maximum, other.exclusive_maximum, Less),
+            multiple_of: same(&self.multiple_of, &other.multiple_of, &None)?,
+            format: first(&self.format, &other.format),
+        })
+    }
+
+    /// Copies the rules in a constant, with those of another set in place of its own where they are set.
+    pub(crate) const fn with(&self, other: &NumberRules) -> NumberRules {
+        const fn either(first: Option<Number>, second: Option<Number>) -> Option<Number> {
+            if first.is_some() { first } else { second }
+        }
+        NumberRules {
+            minimum: either(other.minimum, self.minimum),
+            maximum: either(other.maximum, self.maximum),
+            exclusive_minimum: either(other.exclusive_minimum, self.exclusive_minimum),
+            exclusive_maximum: either(other.exclusive_maximum, self.exclusive_maximum),
+            multiple_of: either(other.multiple_of, self.multiple_of),
+            format: either_text(&other.format, &self.format),
+        }
+    }
+}
+
+/// Returns the bounds of the numbers that a format stands for. They are checked, but no model is told of them: they say
+/// how a program holds the number, and nothing about it. Those of 8 bits are told: a model may well reach them.
+const fn range_of(format: &str) -> [Option<Number>; 2] {
+    // The formats with their bits: signed, not signed.
+    let mut index = 0;
+    while index < WHOLE.len() {
+        let (signed, unsigned, bits) = WHOLE[index];
+        if same_text(format, signed) {
+            let half = 1 << (bits - 1);
+            return [Some(Number::Int(-half)), Some(Number::Int(half - 1))];
+        }
+        // That a number is not negative does say something about it.
+        if same_text(format, unsigned) {
+            return [None, Some(Number::Int((1 << bits) - 1))];
+        }
+        index += 1;
+    }
+    if same_text(format, "float") {
+        return [Some(Number::Float(f32::MIN as f64)), Some(Number::Float(f32::MAX as f64))];
+    }
+    [None, None]
+}
+
+/// Whether a model is told of a bound: it is set, and not that of the format.
+pub const fn is_told(format: &str, bound: Option<Number>) -> bool {
+    let Some(bound) = bound else { return false };
+    let [least, most] = range_of(format);
+    !(is_bound(least, bound) || is_bound(most, bound))
+}
+
+/// Whether a bound is set to this number.
+const fn is_bound(set: Option<Number>, bound: Number) -> bool {
+    match (set, bound) {
+        (Some(Number::Int(set)), Number::Int(bound)) => set == bound,
+        (Some(Number::Float(set)), Number::Float(bound)) => set.to_bits() == bound.to_bits(),
+        _ => false,
+    }
+}
+
+const WHOLE: [(&str, &str, u32); 4] =
+    [("int16", "uint16", 16), ("int32", "uint32", 32), ("int64", "uint64", 64), ("int", "uint", 64)];
+
+fn tightest(a: Option<Number>, b: Option<Number>, wanted: Ordering) -> Option<Number> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if compare(a, b) == wanted { a } else { b }),
+        (bound, None) | (None, bound) => bound,
+    }
+}
+
+/// Rules of numbers, for property tests.
+#[cfg(test)]
+pub(crate) mod arbitrary {
+    use proptest::option::{of, weighted};
+    use proptest::prelude::*;
+
+    use super::{Number, NumberRules};
+    use crate::base::frozen::Text;
+
+    /// Rules of every form.
+    pub(crate) fn any() -> impl Strategy<Value = NumberRules> {
+        let number = || {
+            prop_oneof![
+                (-20i128..20).prop_map(Number::Int),
+                prop_oneof![Just(0.1), Just(2.5), Just(-1e-9), Just(1e200)].prop_map(Number::Float),
+                prop_oneof![Just(i128::from(u64::MAX)), Just(i128::from(i64::MIN)), Just(1i128 << 100)]
+                    .prop_map(Number::Int),
+            ]
+        };
+        let format = prop_oneof!["[a-c]{1,2}", "[a-z~/%ß ]{0,4}"].prop_map(Text::from);
+        (of(number()), of(number()), of(number()), of(number()), format).prop_map(
+            |(minimum, maximum, exclusive_minimum, exclusive_maximum, format)| NumberRules {
+                minimum,
+                maximum,
+                exclusive_minimum,
+                exclusive_maximum,
+                multiple_of: Some(Number::Float(0.25)),
+                format,
+            },
+        )
+    }
+
+    /// Rules that small numbers meet and miss.
+    pub(crate) fn small() -> impl Strategy<Value = NumberRules> {
+        let number = || {
+            prop_oneof![(-3i128..6).prop_map(Number::Int), Just(Number::Float(0.5)), Just(Number::Float(2.5))]
+        };
+        let step = prop_oneof![(1i128..4).prop_map(Number::Int), Just(Number::Float(0.5))];
+        let sides = (of(number()), of(number()), weighted(0.2, number()), weighted(0.2, number()));
+        (sides, weighted(0.3, step)).prop_map(
+            |((minimum, maximum, exclusive_minimum, exclusive_maximum), multiple_of)| NumberRules {
+                minimum,
+                maximum,
+                exclusive_minimum,
+                exclusive_maximum,
+                multiple_of,
+                format: Text::EMPTY,
+            },
+        )
+    }
+}

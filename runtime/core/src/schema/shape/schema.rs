@@ -1,0 +1,106 @@
+//! A shape as a tree or as text, and the named shapes of a tool.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+use super::{Kind, Shape, read};
+use crate::base::frozen::{Frozen, List, Text};
+
+/// A [`Shape`], as a tree or as canonical JSON Schema text that is read on first use.
+pub enum Schema {
+    /// The tree.
+    Tree(Frozen<Shape>),
+    /// The text, and the tree after its first use.
+    Text(&'static str, OnceLock<Frozen<Shape>>),
+}
+
+impl Schema {
+    /// Creates a schema from its canonical text, as generated code holds it.
+    #[must_use]
+    pub const fn text(text: &'static str) -> Schema {
+        Schema::Text(text, OnceLock::new())
+    }
+
+    /// Returns the shape.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        match self {
+            Schema::Tree(shape) => shape,
+            Schema::Text(text, cell) => cell.get_or_init(|| parse(text).into()),
+        }
+    }
+}
+
+/// Text that the compiler did not write cannot be read, so it is kept whole and stays visible in every rendering.
+fn parse(text: &'static str) -> Shape {
+    match serde_json::from_str(text) {
+        Ok(value) => read::read_canonical(&value),
+        Err(_) => Shape::of(Kind::Raw(Text::Static(text))),
+    }
+}
+
+impl Deref for Schema {
+    type Target = Shape;
+
+    fn deref(&self) -> &Shape {
+        self.shape()
+    }
+}
+
+impl Clone for Schema {
+    fn clone(&self) -> Self {
+        match self {
+            Schema::Tree(shape) => Schema::Tree(shape.clone()),
+            Schema::Text(text, cell) => match cell.get() {
+                Some(shape) => Schema::Tree(shape.clone()),
+                None => Schema::text(text),
+            },
+        }
+    }
+}
+
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        self.shape() == other.shape()
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.shape().fmt(f)
+    }
+}
+
+impl From<Shape> for Schema {
+    fn from(shape: Shape) -> Self {
+        Schema::Tree(shape.into())
+    }
+}
+
+/// A named shape, the target of [`Kind::Ref`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Def {
+    /// The name.
+    pub name: Text,
+    /// The shape.
+    pub schema: Schema,
+}
+
+/// Follows references to a shape that is none; `None` if they lead nowhere or in a circle.
+pub fn resolved<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a Shape> {
+    let mut shape = shape;
+    // More references than names are a circle.
+    for _ in 0..=defs.len() {
+        let Kind::Ref(name) = &shape.kind else { return Some(shape) };
+        shape = find_def(defs, name)?;
+    }
+    None
+}
+
+/// Returns the shape of this name in a list sorted by name.
+#[must_use]
+pub fn find_def<'a>(defs: &'a List<Def>, name: &str) -> Option<&'a Shape> {
+    let index = defs.binary_search_by(|def| def.name.as_str().cmp(name)).ok()?;
+    Some(defs.get(index)?.schema.shape())
+}

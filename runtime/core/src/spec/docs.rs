@@ -1,0 +1,294 @@
+//! Prompt documentation of tools, generated from their specifications.
+//!
+//! All of it depends on the specification alone, so a prompt never disagrees with the schema. The caller sets the order
+//! of the tools: prompts are cached by their bytes.
+
+use serde_json::Value;
+
+use crate::base::frozen::List;
+use crate::schema::shape::prose;
+use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, find_def, resolved};
+use crate::spec::{Example, ToolSpec};
+
+mod level;
+mod signature;
+mod template;
+mod troubleshooting;
+mod typescript;
+mod unsaid;
+
+pub(crate) use level::sentence as first_sentence;
+pub use level::{Group, Level, Style, by_category, by_toolset, docs_at, grouped, json};
+pub use template::{TemplateError, TemplateProblem, fill};
+pub use troubleshooting::troubleshooting;
+pub use unsaid::{Unsaid, unsaid};
+
+/// Returns the list of tools for a prompt: `No tools available`, or a header and one line per tool,
+/// `- **name** - description`.
+///
+/// A one-line description is used as it is. Of a longer one only the first paragraph is used, with its lines joined by
+/// spaces: a list has one line per tool, and the rest is in [`detail`].
+#[must_use]
+pub fn summary<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> String {
+    let mut out = String::new();
+    for spec in specs {
+        if out.is_empty() {
+            out.push_str("## Available Tools\n\n");
+        }
+        out.push_str(&format!("- **{}** - {}\n", spec.name, first_paragraph(&spec.description)));
+    }
+    if out.is_empty() { String::from("No tools available") } else { out }
+}
+
+/// Returns the full documentation of one tool for a prompt: the line of [`summary`] with the whole description, then
+///
+/// ```text
+///   - Parameters: a (required), b (optional)
+///     - a (integer, required): What it is. (at least 1)
+///   - Returns: …
+///   - Use for: …
+///   - Example: {"a":1}
+/// ```
+///
+/// without the lines that would be empty. For a tool that has its own [`documentation`](ToolSpec::documentation), only
+/// that is returned.
+#[must_use]
+pub fn detail(spec: &ToolSpec) -> String {
+    if !spec.documentation.is_empty() {
+        return format!("{}\n", spec.documentation.trim_end());
+    }
+    let mut out = format!("- **{}** - {}\n", spec.name, one_line(&spec.description));
+    if let Some(instead) = &spec.deprecated {
+        line(&mut out, "Deprecated", if instead.is_empty() { "do not use it any more" } else { instead });
+    }
+    match resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) {
+        Some(Kind::Object(rules)) => parameters(&mut out, rules, &spec.defs),
+        _ => line(&mut out, "Parameters", &told(&spec.input, &spec.defs)),
+    }
+    line(&mut out, "Returns", &one_line(&spec.returns));
+    line(&mut out, "Use for", &one_line(&spec.use_for));
+    for Example { summary, arguments } in spec.fitting_examples() {
+        let summary = one_line(summary);
+        let told = if summary.is_empty() { arguments.to_string() } else { format!("{summary}: {arguments}") };
+        line(&mut out, "Example", &told);
+    }
+    out
+}
+
+/// Estimates how many tokens a tool costs in a prompt: the bytes of its name, description and schema as compact JSON,
+/// divided by four and rounded up. Tokenizers differ; for English and JSON this is close.
+#[must_use]
+pub fn schema_tokens(spec: &ToolSpec, schema: &Value) -> usize {
+    estimate(spec.name.as_str().len() + spec.description.len() + schema.to_string().len())
+}
+
+/// Estimates how many tokens a text costs: its bytes divided by four, rounded up.
+#[must_use]
+pub fn text_tokens(text: &str) -> usize {
+    estimate(text.len())
+}
+
+fn estimate(bytes: usize) -> usize {
+    bytes.div_ceil(4)
+}
+
+fn line(out: &mut String, title: &str, text: &str) {
+    if !text.is_empty() {
+        out.push_str(&format!("  - {title}: {text}\n"));
+    }
+}
+
+fn first_paragraph(text: &str) -> String {
+    let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
+    if text.contains(['\n', '\r']) { one_line(paragraph) } else { text.to_owned() }
+}
+
+fn one_line(text: &str) -> String {
+    if !text.contains(['\n', '\r']) {
+        return text.to_owned();
+    }
+    let mut line = String::new();
+    for paragraph in text.replace("\r\n", "\n").split("\n\n") {
+        for (index, word) in paragraph.split_whitespace().enumerate() {
+            // A summary before a description rarely ends with a full stop.
+            if index == 0 && line.ends_with(char::is_alphanumeric) {
+                line.push('.');
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    line
+}
+
+fn parameters(out: &mut String, rules: &ObjectRules, defs: &List<Def>) {
+    let fields: Vec<&Field> = given(rules).collect();
+    let named: Vec<String> = fields.iter().map(|field| format!("{} ({})", field.name, need(field))).collect();
+    let open = if rules.extra != Extra::Closed && fields.is_empty() { "any" } else { "" };
+    line(out, "Parameters", &if named.is_empty() { open.to_owned() } else { named.join(", ") });
+    for field in fields {
+        let described = told(&field.shape, defs);
+        let kind = kind_name(&field.shape, defs);
+        let colon = if described.is_empty() { "" } else { ": " };
+        out.push_str(&format!("    - {} ({kind}, {}){colon}{described}\n", field.name, need(field)));
+    }
+}
+
+/// Returns the arguments that a caller may give.
+fn fields(spec: &ToolSpec) -> impl Iterator<Item = &Field> {
+    let object = match resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) {
+        Some(Kind::Object(rules)) => Some(rules),
+        _ => None,
+    };
+    object.into_iter().flat_map(given)
+}
+
+fn given(rules: &ObjectRules) -> impl Iterator<Item = &Field> {
+    rules.fields.iter().filter(|field| field.access != Access::ReadOnly)
+}
+
+fn need(field: &Field) -> String {
+    match (&field.shape.default, field.required) {
+        (_, true) => String::from("required"),
+        (Some(default), false) => format!("optional, default {}", prose::value(default)),
+        (None, false) => String::from("optional"),
+    }
+}
+
+/// Returns the description of a shape and its rules, in one line.
+fn told(shape: &Shape, defs: &List<Def>) -> String {
+    let mut notes = prose::rules(shape);
+    let mut description = one_line(&shape.description);
+    if let Kind::Ref(name) = &shape.kind
+        && let Some(target) = find_def(defs, name)
+    {
+        notes.extend(prose::rules(target));
+        if description.is_empty() {
+            description = one_line(&target.description);
+        }
+    }
+    prose::describe(&description, &notes)
+}
+
+/// Returns the type name of a shape in a list of parameters.
+fn kind_name(shape: &Shape, defs: &List<Def>) -> String {
+    let name = match &shape.kind {
+        Kind::Any | Kind::Raw(_) => "any value".into(),
+        Kind::Never => "nothing".into(),
+        Kind::Null => "null".into(),
+        Kind::Boolean => "boolean".into(),
+        Kind::Integer(_) => "integer".into(),
+        Kind::Number(_) => "number".into(),
+        Kind::String(_) => "string".into(),
+        Kind::Enum(values) => either(values.iter().map(|value| value.type_name().to_owned())),
+        Kind::Array(rules) => format!("list of {}", kind_name(&rules.items, defs)),
+        Kind::Tuple(_) => "list".into(),
+        Kind::Object(_) => "object".into(),
+        Kind::Ref(name) => match find_def(defs, name).map(|shape| &shape.kind) {
+            Some(Kind::Ref(_) | Kind::Object(_) | Kind::Union(_) | Kind::All(_)) | None => name.to_string(),
+            Some(_) => find_def(defs, name).map_or_else(String::new, |shape| kind_name(shape, &List::EMPTY)),
+        },
+        Kind::Union(rules) => either(rules.variants.iter().map(|variant| kind_name(variant, defs))),
+        Kind::All(parts) => parts.first().map_or_else(|| "any value".into(), |part| kind_name(part, defs)),
+    };
+    if shape.nullable { format!("{name} or null") } else { name }
+}
+
+/// Returns names, each once: `string or integer`.
+fn either(names: impl Iterator<Item = String>) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for name in names {
+        if !told.contains(&name) {
+            told.push(name);
+        }
+    }
+    told.join(" or ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::shape::read::read;
+    use crate::spec::{Effects, ToolName};
+    use serde_json::json;
+
+    fn spec() -> ToolSpec {
+        let schema = json!({"type": "object", "properties": {
+            "cmd": {"type": "string", "description": "Shell command to execute", "minLength": 1},
+            "cwd": {"type": ["string", "null"], "description": "Optional working\ndirectory"},
+            "mode": {"enum": ["a", "b"], "default": "a"},
+            "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
+            "id": {"type": "string", "readOnly": true},
+        }, "required": ["cmd"], "additionalProperties": false});
+        ToolSpec {
+            name: ToolName::new("shell"),
+            description: "Executes shell commands".into(),
+            returns: "What the command printed.".into(),
+            use_for: "looking around".into(),
+            examples: vec![Example { summary: "List files".into(), arguments: r#"{"cmd":"ls"}"#.into() }]
+                .into(),
+            input: read(&schema, &mut Vec::new()).into(),
+            effects: Effects::NONE,
+            ..ToolSpec::EMPTY
+        }
+    }
+
+    #[test]
+    fn no_tools_are_told_so() {
+        assert_eq!(summary([]), "No tools available");
+    }
+
+    #[test]
+    fn paragraphs_on_one_line_are_sentences() {
+        assert_eq!(one_line("List pets\n\nAll of\nthem."), "List pets. All of them.");
+        assert_eq!(one_line("Lists:\r\n\r\n- pets!\n\n"), "Lists: - pets!");
+    }
+
+    #[test]
+    fn the_summary_has_a_line_for_each_tool() {
+        let long = ToolSpec {
+            name: ToolName::new("long"),
+            description: "First line\nand second.\n\nMore.".into(),
+            ..ToolSpec::EMPTY
+        };
+        let expected = "## Available Tools\n\n- **shell** - Executes shell commands\n- **long** - First line and second.\n";
+        assert_eq!(summary([&spec(), &long]), expected);
+    }
+
+    #[test]
+    fn the_detail_says_everything() {
+        let expected = "\
+- **shell** - Executes shell commands
+  - Parameters: cmd (required), cwd (optional), mode (optional, default \"a\"), tags (optional)
+    - cmd (string, required): Shell command to execute (at least 1 character)
+    - cwd (string or null, optional): Optional working directory
+    - mode (string, optional, default \"a\"): (one of \"a\", \"b\")
+    - tags (list of string, optional): (at most 3 items)
+  - Returns: What the command printed.
+  - Use for: looking around
+  - Example: List files: {\"cmd\":\"ls\"}
+";
+        assert_eq!(detail(&spec()), expected);
+    }
+
+    #[test]
+    fn documentation_of_its_own_takes_the_place_of_what_is_made() {
+        let own = ToolSpec { documentation: "- **shell** - Ask first.\n\n".into(), ..spec() };
+        assert_eq!(detail(&own), "- **shell** - Ask first.\n");
+        assert_eq!(summary([&own]), summary([&spec()]));
+    }
+
+    #[test]
+    fn a_tool_without_arguments_has_no_line_for_them() {
+        let spec = ToolSpec { description: "Does it.".into(), ..ToolSpec::EMPTY };
+        assert_eq!(detail(&spec), "- **unnamed** - Does it.\n");
+    }
+
+    #[test]
+    fn tokens_are_a_quarter_of_the_bytes() {
+        assert_eq!((text_tokens(""), text_tokens("abcd"), text_tokens("abcde")), (0, 1, 2));
+        assert_eq!(schema_tokens(&ToolSpec::EMPTY, &json!({})), 3);
+    }
+}

@@ -1,0 +1,253 @@
+//! The graph of required tools, its order and its problems.
+//!
+//! A tool may require that another was called before it. These requirements form a graph, which has an order if it has
+//! no cycle. [`problems`] lists what a registry refuses when it is sealed; [`Graph`] answers questions about tools and
+//! draws them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use crate::spec::{Requirement, RequirementKind, ToolSpec};
+
+pub(crate) mod argument;
+mod draw;
+
+pub(crate) use argument::{Found, find_field};
+
+/// The tools of a program and what each requires.
+///
+/// ```
+/// use toolgen_runtime::spec::graph::Graph;
+/// use toolgen_runtime::spec::Requirement;
+/// use toolgen_runtime::{ToolName, ToolSpec};
+///
+/// let start = ToolSpec { name: ToolName::new("session_start"), ..ToolSpec::EMPTY };
+/// let log = ToolSpec {
+///     name: ToolName::new("session_log"),
+///     requires: vec![Requirement::tool("session_start")].into(),
+///     ..ToolSpec::EMPTY
+/// };
+/// let graph = Graph::of([&log, &start]);
+/// assert_eq!(graph.order(), ["session_start", "session_log"]);
+/// assert_eq!(graph.dependents("session_start"), ["session_log"]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Graph<'a> {
+    tools: BTreeMap<&'a str, &'a ToolSpec>,
+    /// Which tool calls which.
+    calls: BTreeSet<(&'a str, &'a str)>,
+}
+
+/// A problem with what tools require. `Display` describes it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum RequirementProblem {
+    /// These tools require each other, so none of them could ever be called:
+    /// `Circular dependency detected while validating [a]. The path is a -> b -> a.`
+    Cycle(Vec<String>),
+    /// A tool requires one that does not exist: `Tool [b] requires tool [a], which is not registered.`
+    Unregistered {
+        /// The tool.
+        tool: String,
+        /// The missing tool.
+        requires: String,
+    },
+    /// An entity is identified by an argument that the tool does not take:
+    /// `Tool [b] finds entity [plan] by argument [slug], which its input does not have.`
+    Argument {
+        /// The tool.
+        tool: String,
+        /// The kind of entity.
+        entity: String,
+        /// The argument. Empty if the requirement names none.
+        argument: String,
+    },
+}
+
+impl<'a> Graph<'a> {
+    /// Builds the graph of these tools, in any order. Of two with the same name, the one whose requirements sort last
+    /// is used.
+    #[must_use]
+    pub fn of(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Graph<'a> {
+        let sorting = |spec: &'a ToolSpec| {
+            let keys =
+                spec.requires.iter().map(|it| (it.kind, it.name.as_str(), it.argument.as_str(), it.optional));
+            keys.collect::<Vec<_>>()
+        };
+        let mut tools: BTreeMap<&str, &ToolSpec> = BTreeMap::new();
+        for spec in specs {
+            let kept = tools.entry(spec.name.as_str()).or_insert(spec);
+            if !std::ptr::eq(*kept, spec) && sorting(kept) < sorting(spec) {
+                *kept = spec;
+            }
+        }
+        Graph { tools, calls: BTreeSet::new() }
+    }
+
+    /// Adds to the drawings that a tool calls others itself, as one that is composed of them does. The order of the tools
+    /// stays as it is.
+    #[must_use]
+    pub fn with_calls(mut self, tool: &'a str, called: impl IntoIterator<Item = &'a str>) -> Graph<'a> {
+        self.calls.extend(called.into_iter().map(|called| (tool, called)));
+        self
+    }
+
+    /// The tools, each after all its required tools, otherwise by name. Cycles are broken at an arbitrary place.
+    #[must_use]
+    pub fn order(&self) -> Vec<&'a str> {
+        order(self.tools.keys().copied(), |name| self.tools.get(name).copied(), |_| false)
+    }
+
+    /// The tools that must be called before a tool, in order and without the tool itself.
+    #[must_use]
+    pub fn before(&self, tool: &str) -> Vec<&'a str> {
+        let Some(spec) = self.tools.get(tool) else { return Vec::new() };
+        let wanted = required_tools(spec).map(|requirement| requirement.name.as_str());
+        order(wanted, |name| self.tools.get(name).copied(), |name| name == tool)
+    }
+
+    /// The tools that require a tool, optionally or not, by name.
+    #[must_use]
+    pub fn dependents(&self, tool: &str) -> Vec<&'a str> {
+        let of_tool = |requirement: &Requirement| {
+            requirement.kind == RequirementKind::Tool && requirement.name.as_str() == tool
+        };
+        let dependents = self.tools.iter().filter(|(_, spec)| spec.requires.iter().any(of_tool));
+        dependents.map(|(name, _)| *name).collect()
+    }
+}
+
+/// Returns the requirements for other tools that block a tool.
+pub(crate) fn required_tools(spec: &ToolSpec) -> impl Iterator<Item = &Requirement> {
+    let is_needed = |it: &&Requirement| it.kind == RequirementKind::Tool && !it.optional;
+    spec.requires.iter().filter(is_needed)
+}
+
+/// Returns the wanted tools and those they require, each once and after all it requires. Leaves out tools that are
+/// `done` and tools that do not exist. The requirements of a done tool stay, since they may have to run again. Works
+/// without recursion, because chains may be longer than the stack is deep.
+pub(crate) fn order<'a>(
+    wanted: impl IntoIterator<Item = &'a str>,
+    find: impl Fn(&str) -> Option<&'a ToolSpec>,
+    done: impl Fn(&str) -> bool,
+) -> Vec<&'a str> {
+    let mut order = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut enter = |name: &'a str| {
+        let is_new = seen.insert(name);
+        find(name).filter(|_| is_new).map(|spec| (spec.name.as_str(), required_tools(spec)))
+    };
+    for name in wanted {
+        let mut path = Vec::from_iter(enter(name));
+        while let Some((name, required)) = path.last_mut() {
+            match required.next() {
+                Some(next) => path.extend(enter(&next.name)),
+                None => {
+                    order.extend(Some(*name).filter(|name| !done(name)));
+                    path.pop();
+                }
+            }
+        }
+    }
+    order
+}
+
+/// Returns all problems with what tools require, sorted. Optional requirements never block, so they form no cycle and
+/// may name tools that do not exist.
+#[must_use]
+pub fn problems<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<RequirementProblem> {
+    let specs: Vec<&ToolSpec> = specs.into_iter().collect();
+    if specs.iter().all(|spec| spec.requires.is_empty()) {
+        return Vec::new();
+    }
+    let graph = Graph::of(specs);
+    let requiring = || graph.tools.values().filter(|spec| !spec.requires.is_empty());
+    let mut problems = BTreeSet::new();
+    for spec in requiring() {
+        for missing in required_tools(spec).filter(|it| !graph.tools.contains_key(it.name.as_str())) {
+            let (tool, requires) = (spec.name.to_string(), missing.name.to_string());
+            problems.insert(RequirementProblem::Unregistered { tool, requires });
+        }
+        for entity in spec.requires.iter().filter(|it| it.kind == RequirementKind::Entity) {
+            if matches!(find_field(spec, &entity.argument), Found::Nothing) {
+                problems.insert(RequirementProblem::Argument {
+                    tool: spec.name.to_string(),
+                    entity: entity.name.to_string(),
+                    argument: entity.argument.to_string(),
+                });
+            }
+        }
+    }
+    problems.extend(cycles(&graph, requiring().map(|spec| spec.name.as_str())));
+    problems.into_iter().collect()
+}
+
+/// Returns at least one cycle for each group of tools that require each other, starting at its first name.
+fn cycles<'a>(
+    graph: &Graph<'a>,
+    names: impl Iterator<Item = &'a str>,
+) -> impl Iterator<Item = RequirementProblem> {
+    let mut found = BTreeSet::new();
+    // `Some(depth)` on the current path, `None` once visited.
+    let mut seen: BTreeMap<&str, Option<usize>> = BTreeMap::new();
+    let mut path = Vec::new();
+    for name in names {
+        let mut next = Some(name);
+        loop {
+            if let Some(name) = next.take() {
+                match (seen.get(name), graph.tools.get(name)) {
+                    (Some(Some(depth)), _) => {
+                        found.insert(rotated(path[*depth..].iter().map(|(name, _)| *name).collect()));
+                    }
+                    (None, Some(spec)) => {
+                        seen.insert(name, Some(path.len()));
+                        path.push((name, required_tools(spec)));
+                    }
+                    _ => {}
+                }
+            }
+            let Some((name, required)) = path.last_mut() else { break };
+            next = required.next().map(|requirement| requirement.name.as_str());
+            if next.is_none() {
+                seen.insert(*name, None);
+                path.pop();
+            }
+        }
+    }
+    found.into_iter().map(|path| RequirementProblem::Cycle(path.into_iter().map(str::to_owned).collect()))
+}
+
+/// Rotates a cycle to start, and end, with its first name.
+fn rotated(mut path: Vec<&str>) -> Vec<&str> {
+    let first = path.iter().enumerate().min_by_key(|(_, name)| **name).map_or(0, |(index, _)| index);
+    path.rotate_left(first);
+    path.extend(path.first().copied());
+    path
+}
+
+impl fmt::Display for RequirementProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RequirementProblem::Cycle(path) => {
+                let first = path.first().map_or("", String::as_str);
+                let path = path.join(" -> ");
+                write!(f, "Circular dependency detected while validating [{first}]. The path is {path}.")
+            }
+            RequirementProblem::Unregistered { tool, requires } => {
+                write!(f, "Tool [{tool}] requires tool [{requires}], which is not registered.")
+            }
+            RequirementProblem::Argument { tool, entity, argument } if argument.is_empty() => {
+                write!(f, "Tool [{tool}] requires entity [{entity}] and names no argument to find it by.")
+            }
+            RequirementProblem::Argument { tool, entity, argument } => {
+                write!(
+                    f,
+                    "Tool [{tool}] finds entity [{entity}] by argument [{argument}], which its input does not have."
+                )
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

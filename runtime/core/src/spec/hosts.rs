@@ -1,0 +1,149 @@
+//! Hosts in effects, limits and settings, and how they cover a [`Network`].
+
+use std::net::IpAddr;
+
+use crate::base::frozen::Text;
+use crate::spec::Network;
+
+/// A host or, as `*.domain`, all hosts below a domain; with one port or any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Host<'a> {
+    name: &'a str,
+    port: Option<&'a str>,
+}
+
+impl<'a> Host<'a> {
+    fn new(text: &'a str) -> Host<'a> {
+        let (name, port) = match text.rsplit_once(':') {
+            // An IPv6 address contains colons; before a port it is in brackets.
+            Some((name, port))
+                if is_port(port)
+                    && (!name.contains(':') || (name.starts_with('[') && name.ends_with(']'))) =>
+            {
+                (name, Some(port))
+            }
+            _ => (text, None),
+        };
+        // Neither the root dot nor the brackets around an IPv6 address change which host it is.
+        let name = name.strip_suffix('.').unwrap_or(name);
+        Host { name: name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name), port }
+    }
+
+    /// The domain below which all hosts match.
+    fn domain(&self) -> Option<&'a str> {
+        self.name.strip_prefix('*').filter(|rest| rest.starts_with('.') && rest.len() > 1)
+    }
+
+    /// Whether this covers every host that `other` covers, ports aside.
+    fn covers_name(&self, other: &Host<'_>) -> bool {
+        if self.name == "*" || self.name.eq_ignore_ascii_case(other.name) {
+            return true;
+        }
+        let Some(domain) = self.domain() else { return self.is_same_address(other) };
+        let Some(start) = other.name.len().checked_sub(domain.len()) else { return false };
+        start > 0 && other.name.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(domain))
+    }
+
+    /// Whether both are the same address in two spellings.
+    fn is_same_address(&self, other: &Host<'_>) -> bool {
+        let address =
+            |host: &Host<'_>| host.name.contains(':').then(|| host.name.parse::<IpAddr>().ok()).flatten();
+        address(self).is_some_and(|own| address(other) == Some(own))
+    }
+
+    fn covers(&self, other: &Host<'_>) -> bool {
+        (self.port.is_none() || self.port == other.port) && self.covers_name(other)
+    }
+
+    /// Returns the hosts that both cover.
+    fn and(&self, other: &Host<'_>) -> Option<String> {
+        let name = if self.covers_name(other) {
+            other.name
+        } else if other.covers_name(self) {
+            self.name
+        } else {
+            return None;
+        };
+        match (self.port, other.port) {
+            (Some(port), Some(same)) if port != same => None,
+            (Some(port), _) | (None, Some(port)) if name.contains(':') => Some(format!("[{name}]:{port}")),
+            (Some(port), _) | (None, Some(port)) => Some(format!("{name}:{port}")),
+            (None, None) => Some(name.to_owned()),
+        }
+    }
+}
+
+fn is_port(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a host of the list covers this port of this host.
+pub fn covers(list: &[Text], host: &str, port: u16) -> bool {
+    let port = port.to_string();
+    let asked = Host { port: Some(&port), ..Host::new(host) };
+    list.iter().any(|own| Host::new(own).covers(&asked))
+}
+
+/// Whether a host of the list covers some port of this host.
+pub fn covers_name(list: &[Text], host: &str) -> bool {
+    let asked = Host::new(host);
+    list.iter().any(|own| Host::new(own).covers_name(&asked))
+}
+
+/// Whether the network includes this port of this host.
+pub fn allows(network: &Network, host: &str, port: u16) -> bool {
+    match network {
+        Network::Any => true,
+        Network::None => false,
+        Network::Hosts(list) => covers(list, host, port),
+    }
+}
+
+/// Lists the hosts for a message.
+pub fn told(network: &Network) -> String {
+    match network {
+        Network::None => String::from("none"),
+        Network::Any => String::from("any host"),
+        Network::Hosts(hosts) if hosts.is_empty() => String::from("none"),
+        Network::Hosts(hosts) => hosts.iter().map(Text::as_str).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Returns the part of `asked` that `granted` does not cover.
+pub(crate) fn beyond(asked: &Network, granted: &Network) -> Network {
+    match (asked, granted) {
+        (Network::None, _) | (_, Network::Any) => Network::None,
+        (Network::Hosts(asked), Network::Hosts(granted)) => {
+            let covered = |asked: &Text| granted.iter().any(|own| Host::new(own).covers(&Host::new(asked)));
+            listed(asked.iter().filter(|asked| !covered(asked)).cloned().collect())
+        }
+        (Network::Any, Network::Hosts(granted)) if granted.iter().any(|own| own == "*") => Network::None,
+        (Network::Any, _) => Network::Any,
+        (Network::Hosts(asked), Network::None) => listed(asked.to_vec()),
+    }
+}
+
+/// Returns the hosts that both allow.
+pub fn both(left: &Network, right: &Network) -> Network {
+    match (left, right) {
+        (Network::None, _) | (_, Network::None) => Network::None,
+        (Network::Any, other) | (other, Network::Any) => other.clone(),
+        (Network::Hosts(left), Network::Hosts(right)) => {
+            let mut hosts: Vec<String> = Vec::new();
+            for one in left {
+                for other in right {
+                    if let Some(host) = Host::new(one).and(&Host::new(other))
+                        && !hosts.contains(&host)
+                    {
+                        hosts.push(host);
+                    }
+                }
+            }
+            listed(hosts.into_iter().map(Text::from).collect())
+        }
+    }
+}
+
+fn listed(hosts: Vec<Text>) -> Network {
+    if hosts.is_empty() { Network::None } else { Network::Hosts(hosts.into()) }
+}

@@ -1,0 +1,145 @@
+//! Constructors and messages of requirements.
+
+use std::borrow::Cow;
+
+use super::{Requirement, RequirementKind, ToolSpec};
+use crate::base::frozen::Text;
+
+const READ: &[Text] = &[Text::Static("read")];
+const WRITE: &[Text] = &[Text::Static("write")];
+
+impl ToolSpec {
+    /// Returns the scopes a caller needs: the declared ones, or `read` for a tool declared read-only and `write` for
+    /// every other.
+    #[must_use]
+    pub fn required_scopes(&self) -> &[Text] {
+        if !self.scopes.is_empty() {
+            &self.scopes
+        } else if self.effects.read_only && !self.effects.destructive {
+            READ
+        } else {
+            WRITE
+        }
+    }
+}
+
+/// ```
+/// use toolgen_runtime::spec::Requirement;
+///
+/// let session = Requirement::session("session_id").message("Active session required. Call session_start first.");
+/// let plan = Requirement::entity("plan", "plan_slug").optional();
+/// assert_eq!(session.told(), "Active session required. Call session_start first.");
+/// assert_eq!(plan.told(), "Entity 'plan' must exist");
+/// ```
+impl Requirement {
+    /// Requires a value of the call's context that is neither `null` nor empty.
+    pub fn context(key: impl Into<Text>) -> Requirement {
+        Requirement::new(RequirementKind::Context, key)
+    }
+
+    /// Requires a value of the session's state that is not `null`.
+    pub fn session(key: impl Into<Text>) -> Requirement {
+        Requirement::new(RequirementKind::Session, key)
+    }
+
+    /// Requires an existing entity, identified by an argument of the tool.
+    pub fn entity(kind: impl Into<Text>, argument: impl Into<Text>) -> Requirement {
+        Requirement { argument: argument.into(), ..Requirement::new(RequirementKind::Entity, kind) }
+    }
+
+    /// Requires a successful call of another tool in the same session.
+    pub fn tool(name: impl Into<Text>) -> Requirement {
+        Requirement::new(RequirementKind::Tool, name)
+    }
+
+    /// Requires a check that the program defines.
+    pub fn custom(name: impl Into<Text>) -> Requirement {
+        Requirement::new(RequirementKind::Custom, name)
+    }
+
+    /// Requires a service without which the tool cannot be built.
+    pub fn service(name: impl Into<Text>) -> Requirement {
+        Requirement::new(RequirementKind::Service, name)
+    }
+
+    fn new(kind: RequirementKind, name: impl Into<Text>) -> Requirement {
+        Requirement { kind, name: name.into(), argument: Text::EMPTY, message: Text::EMPTY, optional: false }
+    }
+
+    /// Sets the message for a caller if the requirement does not hold.
+    #[must_use]
+    pub fn message(mut self, text: impl Into<Text>) -> Requirement {
+        self.message = text.into();
+        self
+    }
+
+    /// Makes the requirement optional: it is checked and reported, but does not block a call.
+    #[must_use]
+    pub fn optional(mut self) -> Requirement {
+        self.optional = true;
+        self
+    }
+
+    /// Returns the message for a caller if the requirement does not hold: its own, or the default of its kind.
+    #[must_use]
+    pub fn told(&self) -> Cow<'_, str> {
+        if !self.message.is_empty() {
+            return Cow::Borrowed(&self.message);
+        }
+        let name = &self.name;
+        Cow::Owned(match self.kind {
+            RequirementKind::Context => format!("Context '{name}' is required"),
+            RequirementKind::Session => format!("Session state '{name}' is required"),
+            RequirementKind::Entity => format!("Entity '{name}' must exist"),
+            RequirementKind::Tool => format!("Tool '{name}' must be called first"),
+            RequirementKind::Service => format!("Service '{name}' is required"),
+            RequirementKind::Custom => format!("Check '{name}' must pass"),
+        })
+    }
+}
+
+impl RequirementKind {
+    /// All kinds.
+    pub const ALL: [RequirementKind; 6] = [
+        RequirementKind::Context,
+        RequirementKind::Session,
+        RequirementKind::Entity,
+        RequirementKind::Tool,
+        RequirementKind::Service,
+        RequirementKind::Custom,
+    ];
+
+    /// The name of the kind in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            RequirementKind::Context => "context_exists",
+            RequirementKind::Session => "session_state",
+            RequirementKind::Entity => "entity_exists",
+            RequirementKind::Tool => "tool_called",
+            RequirementKind::Service => "service",
+            RequirementKind::Custom => "custom",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_messages_are_stable() {
+        let cases = [
+            (Requirement::tool("a"), "Tool 'a' must be called first", "tool_called"),
+            (Requirement::session("a"), "Session state 'a' is required", "session_state"),
+            (Requirement::context("a"), "Context 'a' is required", "context_exists"),
+            (Requirement::entity("a", "b"), "Entity 'a' must exist", "entity_exists"),
+            (Requirement::custom("a"), "Check 'a' must pass", "custom"),
+            (Requirement::service("a"), "Service 'a' is required", "service"),
+        ];
+        for (requirement, told, kind) in cases {
+            assert_eq!((requirement.told().as_ref(), requirement.kind.as_str()), (told, kind));
+            assert_eq!(requirement.message("own words").told(), "own words");
+        }
+    }
+}

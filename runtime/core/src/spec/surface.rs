@@ -1,0 +1,281 @@
+//! The surface of a program: all that callers, models and policies can rely on of its tools, as data.
+//!
+//! It is a JSON file that is reviewed like code, the contract lock: one thing a line, in a stable order, the same for equal
+//! tools. `specs/lock.schema.json` describes it, `cargo toolgen lock` writes it, and [`Surface::drift`] says what a change
+//! of it means. A program whose tools are Rust functions shows its surface by `toolgen_runtime::export!`, and tests it by
+//! `toolgen_runtime::assert_contract!`.
+
+mod call;
+mod compare;
+mod data;
+mod named;
+mod tool;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use self::named::{Lists, Reached, reached, shared};
+use crate::schema::shape::pointer::child;
+use crate::spec::drift::Change;
+use crate::spec::reader::Reader;
+use crate::spec::toolset::Toolset;
+use crate::spec::{ToolSpec, mcp};
+
+pub use self::call::recorded;
+pub use crate::spec::reader::LockProblem;
+
+/// The key by which a surface is known. Its value is the version of the format.
+pub const SURFACE: &str = "toolgen_lock";
+
+/// The version of the format.
+const VERSION: u64 = 1;
+
+const LOCK_AGAIN: &str = "write the lock again by `cargo toolgen lock`, and read what changed";
+
+/// The tools of a program as data, with the sets they are in.
+#[derive(Clone, Debug, Default)]
+pub struct Surface {
+    tools: BTreeMap<String, Entry>,
+    toolsets: BTreeMap<String, Vec<String>>,
+    /// The documents that the tools were compiled from, as paths from the folder of the file. Empty if there were none.
+    pub documents: Vec<String>,
+    /// The options of `cargo toolgen` by which the tools were chosen and named, each after a space.
+    pub options: String,
+}
+
+/// A tool of a surface.
+#[derive(Clone, Debug)]
+struct Entry {
+    /// The tool without its named schemas.
+    tool: Value,
+    /// The schemas that it refers to, also by others.
+    named: Reached,
+}
+
+/// Two tools have one name, so that neither can be told from the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SameName(pub String);
+
+impl std::fmt::Display for SameName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "two tools are called `{}`; rename one", self.0)
+    }
+}
+
+impl std::error::Error for SameName {}
+
+impl Surface {
+    /// Returns the surface of these tools, each with how it is executed, as [`recorded`] or [`call`](Self::call) says it,
+    /// if that is known.
+    ///
+    /// # Errors
+    ///
+    /// If two of them have the same name.
+    pub fn of<'a>(
+        tools: impl IntoIterator<Item = (&'a ToolSpec, Option<Value>)>,
+    ) -> Result<Surface, SameName> {
+        let mut surface = Surface::default();
+        let mut lists = Lists::default();
+        for (spec, call) in tools {
+            let name = spec.name.to_string();
+            let mut tool = tool::written(spec);
+            tool.extend(call.map(|call| ("call".to_owned(), call)));
+            let tool = Value::Object(tool);
+            let named = reached(&tool, &lists.of(&spec.defs));
+            if surface.tools.insert(name.clone(), Entry { tool, named }).is_some() {
+                return Err(SameName(name));
+            }
+        }
+        Ok(surface)
+    }
+
+    /// Sets the sets that the tools are in.
+    #[must_use]
+    pub fn with_toolsets<'a>(mut self, toolsets: impl IntoIterator<Item = &'a Toolset>) -> Surface {
+        let members = |set: &Toolset| {
+            let mut members: Vec<String> = set.members.iter().map(ToString::to_string).collect();
+            members.sort();
+            members
+        };
+        self.toolsets = toolsets.into_iter().map(|set| (set.name.to_string(), members(set))).collect();
+        self
+    }
+
+    /// Returns the names of the tools, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
+    /// Returns how a tool is executed, as far as that is recorded: an object with one member, named by the kind of call.
+    #[must_use]
+    pub fn call(&self, tool: &str) -> Option<&Value> {
+        self.tools.get(tool)?.tool.get("call")
+    }
+
+    /// Returns the sets of tools: their names, and those of their members.
+    pub fn toolsets(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.toolsets.iter().map(|(name, members)| (name.as_str(), members.as_slice()))
+    }
+
+    /// Returns the specifications of the tools, sorted by name.
+    #[must_use]
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        let shared = shared(self.tools.values().map(|entry| &entry.named));
+        let all = named::defs(&shared);
+        let mut reader = Reader::new(LOCK_AGAIN);
+        let spec = |(name, entry): (&String, &Entry)| {
+            let own = named::own(&entry.named, &shared);
+            let defs = if own.is_empty() { all.clone() } else { named::defs(&entry.named) };
+            ToolSpec { defs, ..reader.tool(name, &entry.tool, "") }
+        };
+        self.tools.iter().map(spec).collect()
+    }
+
+    /// Returns the surface as the text of its file, which is the same for equal surfaces.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let shared = shared(self.tools.values().map(|entry| &entry.named));
+        let mut root = Map::new();
+        root.insert(SURFACE.into(), VERSION.into());
+        if !self.documents.is_empty() {
+            root.insert("documents".into(), json!(self.documents));
+        }
+        if !self.options.is_empty() {
+            root.insert("options".into(), self.options.as_str().into());
+        }
+        let tool = |(name, entry): (&String, &Entry)| {
+            let mut tool = entry.tool.clone();
+            let own = named::own(&entry.named, &shared);
+            if !own.is_empty() {
+                tool["$defs"] = named::written(&own);
+            }
+            (name.clone(), tool)
+        };
+        root.insert("tools".into(), self.tools.iter().map(tool).collect());
+        if !self.toolsets.is_empty() {
+            root.insert("toolsets".into(), json!(self.toolsets));
+        }
+        if !shared.is_empty() {
+            root.insert("$defs".into(), named::written(&shared));
+        }
+        let mut text = format!("{:#}", Value::Object(root));
+        text.push('\n');
+        text
+    }
+
+    /// Reads a surface from the text of its file.
+    ///
+    /// # Errors
+    ///
+    /// All mistakes.
+    pub fn parse(text: &str) -> Result<Surface, Vec<LockProblem>> {
+        match serde_json::from_str(text) {
+            Ok(root) => Surface::read(&root),
+            Err(why) => {
+                let message = format!("the lock is no JSON: {why}");
+                Err(vec![LockProblem { pointer: String::new(), message, help: LOCK_AGAIN }])
+            }
+        }
+    }
+
+    /// Reads a surface.
+    ///
+    /// # Errors
+    ///
+    /// All mistakes.
+    pub fn read(root: &Value) -> Result<Surface, Vec<LockProblem>> {
+        let mut reader = Reader::new(LOCK_AGAIN);
+        let surface = reader.surface(root);
+        if reader.problems.is_empty() { Ok(surface) } else { Err(reader.problems) }
+    }
+
+    /// Says what changed from this surface to a newer one, tool by tool. What stands in another order or notation is no
+    /// change; everything else is at least one.
+    #[must_use]
+    pub fn drift(&self, new: &Surface) -> Vec<Change> {
+        compare::drift(self, new)
+    }
+}
+
+impl Reader {
+    fn surface(&mut self, root: &Value) -> Surface {
+        let found = root.get(SURFACE);
+        if found.and_then(Value::as_u64) != Some(VERSION) {
+            let given = found.map_or_else(|| "missing".to_owned(), Value::to_string);
+            let message = format!("the version of a lock is {VERSION}, and here it is {given}");
+            let help = "write the lock again with this version of `cargo toolgen`";
+            self.fail_with(child("", SURFACE), message, help);
+            return Surface::default();
+        }
+        self.keys(root, "", &[SURFACE, "documents", "options", "tools", "toolsets", "$defs"]);
+        let defs = self.named(root, "");
+        let mut surface = Surface::default();
+        match root.get("tools") {
+            Some(Value::Object(tools)) => {
+                for (name, tool) in tools {
+                    let entry = self.entry(name, tool, &defs);
+                    surface.tools.insert(name.clone(), entry);
+                }
+            }
+            _ => self.fail("/tools", "`tools` is no object"),
+        }
+        if root.get("documents").is_some() {
+            surface.documents = self.texts(root, "", "documents").iter().map(ToString::to_string).collect();
+        }
+        if root.get("options").is_some() {
+            surface.options = self.text(root, "", "options");
+        }
+        match root.get("toolsets") {
+            None => {}
+            Some(sets @ Value::Object(members)) => {
+                for name in members.keys() {
+                    let members = self.texts(sets, "/toolsets", name);
+                    let members = members.iter().map(ToString::to_string).collect();
+                    surface.toolsets.insert(name.clone(), members);
+                }
+            }
+            Some(_) => self.fail("/toolsets", "`toolsets` is no object"),
+        }
+        surface
+    }
+
+    fn entry(&mut self, name: &str, tool: &Value, shared: &Reached) -> Entry {
+        let at = child("/tools", name);
+        self.tool(name, tool, &at);
+        if let Some(given) = tool.get("call") {
+            let one = given.as_object().filter(|call| call.len() == 1).and_then(|call| call.iter().next());
+            if !one.is_some_and(|(kind, told)| call::KINDS.contains(&kind.as_str()) && told.is_object()) {
+                let kinds = call::KINDS.join(", ");
+                self.fail(format!("{at}/call"), format!("`call` is no object with one of {kinds}"));
+            }
+        }
+        let mut all = shared.clone();
+        all.extend(self.named(tool, &at));
+        let mut tool = tool.clone();
+        if let Value::Object(members) = &mut tool {
+            members.shift_remove("$defs");
+        }
+        Entry { named: reached(&tool, &all), tool }
+    }
+
+    fn named(&mut self, object: &Value, at: &str) -> Reached {
+        match object.get("$defs") {
+            None => Reached::new(),
+            Some(Value::Object(members)) => named::read(members),
+            Some(_) => {
+                self.fail(format!("{at}/$defs"), "`$defs` is no object");
+                Reached::new()
+            }
+        }
+    }
+}
+
+/// Whether a file is a surface, by its marks.
+#[must_use]
+pub fn is_surface(root: &Value) -> bool {
+    root.get(SURFACE).is_some() && root.get(mcp::LOCK).is_none()
+}
+
+#[cfg(test)]
+mod tests;
