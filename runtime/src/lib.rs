@@ -119,7 +119,7 @@ pub use {
     layers::breaker::CircuitBreaker,
     layers::depends::Dependencies,
     layers::repeat::RepeatGuard,
-    provider::{Provider, ProviderContext},
+    provider::{Provider, ProviderBuilder, ProviderContext},
     registry::{Registry, RegistryBuilder, RegistryError, RegistryProblem},
 };
 

@@ -15,6 +15,7 @@ import yaml
 from openapi import Api, Operation, Parameter
 from wire import Pair, Undecoded
 
+LINES = {"application/ndjson", "application/x-ndjson", "application/jsonl", "application/x-jsonlines"}
 YAML = {"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"}
 # Headers an HTTP client adds of itself.
 OWN_HEADERS = {"accept", "accept-encoding", "content-type", "content-length", "host", "user-agent"}
@@ -162,6 +163,8 @@ class Judge:
         if kind.endswith(("/json", "+json")):
             return ("json", _json(request.body))
         schema = self.media.get("schema") if isinstance(self.media, dict) else None
+        if kind in LINES and wire.is_structured(self.api, schema):
+            return ("json", [_json(line) for line in request.body.splitlines()])
         if kind in YAML and wire.is_structured(self.api, schema):
             return ("json", _yaml(request.body))
         if (kind in ("application/xml", "text/xml") or kind.endswith("+xml")) and wire.is_structured(self.api, schema):
@@ -247,11 +250,14 @@ class Judge:
             return _with(left, body=None) if content == wanted else None
         if not isinstance(value, dict):
             return None
-        for name, inner in value.items():
-            taken = self._take_field(name, inner, left)
-            if taken is None:
+        for key, inner in value.items():
+            ranks = {name: distance(key, name) for name in field_names(left.body, key)}
+            names = sorted((name for name, rank in ranks.items() if rank is not None), key=lambda name: ranks[name])
+            taken = (self._take_field(name, inner, left) for name in names)
+            found = next((rest for rest in taken if rest is not None), None)
+            if found is None:
                 return None
-            left = taken
+            left = found
         return left
 
 

@@ -46,17 +46,17 @@ fn rust_is_compiled() {
     );
 }
 
-/// The README of a crate, and the documentation of the whole of it, have a line for each feature.
+/// The README of a crate, the documentation of the whole of it and the guide have a line for each feature.
 #[test]
 fn tables_of_features_are_complete() {
     for package in ["runtime", "toolgen"] {
         let manifest = fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap();
         let features = manifest.split("[features]\n").nth(1).unwrap().split("\n[").next().unwrap();
         let names = features.lines().filter_map(|line| line.split_once(" = [")).map(|(name, _)| name);
-        for file in ["README.md", "src/lib.rs"] {
+        for (file, row) in [("README.md", 0), ("src/lib.rs", 0), ("../docs/features.md", 1)] {
             let text = fs::read_to_string(root().join(package).join(file)).unwrap();
             let cells = text.lines().filter_map(|line| line.trim_start_matches("//! ").strip_prefix("| "));
-            let told: String = cells.filter_map(|cells| cells.split(" | ").next()).collect();
+            let told: String = cells.filter_map(|cells| cells.split(" | ").nth(row)).collect();
             for name in names.clone().filter(|name| *name != "default") {
                 assert!(told.contains(&format!("`{name}`")), "{package}/{file} has no line for `{name}`");
             }

@@ -256,6 +256,8 @@ mod serving {
     async fn served(provider: Provider, token: String) -> AnyResult {
         Server::new(provider)
             .name("orders")
+            .version(env!("CARGO_PKG_VERSION"))
+            .instructions("Look an order up before you change it.")
             .bearer(token)
             .allow_host("tools.example.com")
             .http("0.0.0.0:8080")

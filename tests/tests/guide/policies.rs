@@ -144,6 +144,19 @@ mod approvals {
         Ok(Provider::builder(registry).middleware(LargeSums).approver(Terminal).build()?)
     }
 
+    fn closures(registry: &Registry) -> Result<Provider, Box<dyn std::error::Error>> {
+        let provider = Provider::builder(registry)
+            .middleware(|request: &ToolRequest<'_>| match request.arguments["cents"].as_u64() {
+                Some(5_000..) => Decision::NeedApproval("It is much.".to_owned()),
+                _ => Decision::Allow,
+            })
+            .approver(|request: &ApprovalRequest, _: &ToolContext| {
+                Approval::Rejected(format!("No {} today.", request.name))
+            })
+            .build()?;
+        Ok(provider)
+    }
+
     async fn read_line() -> String {
         "later".to_owned()
     }
@@ -227,6 +240,14 @@ mod approvals {
     #[tokio::test]
     async fn a_call_waits_in_a_queue() {
         assert_eq!(across_processes().await.unwrap(), "finished, Some(None)");
+    }
+
+    #[tokio::test]
+    async fn closures_decide() {
+        let registry = Registry::new(toolset![pay, balance]).unwrap();
+        let call = ToolCall::new("call-1", "pay", json!({"to": "Ada", "cents": 9_000}));
+        let response = closures(&registry).unwrap().call(call, &ToolContext::new("turn-1", "")).await;
+        assert!(response.text().contains("No pay today."), "{}", response.text());
     }
 
     #[tokio::test]

@@ -206,7 +206,7 @@ async fn guards_approve_and_record_without_secrets() {
 }
 
 async fn for_rust_code(engine: &HttpEngine) -> AnyResult<Vec<petstore::Pet>> {
-    let pets = engine.call(petstore::ListPets { limit: Some(5), ..Default::default() }).await?;
+    let pets = engine.call(petstore::ListPets::new().with_limit(5)).await?;
     Ok(pets)
 }
 

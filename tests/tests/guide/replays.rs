@@ -54,7 +54,7 @@ mod traffic {
     use toolgen_runtime::engine::http::HttpEngine;
     use toolgen_runtime::engine::mcp::McpOptions;
     use toolgen_runtime::layers::redact::Redactor;
-    use toolgen_runtime::testing::cassette::Cassette;
+    use toolgen_runtime::testing::cassette::Cassette; // feature `http` or `mcp`
 
     fn recorded(path: &str) -> AnyResult {
         let cassette = Cassette::record(&Redactor::new());
