@@ -1,5 +1,6 @@
 //! The foundation: helpers independent of tools. Those that need no runtime are in `toolgen-core`.
 
+#[allow(unused_imports, reason = "which of them are used depends on the features")]
 pub(crate) use toolgen_core::internal::{canonical, const_text, frozen, json, printable, sha256, truncate};
 
 #[cfg(test)]

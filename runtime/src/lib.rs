@@ -26,7 +26,7 @@
 //! | feature | default | what it adds |
 //! |---|---|---|
 //! | `macros` | yes | `#[tool]`, `#[tools]`, `#[derive(ToolInput)]` |
-//! | `runtime` | yes | calls, registries, providers and layers; without it only schemas and specifications, for build scripts |
+//! | `runtime` | yes | calls, registries, providers and layers; without it only schemas, specifications and arguments of functions |
 //! | `http` | | the HTTP engine, for tools of OpenAPI documents |
 //! | `compression` | | answers that are compressed by Brotli or Zstandard (with `http`) |
 //! | `typed` | | argument and result structs of generated tools |
@@ -50,16 +50,17 @@
 //! | `schemars` | | types of other crates as arguments |
 //!
 //! What they make a compiler do, at the time of version 0.1: the crates of a program on Linux, this one included; the lines
-//! of this one; and the seconds for it alone in a cold debug build with 2 cores.
+//! of this one and of `toolgen-core`; and the seconds for these two in a cold debug build with 2 cores. A build script that uses
+//! the compiler `toolgen` shares `toolgen-core` with the program.
 //!
 //! | features | crates | lines | seconds |
 //! |---|---|---|---|
-//! | none | 20 | 13,000 | 4 |
+//! | none | 21 | 13,000 | 4 |
 //! | default | 34 | 29,000 | 10 |
-//! | default and `http` | 118 | 32,000 | 11 |
+//! | default and `http` | 106 | 32,000 | 11 |
 //! | default and `mcp` | 47 | 35,000 | 11 |
-//! | default and `mcp-server` | 102 | 30,000 | 10 |
-//! | all | 248 | 43,000 | 16 |
+//! | default and `mcp-server` | 104 | 30,000 | 10 |
+//! | all | 239 | 43,000 | 16 |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
