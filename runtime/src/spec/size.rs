@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -95,18 +96,23 @@ impl<'a> Forms<'a> {
         drop(whole);
         // A form that the dialect refuses does not fit; the next one is simpler.
         let fits = |form: &Form<'a>| form.render(dialect).ok().filter(|told| told.bytes() <= room);
-        let steps = self
-            .steps
-            .get_or_init(|| steps(slim).into_iter().map(|slim| Form::new(spec, Cow::Owned(slim))).collect());
+        let steps = self.steps.get_or_init(|| {
+            // What loses nothing is done once: it takes longer than all the rest.
+            let arranged = Slim { inline: true, share: true, ..Slim::NONE };
+            let arranged = Rc::new(slim::slim(&spec.input, &spec.defs, spec.name.as_str(), &arranged));
+            let form = |slim| Form { from: Some(Rc::clone(&arranged)), ..Form::new(spec, Cow::Owned(slim)) };
+            steps(slim).into_iter().map(form).collect()
+        });
         if let Some(told) = first_that(steps.len(), |step| fits(&steps[step])) {
             return Ok(told);
         }
-        let last = steps.last().map_or(slim, |form| &form.slim);
+        let Some(last) = steps.last() else { return self.whole.render(dialect) };
         let names = self.optional();
         // The fewer arguments, the smaller: the last ones go first.
         let keeping = |gone: usize| {
             let optional = Some(names[..names.len() - gone].to_vec().into());
-            Form::new(spec, Cow::Owned(Slim { optional, ..last.as_ref().clone() }))
+            let slim = Slim { optional, ..last.slim.as_ref().clone() };
+            Form { from: last.from.clone(), ..Form::new(spec, Cow::Owned(slim)) }
         };
         if let Some(told) = first_that(names.len() + 1, |gone| fits(&keeping(gone))) {
             return Ok(told);
@@ -122,19 +128,27 @@ impl<'a> Forms<'a> {
 struct Form<'a> {
     spec: &'a ToolSpec,
     slim: Cow<'a, Slim>,
+    /// The shape that the levers are pulled on, if it is not that of the tool.
+    from: Option<Rc<Slimmed>>,
     /// The smaller shape, if the levers change it; made on first use.
     slimmed: OnceCell<Option<Slimmed>>,
 }
 
 impl<'a> Form<'a> {
     fn new(spec: &'a ToolSpec, slim: Cow<'a, Slim>) -> Form<'a> {
-        Form { spec, slim, slimmed: OnceCell::new() }
+        Form { spec, slim, from: None, slimmed: OnceCell::new() }
     }
 
     fn render(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
-        let Form { spec, slim, slimmed } = self;
-        let slimmed = slimmed.get_or_init(|| {
-            (!slim.is_idle()).then(|| slim::slim(&spec.input, &spec.defs, spec.name.as_str(), slim))
+        let Form { spec, slim, from, slimmed } = self;
+        let tool = spec.name.as_str();
+        let slimmed = slimmed.get_or_init(|| match from {
+            Some(from) => {
+                let mut slimmed = slim::slim(&from.shape, &from.defs, tool, slim);
+                slimmed.trims.splice(..0, from.trims.iter().cloned());
+                Some(slimmed)
+            }
+            None => (!slim.is_idle()).then(|| slim::slim(&spec.input, &spec.defs, tool, slim)),
         });
         let (shape, defs, mut trims) = match slimmed {
             Some(slimmed) => (&slimmed.shape, &slimmed.defs, slimmed.trims.clone()),
@@ -199,7 +213,8 @@ fn steps(slim: &Slim) -> Vec<Slim> {
         change(&mut slim);
         steps.push(slim.clone());
     };
-    step(&|slim| (slim.inline, slim.share) = (true, true));
+    // Named shapes are arranged already.
+    step(&|slim| (slim.inline, slim.share) = (false, false));
     step(&|slim| (slim.drop_examples, slim.drop_restating) = (true, true));
     for (nested, parameters, description) in [
         (800, usize::MAX, usize::MAX),

@@ -36,7 +36,8 @@ fn a_large_tool_is_trimmed_until_it_fits_and_a_small_one_not_at_all() {
         let told = spec.schema(dialect).unwrap();
         assert!(told.bytes() <= CEILING, "{}: {}", dialect.name, told.bytes());
         assert_eq!(told.schema["properties"].as_object().unwrap().len(), 60, "every argument is there");
-        assert!(told.trims.iter().any(|trim| trim.lever == Lever::Depth));
+        let lever = if dialect.takes("$ref") { Lever::Share } else { Lever::Depth };
+        assert!(told.trims.iter().any(|trim| trim.lever == lever), "{}", dialect.name);
         assert_eq!(told, spec.schema(dialect).unwrap());
     }
     let small = self::spec(&large(3, &json!({"type": "integer"})));
@@ -97,7 +98,7 @@ proptest::proptest! {
         more in 1..100usize,
     ) {
         let field = |(at, shape): (usize, Shape)| Field {
-            name: format!("field_{at}").into(), shape, required: at % 3 == 0, ..Field::EMPTY
+            name: format!("field_{at}").into(), shape, required: at % 3 == 0, ..Field::OPTIONAL
         };
         let fields = shapes.into_iter().enumerate().map(field).collect();
         let input = Shape::of(Kind::Object(ObjectRules { fields, ..ObjectRules::ANY }));
@@ -121,7 +122,7 @@ fn what_a_call_needs_is_left_out_last() {
     let body = json!({"type": "object", "properties": fields});
     let spec = spec(&json!({"type": "object", "properties": {"body": body}}));
     let told = spec.schema_with(&JSON_SCHEMA, &Slim { ceiling: Some(20_000), ..Slim::NONE }).unwrap();
-    assert!((17_000..=20_000).contains(&told.bytes()), "{}", told.bytes());
+    assert!((15_000..=20_000).contains(&told.bytes()), "{}", told.bytes());
     let kept = told.schema["properties"]["body"]["properties"]["f7"]["description"].as_str().unwrap();
     assert!(kept.contains("In seconds.") && kept.contains("Defaults to 7."), "{kept}");
     assert!(told.trims.iter().all(|trim| trim.lever == Lever::Description));

@@ -272,3 +272,44 @@ fn restates(sentence: &str, summary: &str) -> bool {
 fn example_call(arguments: &Value) -> Example {
     Example { summary: Text::EMPTY, arguments: arguments.to_string().into() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+
+    #[test]
+    fn a_summary_is_not_said_twice() {
+        for (summary, description, said) in [
+            ("Get a pet", "Get a pet by its ID.", "Get a pet by its ID."),
+            (
+                "Update the status of a link",
+                "Updates the status of a link. It is paid.",
+                "Updates the status of a link. It is paid.",
+            ),
+            (
+                "List pets",
+                "Lists all the pets of a store.\n\nNewest first.",
+                "Lists all the pets of a store.\n\nNewest first.",
+            ),
+            (
+                "Cancel upload",
+                "### Description:\nCancel upload.\n\n### Needs:\nA token.",
+                "Cancel upload.\n\n### Needs:\nA token.",
+            ),
+            (
+                "Get a pet",
+                "Pets are animals. Get a pet by it.",
+                "Get a pet\n\nPets are animals. Get a pet by it.",
+            ),
+            (
+                "List pets",
+                "Lists the pets that were sold, those that wait, and what came of either.",
+                "List pets\n\nLists the pets that were sold, those that wait, and what came of either.",
+            ),
+            ("Get a pet by its ID", "Get a pet", "Get a pet by its ID"),
+            ("Get a pet", "", "Get a pet"),
+        ] {
+            assert_eq!(joined(summary, description), said);
+        }
+    }
+}

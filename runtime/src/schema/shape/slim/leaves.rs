@@ -23,6 +23,9 @@ impl Slimmer<'_> {
                 let what =
                     format!("the description is left out, as what is kept of it says only a name: `{kept}`");
                 self.trim(Lever::Restating, what);
+                let lost = shortened(&shape.description, "").into_iter();
+                lost.filter(|(lever, _)| *lever == Lever::Needed)
+                    .for_each(|(lever, what)| self.trim(lever, what));
                 shape.description = Text::EMPTY;
             } else if kept.len() < shape.description.len() {
                 for (lever, what) in shortened(&shape.description, &kept) {
