@@ -255,7 +255,7 @@ fn without_heading(description: &str) -> &str {
     if is_heading { rest.trim_start() } else { description }
 }
 
-/// Whether a sentence has all the words of a summary, in whatever form and order, and few others.
+/// Whether a sentence has all the words of a summary, in whatever form and order, and few others. A single word is a title.
 fn restates(sentence: &str, summary: &str) -> bool {
     const EMPTY: [&str; 14] =
         ["a", "an", "the", "of", "for", "to", "in", "on", "by", "with", "all", "given", "specified", "new"];
@@ -265,7 +265,7 @@ fn restates(sentence: &str, summary: &str) -> bool {
         telling.map(|word| word.trim_end_matches('s').trim_end_matches('e').to_owned()).collect()
     };
     let (short, long) = (stems(summary), stems(sentence));
-    !short.is_empty() && short.is_subset(&long) && long.len() <= short.len() + 2
+    short.len() > 1 && short.is_subset(&long) && long.len() <= short.len() + 2
 }
 
 /// Returns a call for a model to imitate.
@@ -308,6 +308,7 @@ mod tests {
             ),
             ("Get a pet by its ID", "Get a pet", "Get a pet by its ID"),
             ("Get a pet", "", "Get a pet"),
+            ("Pets", "All about pets.", "Pets\n\nAll about pets."),
         ] {
             assert_eq!(joined(summary, description), said);
         }
