@@ -162,7 +162,7 @@ impl Group<'_> {
         let mut findings: BTreeMap<&'static str, Value> = BTreeMap::new();
         let fresh = Matcher::new(factory.create_parser(TopLevelGrammar::from_json_schema(self.schema)));
         if let Some(error) = fresh.get_error() {
-            for (dialect, _) in &self.dialects {
+            for &(dialect, _) in &self.dialects {
                 counts.entry(dialect.name).or_default().not_compiled += 1;
                 let why = json!({"dialect": dialect.name, "kind": "grammar", "error": error.lines().next()});
                 findings.insert(dialect.name, why);
@@ -172,7 +172,7 @@ impl Group<'_> {
         let mut masks = MASKS;
         for _ in 0..count {
             let drawn = draw(fresh.deep_clone(), random, &mut masks);
-            for (dialect, places) in &self.dialects {
+            for &(dialect, ref places) in &self.dialects {
                 let own = counts.entry(dialect.name).or_default();
                 let Some(text) = &drawn else {
                     own.unfinished += 1;
