@@ -3,6 +3,7 @@
 
     tests/providers/install.sh DIR
     python3 tests/providers/run.py --installed DIR [--all] [--document FILE…]
+    python3 tests/providers/run.py --all --only llguidance --shard 1/8 --results samples-1.jsonl
 
 Every tool is rendered in every dialect, and planned into requests. OpenAI's npm package must return strict schemas as they
 are, and pydantic-ai must call them strict; Anthropic's Python package must not change strict schemas, and the requests
@@ -10,6 +11,8 @@ must keep its limits; google-genai must take the declarations, and botocore the 
 decodes with grammars as providers do, compiles each schema and draws arguments, which must decode.
 
 A run takes some documents; `--all` takes the whole corpus (TOOLGEN_CORPUS) and draws a thousand arguments from each tool.
+That takes long, so it can be done in parts: `--shard I/N` takes the same tools each time, and `--results` names the file that
+has a line for each tool that is done. A run that was ended goes on with the others.
 What is not installed is told and left out.
 """
 
@@ -23,6 +26,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +77,16 @@ class Report:
             failed = self.failed[vendor]
             print(f"{'FAILED' if failed else 'ok    '} {vendor}: {judged} judged, {failed} wrong")
         return 1 if sum(self.failed.values()) else 0
+
+
+@dataclass
+class Draw:
+    """How many arguments are drawn, of which part of the tools, and where the results go."""
+
+    count: int
+    seed: int
+    shard: str
+    results: Path
 
 
 def lines(words: list[Any], cwd: Path | None = None) -> list[dict[str, Any]]:
@@ -154,14 +168,20 @@ def judge(installed: Path, rendered: Path, report: Report) -> None:
         report.wrong(one["vendor"], f"{one['source']} {one['tool'] or ''}", one["error"])
 
 
-def sample(program: Path, count: int, seed: int, sources: list[str], report: Report) -> None:
-    """llguidance, and our decoder."""
-    *findings, counts = lines([program, "sample", count, seed, *sources])
-    for one in findings:
-        finding, where = one["finding"], f"{one['source']} {one['tool']}"
-        if finding["kind"] == "sample":
-            report.wrong(f"llguidance, {one['dialect']}", where, f"{finding['error']} for {finding['sample']}")
-    for dialect, of in counts["totals"].items():
+def sample(program: Path, drawn: Draw, sources: list[str], report: Report) -> None:
+    """llguidance, and our decoder. What the results have already is not drawn again."""
+    words = [program, "sample", drawn.count, drawn.seed, drawn.shard, drawn.results, *sources]
+    subprocess.run([str(word) for word in words], check=True)
+    totals: dict[str, Counter[str]] = {}
+    with drawn.results.open(encoding="utf-8") as file:
+        for line in map(json.loads, file):
+            for finding in line["findings"]:
+                if finding["kind"] == "sample":
+                    where = f"{line['source']} {line['tool']}"
+                    report.wrong(f"llguidance, {finding['dialect']}", where, f"{finding['error']} for {finding['sample']}")
+            for dialect, counts in line["counts"].items():
+                totals.setdefault(dialect, Counter()).update(counts)
+    for dialect, of in totals.items():
         report.add(f"llguidance, {dialect}", of["samples"])
         print(
             f"       {dialect}: {of['tools']} tools, {of['refused']} refused by the dialect, {of['not_compiled']} not "
@@ -179,11 +199,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--document", action="append", help="only this one")
     parser.add_argument("--only", choices=["vendors", "llguidance"])
+    parser.add_argument("--shard", default="1/1", metavar="I/N", help="the I-th of N parts of the tools")
+    parser.add_argument("--results", type=Path, help="a file of samples that goes on where it ended")
     given = parser.parse_args()
 
-    subprocess.run(["cargo", "build", "--quiet"], cwd=PROGRAM, check=True)
+    subprocess.run(["cargo", "build", "--quiet", "--release"], cwd=PROGRAM, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", PROGRAM / "target"))
-    program = target / "debug" / "toolgen-provider-grammar"
+    program = target / "release" / "toolgen-provider-grammar"
     sources = given.document or documents(given.all)
     report = Report()
     if given.only != "llguidance":
@@ -196,7 +218,10 @@ def main() -> int:
         judge(given.installed, rendered, report)
     if given.only != "vendors":
         count = given.samples or (1_000 if given.all else 20)
-        sample(program, count, given.seed, sources, report)
+        results = given.results or target / "samples.jsonl"
+        if given.results is None:
+            results.unlink(missing_ok=True)
+        sample(program, Draw(count, given.seed, given.shard, results.resolve()), sources, report)
     return report.end()
 
 

@@ -54,6 +54,7 @@ pub fn summed(trims: &[Trim]) -> String {
     let told = |(lever, count): (Lever, usize)| {
         let (one, several) = match lever {
             Lever::Description => ("description shortened", "descriptions shortened"),
+            Lever::Needed => ("rule no longer told in words", "rules no longer told in words"),
             Lever::Examples => ("place without its examples", "places without their examples"),
             Lever::Restating => ("description left out", "descriptions left out"),
             Lever::Closed => ("object shown as open", "objects shown as open"),

@@ -7,6 +7,8 @@
 
 mod needs;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::fmt;
 
 use serde_json::Value;
@@ -184,17 +186,12 @@ struct Candidate<'a> {
     spec: &'a ToolSpec,
     forms: Forms<'a>,
     dialect: &'static Dialect,
-    /// As it is shown; `None` if that is for later, see [`KEPT`].
+    /// As it is shown; `None` if that is for later.
     told: Option<ToolSchema<'a>>,
     /// What it needs as a strict tool.
     needs: Needs,
     reason: Reason,
 }
-
-/// How many strict forms are kept until it is known which tools are strict. Those of further tools are counted and
-/// dropped at once, as most of them will be shown in the lax dialect: of a thousand tools few are strict. Those that
-/// are after all are rendered once more.
-const KEPT: usize = 128;
 
 impl WireFormat {
     /// Plans the tools of a request that wants them in a dialect such as
@@ -252,10 +249,14 @@ impl WireFormat {
             return Err(PlanError::TooMany { provider: dialect.title, given: specs.len(), most });
         }
         let cut = specs.split_off(specs.len().min(most));
-        let mut candidates = candidates(&specs, dialect)?;
-        if let Some(lax) = dialect.lax {
-            relax(&mut candidates, dialect, lax);
-        }
+        let candidates = match (dialect.lax, dialect.requests.strict_tools) {
+            (Some(lax), Some(_)) => few(&specs, dialect, lax),
+            (lax, _) => {
+                let mut candidates = candidates(&specs, dialect)?;
+                lax.into_iter().for_each(|lax| relax(&mut candidates, dialect, lax));
+                candidates
+            }
+        };
         let (tools, mut decisions) = written(candidates, self.format())?;
         decisions.extend(cut.into_iter().map(|spec| Decision {
             tool: spec.name.to_text(),
@@ -273,14 +274,11 @@ fn candidates<'a>(
     dialect: &'static Dialect,
 ) -> Result<Vec<Candidate<'a>>, PlanError> {
     let (mut candidates, mut refused) = (Vec::with_capacity(specs.len()), Vec::new());
-    let is_limited = dialect.lax.is_some() && dialect.requests.strict_tools.is_some();
-    for (index, &spec) in specs.iter().enumerate() {
+    for &spec in specs {
         let forms = Forms::of(spec);
         let mut add = |dialect, told: ToolSchema<'a>, reason, forms| {
-            let is_wanted = reason == Reason::Wanted;
-            let needs = if is_wanted { Needs::of(&told.schema) } else { Needs::default() };
-            let told = Some(told).filter(|_| index < KEPT || !(is_wanted && is_limited));
-            candidates.push(Candidate { spec, forms, dialect, told, needs, reason });
+            let needs = if reason == Reason::Wanted { Needs::of(&told.schema) } else { Needs::default() };
+            candidates.push(Candidate { spec, forms, dialect, told: Some(told), needs, reason });
         };
         let reasons = match forms.schema(dialect) {
             Ok(told) => {
@@ -311,11 +309,60 @@ fn relax(candidates: &mut [Candidate<'_>], strict: &'static Dialect, lax: &'stat
     let mut taken = Needs::default();
     for (_, index) in order {
         let Some(candidate) = candidates.get_mut(index) else { continue };
-        let Some(Over { of, most, needs, left }) = taken.add(candidate.needs, limits) else { continue };
+        let Some(Over { of, most, needs, left }) = taken.over(candidate.needs, limits) else {
+            taken.add(candidate.needs);
+            continue;
+        };
         candidate.told = None;
         candidate.dialect = lax;
         candidate.reason = Reason::Limit { of, most, needs, left };
     }
+}
+
+/// Shows the few tools that cost least in the strict dialect, and the others in the lax one. What a tool costs is known when
+/// it is rendered; as its optional arguments cost something in any case, those that have many are not, once there are
+/// enough others. So of a thousand tools only some are rendered twice.
+fn few<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Dialect) -> Vec<Candidate<'a>> {
+    let limits = &strict.requests;
+    let candidate = |&spec: &&'a ToolSpec| Candidate {
+        spec,
+        forms: Forms::of(spec),
+        dialect: lax,
+        told: None,
+        needs: Needs::default(),
+        reason: Reason::Wanted,
+    };
+    let mut candidates: Vec<Candidate<'a>> = specs.iter().map(candidate).collect();
+    let least = |candidate: &Candidate<'_>| Needs::of_at_least(candidate.forms.optional().len());
+    // The cost, the tool, and whether that is all it costs.
+    let mut open: BinaryHeap<Reverse<(u64, usize, bool)>> = candidates
+        .iter()
+        .enumerate()
+        .map(|(index, candidate)| Reverse((least(candidate).cost(limits), index, false)))
+        .collect();
+    let mut taken = Needs::default();
+    while let Some(Reverse((_, index, is_known))) = open.pop() {
+        let Some(candidate) = candidates.get_mut(index) else { continue };
+        let needs = if is_known { candidate.needs } else { Needs::of_at_least(0) };
+        let over = taken.over(needs, limits);
+        if !is_known && over.is_none() {
+            match candidate.forms.schema(strict) {
+                Ok(told) => {
+                    candidate.needs = Needs::of(&told.schema);
+                    candidate.told = Some(told);
+                    open.push(Reverse((candidate.needs.cost(limits), index, true)));
+                }
+                Err(reasons) => candidate.reason = Reason::Refused(reasons),
+            }
+        } else if let Some(Over { of, most, needs, left }) = over {
+            candidate.told = None;
+            candidate.reason = Reason::Limit { of, most, needs, left };
+        } else {
+            taken.add(needs);
+            candidate.dialect = strict;
+        }
+    }
+    candidates
 }
 
 /// Writes each tool as it is shown.

@@ -52,5 +52,6 @@ fn words(words: &Words) -> Expr {
         // The largest number differs between machines.
         Words::Sentence(usize::MAX) => Expr::Call("Words::Sentence", vec![Expr::atom("usize::MAX")]),
         Words::Sentence(limit) => Expr::Call("Words::Sentence", vec![Expr::atom(limit.to_string())]),
+        Words::Needed(others) => Expr::Call("Words::Needed", vec![Expr::atom(others.to_string())]),
     }
 }

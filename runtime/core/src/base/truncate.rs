@@ -67,6 +67,31 @@ fn sentence_end(text: &str, rest: &str) -> Option<usize> {
     })
 }
 
+/// Splits a text after each sentence and each line; code in a fence is one piece. Together the pieces are the text.
+pub(crate) fn sentences(text: &str) -> Vec<&str> {
+    let (mut pieces, mut start, mut in_fence) = (Vec::new(), 0, false);
+    for (at, char) in text.char_indices() {
+        let after = at + char.len_utf8();
+        let piece = &text[start..at];
+        let ends = match char {
+            '\n' => {
+                in_fence ^=
+                    piece.trim_start().rsplit('\n').next().is_some_and(|line| line.starts_with("```"));
+                true
+            }
+            _ => ends_sentence(piece, char, &text[after..], ""),
+        };
+        if ends && !in_fence {
+            pieces.push(&text[start..after]);
+            start = after;
+        }
+    }
+    if start < text.len() {
+        pieces.push(&text[start..]);
+    }
+    pieces
+}
+
 /// Returns the first sentence of a text, or its first line if that ends before.
 pub fn first_sentence(text: &str) -> &str {
     let line = text.trim().lines().next().unwrap_or_default().trim_end();
@@ -117,6 +142,18 @@ mod tests {
         for limit in 0..40 {
             let cut = cut_at_sentence("Ää öö üü. Ää öö üü! Ää öö üü? 。。。", limit);
             assert!(limit < 2 || cut.chars().count() <= limit, "{limit}: {cut}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_split_after_sentences_and_lines() {
+        for (text, expected) in [
+            ("One, e.g. this. Two!\n- a\n- b", &["One, e.g. this.", " Two!", "\n", "- a\n", "- b"][..]),
+            ("Like:\n```\nlet a. b;\n\n```\nSo. ", &["Like:\n", "```\nlet a. b;\n\n```\n", "So.", " "]),
+            ("第一句。第二句", &["第一句。", "第二句"]),
+            ("", &[]),
+        ] {
+            assert_eq!(sentences(text), expected);
         }
     }
 

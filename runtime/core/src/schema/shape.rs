@@ -13,7 +13,7 @@
 
 mod apart;
 #[cfg(test)]
-mod arbitrary;
+pub(crate) mod arbitrary;
 mod choices;
 mod codec;
 mod conditions;
@@ -45,8 +45,8 @@ pub use rules::array::{ArrayRules, TupleRules};
 pub use rules::number::NumberRules;
 pub use rules::object::{Access, Extra, Field, ObjectRules, PatternField};
 pub use rules::text::StringRules;
-pub(crate) use schema::resolved;
 pub use schema::{Def, Schema, find_def};
+pub(crate) use schema::{find_schema, resolved};
 pub use slim::Slim;
 pub use title::Title;
 

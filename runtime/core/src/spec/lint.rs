@@ -195,7 +195,8 @@ impl<'a> Found<'a> {
 
     fn of_arguments(&mut self) {
         let (mut silent, mut restating, mut unitless) = (Vec::new(), Vec::new(), Vec::new());
-        for (field, description) in self.fields() {
+        let fields = self.fields();
+        for &(field, description) in &fields {
             let name = field.name.as_str();
             if description.trim().is_empty() {
                 silent.push(name.to_owned());
@@ -204,7 +205,12 @@ impl<'a> Found<'a> {
             }
             let shape = resolved(&field.shape, &self.spec.defs).unwrap_or(&field.shape);
             if matches!(shape.kind, Kind::Integer(_) | Kind::Number(_))
-                && units::is_missing(name, description)
+                && units::is_missing(
+                    name,
+                    description,
+                    matches!(shape.kind, Kind::Integer(_)),
+                    fields.iter().map(|(field, _)| field.name.as_str()),
+                )
             {
                 unitless.push(name.to_owned());
             }
@@ -253,15 +259,21 @@ impl<'a> Found<'a> {
         for (what, text) in own {
             // The summary of an operation is its title and begins its description.
             if what != "title" || !description.starts_with(text.as_str()) {
-                self.of_text(text, &format!("the {what} of the tool `{name}`"), &[]);
+                let whose = format!("the {what} of the tool `{name}`");
+                self.of_placeholder(text, &whose, &[]);
+                self.of_text(text, &whose, &[]);
             }
         }
-        for (place, shape) in walk::shapes(self.spec, seen) {
+        for (place, shape, is_choice) in walk::shapes(self.spec, seen) {
             let whose = match place.as_str() {
                 "" => format!("the description of all arguments of the tool `{name}`"),
                 place => format!("the description of the argument `{place}` of the tool `{name}`"),
             };
             let arguments: Vec<String> = if place.is_empty() { Vec::new() } else { vec![place] };
+            // The name of one of several is what it says of itself: `NONE`, `Summary`.
+            if !is_choice {
+                self.of_placeholder(&shape.description, &whose, &arguments);
+            }
             self.of_text(&shape.description, &whose, &arguments);
             match defaults::compare(shape) {
                 Some(defaults::Told::Undeclared(told)) => {
@@ -282,11 +294,14 @@ impl<'a> Found<'a> {
         }
     }
 
-    fn of_text(&mut self, text: &str, whose: &str, arguments: &[String]) {
+    fn of_placeholder(&mut self, text: &str, whose: &str, arguments: &[String]) {
         if words::is_placeholder(text) {
             let message = format!("{whose} is a placeholder, `{}`", text.trim());
             self.add(Lint::Placeholder, arguments, message, "write what it stands for");
         }
+    }
+
+    fn of_text(&mut self, text: &str, whose: &str, arguments: &[String]) {
         if let Some(what) = Hidden::found(text) {
             let help = "remove it: a model reads what a person does not see";
             self.add(Lint::HiddenCharacters, arguments, format!("{whose} {what}"), help);

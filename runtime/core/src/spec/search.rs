@@ -21,15 +21,17 @@
 //! ```
 
 mod action;
+mod glance;
 mod synonyms;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
 use crate::base::truncate::{first_sentence, floor};
-use crate::schema::shape::{Kind, Literal, ObjectRules, Shape, resolved};
 use crate::spec::ToolSpec;
 use action::Action;
+use glance::Glance;
 use words::{is_filler, stem, words};
 
 /// How many bytes of a question are read.
@@ -82,7 +84,7 @@ const FIELDS: [(f32, f32); 7] =
     [(2.0, 0.65), (2.0, 0.8), (1.0, 0.8), (0.8, 0.9), (0.4, 0.6), (0.1, 0.6), (0.1, 0.6)];
 
 /// An index of tools, to search them by words; see the [module](self).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SearchIndex {
     /// How many tools there are.
     count: usize,
@@ -106,6 +108,9 @@ struct Stems {
     /// The number of the stem of a word; none for a word that says nothing.
     words: HashMap<String, Option<u32>>,
     stems: HashMap<String, u32>,
+    /// The numbers of texts that many tools have.
+    texts: HashMap<String, Range<usize>>,
+    numbers: Vec<u32>,
 }
 
 impl Stems {
@@ -120,6 +125,22 @@ impl Stems {
         self.words.insert(word.to_owned(), number);
         number
     }
+
+    /// Returns the numbers of the words of a text that other tools may have, too.
+    fn shared(&mut self, text: &str) -> &[u32] {
+        let known = self.texts.get(text).cloned();
+        let range = known.unwrap_or_else(|| {
+            let start = self.numbers.len();
+            words(text, |word| {
+                let number = self.number(word);
+                self.numbers.extend(number);
+            });
+            let range = start..self.numbers.len();
+            self.texts.insert(text.to_owned(), range.clone());
+            range
+        });
+        self.numbers.get(range).unwrap_or_default()
+    }
 }
 
 impl Words {
@@ -132,6 +153,13 @@ impl Words {
         });
     }
 
+    /// As [`add`](Self::add), for a text that other tools may have, too.
+    fn add_shared(&mut self, field: Field, text: &str, stems: &mut Stems) {
+        let numbers = stems.shared(text);
+        self.lengths[field as usize] += real(numbers.len());
+        self.seen.extend(numbers.iter().map(|number| (*number, field)));
+    }
+
     fn of(spec: &ToolSpec, more: &str, stems: &mut Stems) -> Words {
         let mut words = Words::default();
         words.add(Field::Name, spec.name.as_str(), stems);
@@ -140,44 +168,35 @@ impl Words {
         words.add(Field::Summary, first, stems);
         words.add(Field::Text, &rest[..floor(rest, TEXT)], stems);
         words.add(Field::Text, &spec.use_for, stems);
-        words.add(Field::Text, &spec.returns, stems);
+        words.add_shared(Field::Text, &spec.returns, stems);
         words.add(Field::Path, more, stems);
         if &*spec.category != "general" {
-            words.add(Field::Path, &spec.category, stems);
+            words.add_shared(Field::Path, &spec.category, stems);
         }
-        if let Some(Kind::Object(rules)) = resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) {
-            words.arguments(rules, spec, stems);
-        }
+        words.arguments(spec, stems);
         words
     }
 
-    fn arguments(&mut self, rules: &ObjectRules, spec: &ToolSpec, stems: &mut Stems) {
-        for field in &rules.fields {
-            self.add(Field::Arguments, &field.name, stems);
-            let shape = resolved(&field.shape, &spec.defs).unwrap_or(&field.shape);
-            let own = &field.shape.description;
-            let note = if own.is_empty() { &shape.description } else { own };
-            self.add(Field::Notes, &note[..floor(note, NOTE)], stems);
-            let values = match &shape.kind {
-                Kind::Array(list) => resolved(&list.items, &spec.defs).unwrap_or(&list.items),
-                _ => shape,
-            };
-            self.values(values, stems);
-            // The fields of a body that is an argument of its own name what the call is about, too.
-            if let Kind::Object(inner) = &shape.kind {
-                inner.fields.iter().for_each(|field| self.add(Field::Values, &field.name, stems));
+    fn arguments(&mut self, spec: &ToolSpec, stems: &mut Stems) {
+        let input = Glance::at(&spec.input);
+        let input = input.resolved(&spec.defs).unwrap_or(input);
+        for (name, own) in &input.fields {
+            self.add_shared(Field::Arguments, name, stems);
+            let named = own.resolved(&spec.defs);
+            let value = named.as_ref().unwrap_or(own);
+            let note = if own.description.is_empty() { &value.description } else { &own.description };
+            self.add_shared(Field::Notes, &note[..floor(note, NOTE)], stems);
+            match &value.items {
+                Some(items) => self.values(items.resolved(&spec.defs).as_ref().unwrap_or(items), stems),
+                None => self.values(value, stems),
             }
+            // The fields of a body that is an argument of its own name what the call is about, too.
+            value.fields.iter().for_each(|(name, _)| self.add_shared(Field::Values, name, stems));
         }
     }
 
-    fn values(&mut self, shape: &Shape, stems: &mut Stems) {
-        if let Kind::Enum(values) = &shape.kind {
-            let texts = values.iter().filter_map(|value| match value {
-                Literal::String(text) => Some(text),
-                _ => None,
-            });
-            texts.take(VALUES).for_each(|text| self.add(Field::Values, text, stems));
-        }
+    fn values(&mut self, of: &Glance<'_>, stems: &mut Stems) {
+        of.values.iter().take(VALUES).for_each(|text| self.add_shared(Field::Values, text, stems));
     }
 }
 
@@ -203,16 +222,28 @@ impl SearchIndex {
         }
         average.iter_mut().for_each(|sum| *sum = (*sum / real(count)).max(1.0));
         let mut places: Vec<Vec<(u32, f32)>> = vec![Vec::new(); stems.stems.len()];
-        for (tool, mut words) in (0_u32..).zip(all) {
+        // What each stem counts in a tool, and the stems that the tool has.
+        let (mut sums, mut touched) = (vec![0.0_f32; places.len()], Vec::new());
+        for (tool, words) in (0_u32..).zip(all) {
             let mut weights = [0.0; FIELDS.len()];
             for (at, (weight, length)) in FIELDS.into_iter().enumerate() {
                 weights[at] = weight / (1.0 - length + length * words.lengths[at] / average[at]);
             }
-            words.seen.sort_unstable();
-            for same in words.seen.chunk_by(|left, right| left.0 == right.0) {
-                let counts = same.iter().map(|(_, field)| weights[*field as usize]).sum();
-                let place = same.first().and_then(|(stem, _)| places.get_mut(usize::try_from(*stem).ok()?));
-                place.into_iter().for_each(|place| place.push((tool, counts)));
+            for (stem, field) in words.seen {
+                let Some((stem, sum)) =
+                    usize::try_from(stem).ok().and_then(|at| Some((at, sums.get_mut(at)?)))
+                else {
+                    continue;
+                };
+                if *sum == 0.0 {
+                    touched.push(stem);
+                }
+                *sum += weights[field as usize];
+            }
+            for stem in touched.drain(..) {
+                if let (Some(sum), Some(place)) = (sums.get_mut(stem), places.get_mut(stem)) {
+                    place.push((tool, std::mem::take(sum)));
+                }
             }
         }
         let mut place =
@@ -314,7 +345,55 @@ fn wanted(question: &str) -> Vec<String> {
     (if telling.is_empty() { all } else { telling }).into_iter().collect()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of tools are small")]
+#[expect(clippy::cast_precision_loss, reason = "counts of tools and words are small")]
 fn real(count: usize) -> f32 {
     count as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::schema::shape::read::read;
+    use crate::schema::shape::render::canonical;
+    use crate::schema::shape::{Def, Schema, Shape};
+    use crate::spec::ToolName;
+
+    #[test]
+    fn a_schema_that_was_not_read_is_indexed_as_one_that_was() {
+        let shapes: Vec<Shape> = [
+            json!({"type": "object", "required": ["body"], "properties": {
+                "body": {"$ref": "#/$defs/Pet"}, "kind": {"$ref": "#/$defs/Kind", "description": "Which \"one\"."},
+                "tags": {"type": ["array", "null"], "items": {"enum": ["small", "large", 5]}},
+                "pair": {"type": "array", "prefixItems": [{"const": "left"}], "items": {"const": "right"}},
+                "any": true, "never": false, "one": {"const": "only"}, "more": {"type": "object", "default": {"enum": [1]}}
+            }}),
+            json!({"type": "object", "description": "A pet.", "properties": {"name": {"type": "string"}, "enum": {}}}),
+            json!({"enum": ["cat", "dog", null], "description": "What it is."}),
+        ]
+        .iter()
+        .map(|schema| read(schema, &mut Vec::new()))
+        .collect();
+        let as_text = |shape: &Shape| Schema::text(String::leak(canonical(shape)));
+        let as_tree = |shape: &Shape| Schema::from(shape.clone());
+        let spec = |schema: &dyn Fn(&Shape) -> Schema| ToolSpec {
+            name: ToolName::new("add_pet"),
+            input: schema(&shapes[0]),
+            defs: ["Kind", "Pet"]
+                .into_iter()
+                .zip([&shapes[2], &shapes[1]])
+                .map(|(name, shape)| Def { name: name.into(), schema: schema(shape) })
+                .collect(),
+            ..ToolSpec::EMPTY
+        };
+        let (text, tree) = (spec(&as_text), spec(&as_tree));
+        let index = SearchIndex::new([(&text, "")]);
+        assert!(text.input.unread().is_some() && text.defs.iter().all(|def| def.schema.unread().is_some()));
+        assert_eq!(index, SearchIndex::new([(&tree, "")]));
+        for word in ["cat", "small", "name", "kind", "only", "one"] {
+            assert_eq!(index.search(word, 1, |_| true), [0], "{word}");
+        }
+        assert!(!index.places.contains_key("right") && !index.places.contains_key("string"));
+    }
 }

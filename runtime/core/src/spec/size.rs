@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -65,6 +66,17 @@ impl<'a> Forms<'a> {
         Forms { spec, slim, whole, steps: OnceCell::new() }
     }
 
+    /// Returns the names of the optional arguments that are shown, if the tool is not above its ceiling.
+    pub(crate) fn optional(&self) -> Vec<Text> {
+        let Forms { spec, slim, .. } = self;
+        let Some(Kind::Object(rules)) = resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) else {
+            return Vec::new();
+        };
+        let shown = rules.fields.iter().filter(|field| !field.required && field.access != Access::ReadOnly);
+        let kept = |name: &Text| slim.optional.as_ref().is_none_or(|names: &List<Text>| names.contains(name));
+        shown.map(|field| field.name.clone()).filter(kept).collect()
+    }
+
     /// Renders the tool in a dialect, with as few levers as bring it under the ceiling.
     ///
     /// # Errors
@@ -85,18 +97,23 @@ impl<'a> Forms<'a> {
         drop(whole);
         // A form that the dialect refuses does not fit; the next one is simpler.
         let fits = |form: &Form<'a>| form.render(dialect).ok().filter(|told| told.bytes() <= room);
-        let steps = self
-            .steps
-            .get_or_init(|| steps(slim).into_iter().map(|slim| Form::new(spec, Cow::Owned(slim))).collect());
+        let steps = self.steps.get_or_init(|| {
+            // What loses nothing is done once: it takes longer than all the rest.
+            let arranged = Slim { inline: true, share: true, ..Slim::NONE };
+            let arranged = Rc::new(slim::slim(&spec.input, &spec.defs, spec.name.as_str(), &arranged));
+            let form = |slim| Form { from: Some(Rc::clone(&arranged)), ..Form::new(spec, Cow::Owned(slim)) };
+            steps(slim).into_iter().map(form).collect()
+        });
         if let Some(told) = first_that(steps.len(), |step| fits(&steps[step])) {
             return Ok(told);
         }
-        let last = steps.last().map_or(slim, |form| &form.slim);
-        let names = optional(spec, slim);
+        let Some(last) = steps.last() else { return self.whole.render(dialect) };
+        let names = self.optional();
         // The fewer arguments, the smaller: the last ones go first.
         let keeping = |gone: usize| {
             let optional = Some(names[..names.len() - gone].to_vec().into());
-            Form::new(spec, Cow::Owned(Slim { optional, ..last.as_ref().clone() }))
+            let slim = Slim { optional, ..last.slim.as_ref().clone() };
+            Form { from: last.from.clone(), ..Form::new(spec, Cow::Owned(slim)) }
         };
         if let Some(told) = first_that(names.len() + 1, |gone| fits(&keeping(gone))) {
             return Ok(told);
@@ -113,19 +130,27 @@ impl<'a> Forms<'a> {
 struct Form<'a> {
     spec: &'a ToolSpec,
     slim: Cow<'a, Slim>,
+    /// The shape that the levers are pulled on, if it is not that of the tool.
+    from: Option<Rc<Slimmed>>,
     /// The smaller shape, if the levers change it; made on first use.
     slimmed: OnceCell<Option<Slimmed>>,
 }
 
 impl<'a> Form<'a> {
     fn new(spec: &'a ToolSpec, slim: Cow<'a, Slim>) -> Form<'a> {
-        Form { spec, slim, slimmed: OnceCell::new() }
+        Form { spec, slim, from: None, slimmed: OnceCell::new() }
     }
 
     fn render(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
-        let Form { spec, slim, slimmed } = self;
-        let slimmed = slimmed.get_or_init(|| {
-            (!slim.is_idle()).then(|| slim::slim(&spec.input, &spec.defs, spec.name.as_str(), slim))
+        let Form { spec, slim, from, slimmed } = self;
+        let tool = spec.name.as_str();
+        let slimmed = slimmed.get_or_init(|| match from {
+            Some(from) => {
+                let mut slimmed = slim::slim(&from.shape, &from.defs, tool, slim);
+                slimmed.trims.splice(..0, from.trims.iter().cloned());
+                Some(slimmed)
+            }
+            None => (!slim.is_idle()).then(|| slim::slim(&spec.input, &spec.defs, tool, slim)),
         });
         let (shape, defs, mut trims) = match slimmed {
             Some(slimmed) => (&slimmed.shape, &slimmed.defs, slimmed.trims.clone()),
@@ -134,8 +159,9 @@ impl<'a> Form<'a> {
         let Rendered { schema, mut losses } = render_input(shape, defs, dialect)?;
         let kept = slim.description.of(&spec.description);
         if kept.len() < spec.description.len() {
-            let what = slim::shortened(spec.description.chars().count(), kept.chars().count());
-            trims.insert(0, Trim { pointer: String::new(), lever: Lever::Description, what });
+            let told = slim::shortened(&spec.description, &kept).into_iter();
+            let told = told.map(|(lever, what)| Trim { pointer: String::new(), lever, what });
+            trims.splice(..0, told);
         }
         let limit = dialect.tool_description_length.unwrap_or(usize::MAX);
         let description = match cut_at_sentence(&kept, limit) {
@@ -180,7 +206,8 @@ fn first_that<T>(length: usize, fits: impl Fn(usize) -> Option<T>) -> Option<T> 
     Some(best)
 }
 
-/// Returns levers of growing effect, each with those before it.
+/// Returns levers of growing effect, each with those before it: what loses nothing comes first, then texts that a call can
+/// do without, then what is deep inside, and only then what the texts say of values.
 fn steps(slim: &Slim) -> Vec<Slim> {
     let mut steps: Vec<Slim> = Vec::new();
     let mut slim = slim.clone();
@@ -188,30 +215,50 @@ fn steps(slim: &Slim) -> Vec<Slim> {
         change(&mut slim);
         steps.push(slim.clone());
     };
-    step(&|slim| {
-        slim.drop_examples = true;
-        slim.drop_restating = true;
-    });
-    step(&|slim| slim.nested = less(slim.nested, Words::Sentence(200)));
-    step(&|slim| {
-        slim.parameters = less(slim.parameters, Words::Characters(400));
-        slim.description = less(slim.description, Words::Characters(2_000));
-    });
-    step(&|slim| slim.nested = less(slim.nested, Words::Sentence(80)));
-    step(&|slim| (slim.inline, slim.share) = (true, true));
-    for depth in [8, 6, 5, 4, 3, 2] {
-        step(&|slim| slim.depth = Some(slim.depth.map_or(depth, |own| own.min(depth))));
+    // Named shapes are arranged already.
+    step(&|slim| (slim.inline, slim.share) = (false, false));
+    step(&|slim| (slim.drop_examples, slim.drop_restating) = (true, true));
+    for (nested, parameters, description) in [
+        (800, usize::MAX, usize::MAX),
+        (400, usize::MAX, usize::MAX),
+        (300, usize::MAX, usize::MAX),
+        (200, 2_000, 8_000),
+        (160, 1_000, 6_000),
+        (120, 600, 4_000),
+        (100, 400, 3_000),
+        (80, 300, 2_000),
+        (60, 200, 1_500),
+        (40, 160, 1_000),
+        (20, 120, 800),
+        (0, 80, 600),
+    ] {
+        step(&|slim| {
+            slim.nested = less(slim.nested, Words::Needed(nested));
+            slim.parameters = less(slim.parameters, Words::Needed(parameters));
+            slim.description = less(slim.description, Words::Needed(description));
+        });
+    }
+    step(&|slim| slim.drop_closed = true);
+    let deep =
+        |slim: &mut Slim, depth: usize| slim.depth = Some(slim.depth.map_or(depth, |own| own.min(depth)));
+    for depth in (3..=8).rev() {
+        step(&|slim| deep(slim, depth));
     }
     step(&|slim| slim.values = Some(slim.values.map_or(40, |own| own.min(40))));
+    step(&|slim| deep(slim, 2));
+    step(&|slim| {
+        slim.parameters = less(slim.parameters, Words::Needed(0));
+        slim.nested = less(slim.nested, Words::Characters(80));
+        slim.description = less(slim.description, Words::Characters(2_000));
+    });
     step(&|slim| {
         slim.parameters = less(slim.parameters, Words::Sentence(120));
         slim.nested = Words::None;
-        slim.depth = Some(1);
+        deep(slim, 1);
     });
     step(&|slim| {
         slim.description = less(slim.description, Words::Characters(600));
         slim.parameters = less(slim.parameters, Words::Sentence(40));
-        slim.drop_closed = true;
         slim.values = Some(slim.values.map_or(10, |own| own.min(10)));
     });
     steps
@@ -220,85 +267,18 @@ fn steps(slim: &Slim) -> Vec<Slim> {
 /// Returns the words that leave less, as far as that is known without the text.
 fn less(own: Words, other: Words) -> Words {
     match (own, other) {
-        (Words::None, _) => Words::None,
+        (Words::All | Words::Needed(_), Words::All) | (Words::None, _) => own,
         (Words::Characters(own), Words::Characters(limit)) => Words::Characters(own.min(limit)),
+        (Words::Needed(own), Words::Needed(limit)) => Words::Needed(own.min(limit)),
+        // Whoever chose a length did so knowing what it leaves out.
+        (Words::Sentence(_) | Words::Characters(_), Words::All | Words::Needed(_)) => own,
         (
             Words::Sentence(own) | Words::Characters(own),
             Words::Sentence(limit) | Words::Characters(limit),
         ) => Words::Sentence(own.min(limit)),
-        (_, other) => other,
+        (Words::All | Words::Needed(_), other) | (_, other @ Words::None) => other,
     }
-}
-
-/// Returns the names of the optional arguments that are shown.
-fn optional(spec: &ToolSpec, slim: &Slim) -> Vec<Text> {
-    let Some(Kind::Object(rules)) = resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) else {
-        return Vec::new();
-    };
-    let shown = rules.fields.iter().filter(|field| !field.required && field.access != Access::ReadOnly);
-    let kept = |name: &Text| slim.optional.as_ref().is_none_or(|names: &List<Text>| names.contains(name));
-    shown.map(|field| field.name.clone()).filter(kept).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::schema::dialect::{ANTHROPIC, GEMINI, JSON_SCHEMA, OPENAI};
-    use crate::schema::shape::read::read;
-    use crate::schema::shape::slim::CEILING;
-
-    fn spec(input: &Value) -> ToolSpec {
-        ToolSpec { input: read(input, &mut Vec::new()).into(), ..ToolSpec::EMPTY }
-    }
-
-    /// An object with many fields, each with a long text.
-    fn large(fields: usize, of: &Value) -> Value {
-        let field = |number: usize| {
-            let mut field = of.clone();
-            field["description"] = format!("Field {number}. {}", "It is of use to many. ".repeat(10)).into();
-            (format!("field_{number}"), field)
-        };
-        let properties: serde_json::Map<String, Value> = (0..fields).map(field).collect();
-        json!({"type": "object", "properties": properties})
-    }
-
-    #[test]
-    fn a_large_tool_is_trimmed_until_it_fits_and_a_small_one_not_at_all() {
-        let deep = large(60, &large(20, &json!({"type": "integer"})));
-        let spec = spec(&deep);
-        for dialect in [&JSON_SCHEMA, &OPENAI, &ANTHROPIC, &GEMINI] {
-            let whole = spec.schema_with(dialect, &Slim::NONE).unwrap();
-            assert!(whole.bytes() > 10 * CEILING && whole.trims.is_empty());
-            let told = spec.schema(dialect).unwrap();
-            assert!(told.bytes() <= CEILING, "{}: {}", dialect.name, told.bytes());
-            assert_eq!(told.schema["properties"].as_object().unwrap().len(), 60, "every argument is there");
-            assert!(told.trims.iter().any(|trim| trim.lever == Lever::Depth));
-            assert_eq!(told, spec.schema(dialect).unwrap());
-        }
-        let small = self::spec(&large(3, &json!({"type": "integer"})));
-        assert_eq!(small.schema(&OPENAI), small.schema_with(&OPENAI, &Slim::NONE));
-    }
-
-    #[test]
-    fn optional_arguments_go_last_and_the_last_of_them_first() {
-        let mut schema = large(2_000, &json!({"type": "integer"}));
-        schema["required"] = json!(["field_1999"]);
-        let spec = spec(&schema);
-        let told = spec.schema(&OPENAI).unwrap();
-        let names: Vec<&String> = told.schema["properties"].as_object().unwrap().keys().collect();
-        assert!(told.bytes() <= CEILING && names.len() > 200, "{}", names.len());
-        assert_eq!((names[0].as_str(), names[names.len() - 1].as_str()), ("field_0", "field_1999"));
-    }
-
-    #[test]
-    fn what_does_not_fit_is_told() {
-        let mut schema = large(2_000, &json!({"type": "integer"}));
-        schema["required"] = (0..2_000).map(|number| format!("field_{number}")).collect::<Vec<_>>().into();
-        let spec = spec(&schema);
-        let told = spec.schema(&OPENAI).unwrap();
-        assert_eq!(told.trims.last().map(|trim| trim.lever), Some(Lever::Ceiling));
-        assert_eq!(told.schema["required"].as_array().unwrap().len(), 2_000);
-    }
-}
+mod tests;

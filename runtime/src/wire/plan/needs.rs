@@ -31,6 +31,11 @@ impl Needs {
         needs
     }
 
+    /// What a tool with so many optional arguments needs whatever its schema is.
+    pub(super) fn of_at_least(optional: usize) -> Needs {
+        Needs { tools: 1, optional, ..Needs::default() }
+    }
+
     /// Counts what is in a schema, and returns whether it has several types itself.
     fn count(&mut self, schema: &Value) -> bool {
         let (mut fields, mut required, mut is_union) = (None, None, false);
@@ -79,23 +84,22 @@ impl Needs {
         self.limited(limits).map(share).sum()
     }
 
-    /// Adds what one more tool needs, or returns the first limit that would not hold with it.
-    pub(super) fn add(&mut self, one: Needs, limits: &RequestLimits) -> Option<Over> {
+    /// Returns the first limit that would not hold with one more tool.
+    pub(super) fn over(self, one: Needs, limits: &RequestLimits) -> Option<Over> {
         if let Some(most) = limits.optional_fields_of_tool.filter(|&most| one.optional > most) {
             return Some(Over { of: OF_TOOL, most, needs: one.optional, left: most });
         }
         let left = self.limited(limits).map(|(_, most, taken)| most.saturating_sub(taken));
         let over = one.limited(limits).zip(left).find(|((_, _, needs), left)| needs > left);
-        if let Some(((of, most, needs), left)) = over {
-            return Some(Over { of, most, needs, left });
-        }
-        *self = Needs {
-            tools: self.tools + one.tools,
-            fields: self.fields + one.fields,
-            optional: self.optional + one.optional,
-            unions: self.unions + one.unions,
-        };
-        None
+        over.map(|((of, most, needs), left)| Over { of, most, needs, left })
+    }
+
+    /// Adds what one more tool needs.
+    pub(super) fn add(&mut self, one: Needs) {
+        self.tools += one.tools;
+        self.fields += one.fields;
+        self.optional += one.optional;
+        self.unions += one.unions;
     }
 }
 

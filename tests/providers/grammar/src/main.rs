@@ -2,9 +2,11 @@
 //! drawn from the grammars that a provider compiles of the schemas.
 //!
 //! ```text
-//! toolgen-provider-grammar render DOCUMENT…             one JSON line for each tool and dialect
-//! toolgen-provider-grammar sample COUNT SEED DOCUMENT…  one JSON line for each tool and dialect that has a finding, and a summary
+//! toolgen-provider-grammar render DOCUMENT…                         one JSON line for each tool and dialect
+//! toolgen-provider-grammar sample COUNT SEED I/N RESULTS DOCUMENT…  adds a JSON line for each tool to the file RESULTS
 //! ```
+//!
+//! Of N parts of the tools, the I-th is sampled; tools that have a line in RESULTS are done, so a run that was ended goes on.
 //!
 //! A document is what `cargo toolgen` compiles, or a list of tools of an MCP server. `--macros` stands for the tools that
 //! the tests of the macros declare.
@@ -49,6 +51,7 @@ mod render;
 mod sample;
 mod sources;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -56,16 +59,29 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match *words {
         ["render", ref documents @ ..] => render::run(&sources::all(documents)),
-        ["sample", count, seed, ref documents @ ..] => match (count.parse(), seed.parse()) {
-            (Ok(count), Ok(seed)) => sample::run(&sources::all(documents), count, seed),
-            _ => return usage(),
-        },
+        ["sample", count, seed, shard, results, ref documents @ ..] => {
+            let (Ok(count), Ok(seed), Some(shard)) = (count.parse(), seed.parse(), part(shard)) else {
+                return usage();
+            };
+            let plan = sample::Plan { count, seed, shard, results: Path::new(results) };
+            if let Err(error) = sample::run(&sources::all(documents), &plan) {
+                eprintln!("{results}: {error}");
+                return ExitCode::FAILURE;
+            }
+        }
         _ => return usage(),
     }
     ExitCode::SUCCESS
 }
 
+/// Reads `2/8`, the second of eight parts.
+fn part(text: &str) -> Option<(usize, usize)> {
+    let (part, of) = text.split_once('/')?;
+    let (part, of) = (part.parse().ok()?, of.parse().ok()?);
+    (1..=of).contains(&part).then_some((part, of))
+}
+
 fn usage() -> ExitCode {
-    eprintln!("usage: render DOCUMENT… | sample COUNT SEED DOCUMENT…");
+    eprintln!("usage: render DOCUMENT… | sample COUNT SEED I/N RESULTS DOCUMENT…");
     ExitCode::from(2)
 }

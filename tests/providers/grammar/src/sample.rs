@@ -3,7 +3,10 @@
 //! A provider that decodes with a grammar can only write what the grammar allows. So everything the grammar allows must
 //! decode, or break a rule that the dialect could not express, which rendering told as a loss.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::Path;
 
 use llguidance::api::TopLevelGrammar;
 use llguidance::toktrie::{ApproximateTokEnv, TokEnv};
@@ -25,7 +28,6 @@ const MASKS: usize = 200_000;
 /// What happened in one dialect.
 #[derive(Default)]
 struct Counts {
-    tools: u64,
     refused: u64,
     not_compiled: u64,
     samples: u64,
@@ -34,103 +36,166 @@ struct Counts {
     failed: u64,
 }
 
-/// Draws `count` arguments from each tool in each dialect, and prints a line for each finding, and one with the counts.
-pub fn run(sources: &[Source], count: usize, seed: u64) {
-    let env: TokEnv = ApproximateTokEnv::single_byte_env();
-    let factory = match ParserFactory::new_simple(&env) {
-        Ok(mut factory) => {
-            factory.quiet();
-            factory
-        }
-        Err(error) => {
-            eprintln!("llguidance: {error}");
-            return;
-        }
-    };
-    let mut totals: BTreeMap<&str, Counts> = BTreeMap::new();
-    for source in sources {
-        for (index, spec) in source.specs.iter().enumerate() {
-            for dialect in Dialect::ALL {
-                let counts = totals.entry(dialect.name).or_default();
-                let mut random = Random(seed ^ (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-                if let Some(finding) = judge(spec, dialect, &factory, count, &mut random, counts) {
-                    println!(
-                        "{}",
-                        json!({"source": source.name, "tool": spec.name.as_str(), "dialect": dialect.name, "finding": finding})
-                    );
-                }
-            }
-        }
-    }
-    let totals: serde_json::Map<String, Value> = totals
-        .into_iter()
-        .map(|(dialect, counts)| {
-            let Counts { tools, refused, not_compiled, samples, unfinished, told, failed } = counts;
-            let counts = json!({
-                "tools": tools, "refused": refused, "not_compiled": not_compiled, "samples": samples,
-                "unfinished": unfinished, "refused_as_told": told, "failed": failed,
-            });
-            (dialect.to_owned(), counts)
+impl Counts {
+    fn told(&self) -> Value {
+        let Counts { refused, not_compiled, samples, unfinished, told, failed } = self;
+        json!({
+            "tools": 1, "refused": refused, "not_compiled": not_compiled, "samples": samples, "unfinished": unfinished,
+            "refused_as_told": told, "failed": failed,
         })
-        .collect();
-    println!("{}", json!({"totals": totals}));
+    }
 }
 
-/// Judges a tool in a dialect, and returns the first thing that is wrong.
+/// How much is drawn, and of which tools.
+pub struct Plan<'a> {
+    /// How many arguments are drawn of each tool in each dialect.
+    pub count: usize,
+    /// What the generator starts with.
+    pub seed: u64,
+    /// This part of the tools, from 1, of so many.
+    pub shard: (usize, usize),
+    /// Where a line for each tool is added. Tools that have one are done.
+    pub results: &'a Path,
+}
+
+/// Draws arguments of each tool in each dialect, and adds a line with the counts and the findings of each tool to the results.
+///
+/// # Errors
+///
+/// That the results cannot be read or written, or that the engine does not start.
+pub fn run(sources: &[Source], plan: &Plan<'_>) -> Result<(), Box<dyn std::error::Error>> {
+    let env: TokEnv = ApproximateTokEnv::single_byte_env();
+    let mut factory = ParserFactory::new_simple(&env)?;
+    factory.quiet();
+    let done = done(plan.results)?;
+    let mut results = OpenOptions::new().create(true).append(true).open(plan.results)?;
+    let (shard, shards) = plan.shard;
+    let tools = sources
+        .iter()
+        .flat_map(|source| source.specs.iter().enumerate().map(move |(index, spec)| (source, index, spec)));
+    for (_, (source, index, spec)) in tools.enumerate().filter(|(at, _)| at % shards == shard - 1) {
+        if done.contains(&(source.name.clone(), spec.name.to_string())) {
+            continue;
+        }
+        let mut random = Random(plan.seed ^ (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let (counts, findings) = judge(spec, &factory, plan.count, &mut random);
+        let counts: serde_json::Map<String, Value> =
+            counts.into_iter().map(|(dialect, counts)| (dialect.to_owned(), counts.told())).collect();
+        let line = json!({"source": source.name, "tool": spec.name.as_str(), "counts": counts, "findings": findings});
+        results.write_all(format!("{line}\n").as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The tools that have a line among the results. A line that was cut short is removed.
+fn done(results: &Path) -> std::io::Result<HashSet<(String, String)>> {
+    let before = if results.exists() { fs::read_to_string(results)? } else { String::new() };
+    let (mut whole, mut done) = (String::new(), HashSet::new());
+    for text in before.lines() {
+        let Ok(line) = serde_json::from_str::<Value>(text) else { continue };
+        if let (Some(source), Some(tool)) = (line["source"].as_str(), line["tool"].as_str()) {
+            done.insert((source.to_owned(), tool.to_owned()));
+            whole.push_str(text);
+            whole.push('\n');
+        }
+    }
+    fs::write(results, whole)?;
+    Ok(done)
+}
+
+/// The dialects in which a tool has the same schema, so that one grammar stands for all of them.
+struct Group<'s> {
+    schema: Value,
+    /// Each dialect, and the places of what rendering told as lost.
+    dialects: Vec<(&'static Dialect, Vec<String>)>,
+    spec: &'s ToolSpec,
+}
+
+/// Judges a tool in each dialect, and returns the counts, and the first thing that is wrong in each.
 fn judge(
     spec: &ToolSpec,
-    dialect: &'static Dialect,
     factory: &ParserFactory,
     count: usize,
     random: &mut Random,
-    counts: &mut Counts,
-) -> Option<Value> {
-    counts.tools += 1;
-    let Ok(told) = spec.schema(dialect) else {
-        counts.refused += 1;
-        return None;
-    };
-    let mut schema = told.schema.clone();
-    if !schema.is_object() {
-        // A tool without arguments has no schema in some dialects.
-        return None;
+) -> (BTreeMap<&'static str, Counts>, Vec<Value>) {
+    let mut counts: BTreeMap<&'static str, Counts> = BTreeMap::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for dialect in Dialect::ALL {
+        let own = counts.entry(dialect.name).or_default();
+        let Ok(told) = spec.schema(dialect) else {
+            own.refused += 1;
+            continue;
+        };
+        let mut schema = told.schema;
+        if !schema.is_object() {
+            // A tool without arguments has no schema in some dialects.
+            continue;
+        }
+        if !dialect.takes("additionalProperties") {
+            close(&mut schema);
+        }
+        schema["x-guidance"] = json!({"whitespace_flexible": false});
+        let losses = told.losses.into_iter().filter(|loss| loss.keyword != "description");
+        let places: Vec<String> = losses
+            .map(|loss| loss.pointer)
+            // What is too large to be shown whole is decoded by the whole schema.
+            .chain(told.trims.into_iter().map(|trim| trim.pointer).filter(|pointer| !pointer.is_empty()))
+            .collect();
+        match groups.iter_mut().find(|group| group.schema == schema) {
+            Some(group) => group.dialects.push((dialect, places)),
+            None => groups.push(Group { schema, dialects: vec![(dialect, places)], spec }),
+        }
     }
-    if !dialect.takes("additionalProperties") {
-        close(&mut schema);
-    }
-    schema["x-guidance"] = json!({"whitespace_flexible": false});
-    let fresh = Matcher::new(factory.create_parser(TopLevelGrammar::from_json_schema(schema)));
-    if let Some(error) = fresh.get_error() {
-        counts.not_compiled += 1;
-        return Some(json!({"kind": "grammar", "error": error.lines().next()}));
-    }
-    let losses = told.losses.iter().filter(|loss| loss.keyword != "description");
-    let places: Vec<&str> = losses
-        .map(|loss| loss.pointer.as_str())
-        // What is too large to be shown whole is decoded by the whole schema.
-        .chain(told.trims.iter().map(|trim| trim.pointer.as_str()).filter(|pointer| !pointer.is_empty()))
-        .collect();
-    let mut masks = MASKS;
-    let mut finding = None;
-    for _ in 0..count {
-        let Some(text) = draw(fresh.deep_clone(), random, &mut masks) else {
-            counts.unfinished += 1;
+    let findings = groups.into_iter().flat_map(|group| group.judge(factory, count, random, &mut counts)).collect();
+    (counts, findings)
+}
+
+impl Group<'_> {
+    /// Draws arguments, and lets each dialect decode them.
+    fn judge(
+        self,
+        factory: &ParserFactory,
+        count: usize,
+        random: &mut Random,
+        counts: &mut BTreeMap<&'static str, Counts>,
+    ) -> Vec<Value> {
+        let mut findings: BTreeMap<&'static str, Value> = BTreeMap::new();
+        let fresh = Matcher::new(factory.create_parser(TopLevelGrammar::from_json_schema(self.schema)));
+        if let Some(error) = fresh.get_error() {
+            for &(dialect, _) in &self.dialects {
+                counts.entry(dialect.name).or_default().not_compiled += 1;
+                let why = json!({"dialect": dialect.name, "kind": "grammar", "error": error.lines().next()});
+                findings.insert(dialect.name, why);
+            }
+            return findings.into_values().collect();
+        }
+        let mut masks = MASKS;
+        for _ in 0..count {
+            let drawn = draw(fresh.deep_clone(), random, &mut masks);
+            for &(dialect, ref places) in &self.dialects {
+                let own = counts.entry(dialect.name).or_default();
+                let Some(text) = &drawn else {
+                    own.unfinished += 1;
+                    continue;
+                };
+                own.samples += 1;
+                match decoded(text, self.spec, dialect, places) {
+                    Verdict::Good => {}
+                    Verdict::Told => own.told += 1,
+                    Verdict::Wrong(why) => {
+                        own.failed += 1;
+                        findings.entry(dialect.name).or_insert_with(
+                            || json!({"dialect": dialect.name, "kind": "sample", "sample": text, "error": why}),
+                        );
+                    }
+                }
+            }
             if masks == 0 {
                 break;
             }
-            continue;
-        };
-        counts.samples += 1;
-        match decoded(&text, spec, dialect, &places) {
-            Verdict::Good => {}
-            Verdict::Told => counts.told += 1,
-            Verdict::Wrong(why) => {
-                counts.failed += 1;
-                finding.get_or_insert(json!({"kind": "sample", "sample": text, "error": why}));
-            }
         }
+        findings.into_values().collect()
     }
-    finding
 }
 
 /// Closes every object, as providers do whose schemas cannot say whether there are other keys.
@@ -154,7 +219,7 @@ enum Verdict {
     Wrong(String),
 }
 
-fn decoded(text: &str, spec: &ToolSpec, dialect: &'static Dialect, places: &[&str]) -> Verdict {
+fn decoded(text: &str, spec: &ToolSpec, dialect: &'static Dialect, places: &[String]) -> Verdict {
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
         // A number such as `1e999` fits the grammar of numbers, and no number.
@@ -193,7 +258,7 @@ fn is_bound_of_type(message: &str) -> bool {
 
 /// Whether a loss or a trim was told at this place of the arguments, or at one that contains it. One inside a named schema
 /// may be anywhere.
-fn is_told(problem: &str, places: &[&str]) -> bool {
+fn is_told(problem: &str, places: &[String]) -> bool {
     let names: Vec<&str> =
         problem.split('/').filter(|part| !part.is_empty() && part.parse::<u64>().is_err()).collect();
     places.iter().any(|pointer| {
@@ -220,6 +285,7 @@ fn is_told(problem: &str, places: &[&str]) -> bool {
 /// Draws one text of a grammar, or none if it does not end in time.
 fn draw(mut matcher: Matcher, random: &mut Random, masks: &mut usize) -> Option<String> {
     let mut text: Vec<u8> = Vec::new();
+    let mut allowed: Vec<(u32, u32)> = Vec::new();
     while text.len() < HARD {
         if matcher.is_stopped() {
             return String::from_utf8(text).ok();
@@ -231,7 +297,7 @@ fn draw(mut matcher: Matcher, random: &mut Random, masks: &mut usize) -> Option<
         }
         *masks = masks.checked_sub(1)?;
         let mask = matcher.compute_mask_or_eos().ok()?;
-        let mut allowed: Vec<(u32, u32)> = Vec::new();
+        allowed.clear();
         mask.iter_set_entries(|token| allowed.push((token as u32, 0)));
         let groups = allowed.iter().filter(|(token, _)| group(*token) == Group::Text).count().max(1) as u32;
         for (token, weight) in &mut allowed {

@@ -1,5 +1,7 @@
 //! Compiles one operation to one tool.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use toolgen_core::spec::plan::{
     HeaderOwner, Location, NextPage, Pagination, RequestPlan, SecurityRequirement,
@@ -226,12 +228,16 @@ fn described(operation: &Operation<'_>) -> ToolSpec {
 
 /// Returns a summary and the description it is of, without saying anything twice.
 fn joined(summary: &str, description: &str) -> String {
+    let description = without_heading(description);
     let words = |text: &str| -> Vec<String> {
         let words = text.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
         words.map(str::to_lowercase).collect()
     };
     let (short, long) = (words(summary), words(description));
-    if summary.is_empty() || (!short.is_empty() && long.starts_with(&short)) {
+    let line = description.lines().next().unwrap_or_default();
+    let first = line.split_once(". ").map_or(line, |(first, _)| first);
+    let said = !short.is_empty() && (long.starts_with(&short) || restates(first, summary));
+    if summary.is_empty() || said {
         description.to_owned()
     } else if description.is_empty() || short.starts_with(&long) {
         summary.to_owned()
@@ -240,7 +246,71 @@ fn joined(summary: &str, description: &str) -> String {
     }
 }
 
+/// Returns a description without a heading that says that it is one.
+fn without_heading(description: &str) -> &str {
+    let Some((first, rest)) = description.split_once('\n') else { return description };
+    let says = first.trim_matches(['#', '*', ':', ' ']).to_ascii_lowercase();
+    let is_heading =
+        first.starts_with(['#', '*']) && matches!(says.as_str(), "description" | "summary" | "overview");
+    if is_heading { rest.trim_start() } else { description }
+}
+
+/// Whether a sentence has all the words of a summary, in whatever form and order, and few others. A single word is a title.
+fn restates(sentence: &str, summary: &str) -> bool {
+    const EMPTY: [&str; 14] =
+        ["a", "an", "the", "of", "for", "to", "in", "on", "by", "with", "all", "given", "specified", "new"];
+    let stems = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|char: char| !char.is_alphanumeric()).map(str::to_lowercase);
+        let telling = words.filter(|word| !word.is_empty() && !EMPTY.contains(&word.as_str()));
+        telling.map(|word| word.trim_end_matches('s').trim_end_matches('e').to_owned()).collect()
+    };
+    let (short, long) = (stems(summary), stems(sentence));
+    short.len() > 1 && short.is_subset(&long) && long.len() <= short.len() + 2
+}
+
 /// Returns a call for a model to imitate.
 fn example_call(arguments: &Value) -> Example {
     Example { summary: Text::EMPTY, arguments: arguments.to_string().into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+
+    #[test]
+    fn a_summary_is_not_said_twice() {
+        for (summary, description, said) in [
+            ("Get a pet", "Get a pet by its ID.", "Get a pet by its ID."),
+            (
+                "Update the status of a link",
+                "Updates the status of a link. It is paid.",
+                "Updates the status of a link. It is paid.",
+            ),
+            (
+                "List pets",
+                "Lists all the pets of a store.\n\nNewest first.",
+                "Lists all the pets of a store.\n\nNewest first.",
+            ),
+            (
+                "Cancel upload",
+                "### Description:\nCancel upload.\n\n### Needs:\nA token.",
+                "Cancel upload.\n\n### Needs:\nA token.",
+            ),
+            (
+                "Get a pet",
+                "Pets are animals. Get a pet by it.",
+                "Get a pet\n\nPets are animals. Get a pet by it.",
+            ),
+            (
+                "List pets",
+                "Lists the pets that were sold, those that wait, and what came of either.",
+                "List pets\n\nLists the pets that were sold, those that wait, and what came of either.",
+            ),
+            ("Get a pet by its ID", "Get a pet", "Get a pet by its ID"),
+            ("Get a pet", "", "Get a pet"),
+            ("Pets", "All about pets.", "Pets\n\nAll about pets."),
+        ] {
+            assert_eq!(joined(summary, description), said);
+        }
+    }
 }

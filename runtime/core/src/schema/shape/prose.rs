@@ -28,6 +28,30 @@ pub(crate) fn listed(values: &[Literal]) -> String {
     }
 }
 
+/// Whether a description says this default, in the words that come after the word: `Defaults to 5`, `Default: "asc"`.
+pub(crate) fn says_default(description: &str, default: &Literal) -> bool {
+    const NEAR: usize = 6;
+    let json = default.to_json();
+    let told = json.as_str().map_or_else(|| json.to_string(), str::to_owned);
+    let mut words = description.split_whitespace();
+    while let Some(word) = words.next() {
+        let is_word = |word: &str| {
+            matches!(
+                word.trim_matches(|c: char| !c.is_alphanumeric()),
+                "Default" | "default" | "Defaults" | "defaults"
+            )
+        };
+        let value =
+            |word: &&str| word.trim_matches(['`', '"', '\'', '*', '.', ',', ';', ':', '(', ')', '=']) == told;
+        if is_word(word)
+            && words.clone().take(NEAR).take_while(|word| !is_word(word)).any(|word| value(&word))
+        {
+            return true;
+        }
+    }
+    false
+}
+
 /// `for example "a", "b"`
 pub(crate) fn examples(values: &[Literal]) -> String {
     let told: Vec<String> = values.iter().take(MAX_EXAMPLES).map(value).collect();

@@ -22,6 +22,14 @@ impl Schema {
         Schema::Text(text, OnceLock::new())
     }
 
+    /// Returns the canonical text, if the shape was not read of it yet.
+    pub(crate) fn unread(&self) -> Option<&'static str> {
+        match self {
+            Schema::Text(text, cell) if cell.get().is_none() => Some(text),
+            _ => None,
+        }
+    }
+
     /// Returns the shape.
     #[must_use]
     pub fn shape(&self) -> &Shape {
@@ -101,6 +109,11 @@ pub fn resolved<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a Shape> 
 /// Returns the shape of this name in a list sorted by name.
 #[must_use]
 pub fn find_def<'a>(defs: &'a List<Def>, name: &str) -> Option<&'a Shape> {
+    Some(find_schema(defs, name)?.shape())
+}
+
+/// As [`find_def`], without reading the text of the schema.
+pub(crate) fn find_schema<'a>(defs: &'a List<Def>, name: &str) -> Option<&'a Schema> {
     let index = defs.binary_search_by(|def| def.name.as_str().cmp(name)).ok()?;
-    Some(defs.get(index)?.schema.shape())
+    Some(&defs.get(index)?.schema)
 }

@@ -8,6 +8,7 @@ mod children;
 mod defs;
 mod depth;
 mod leaves;
+mod needed;
 mod share;
 mod text;
 mod words;
@@ -129,6 +130,9 @@ pub enum Words {
     Characters(usize),
     /// The first sentence, in at most this number of characters.
     Sentence(usize),
+    /// The sentences that say how a value is written (whether it is needed, its default, its values, format and unit), and
+    /// of the others so many characters from the beginning.
+    Needed(usize),
     /// Nothing.
     None,
 }
@@ -139,6 +143,8 @@ pub enum Words {
 pub enum Lever {
     /// A description was shortened or left out.
     Description,
+    /// What a description says of how a value is written (its default, its values, its format) was left out.
+    Needed,
     /// Examples, or a long default, were left out.
     Examples,
     /// A description that only repeats a name was left out.
@@ -165,6 +171,7 @@ impl Lever {
     pub const fn name(self) -> &'static str {
         match self {
             Lever::Description => "description",
+            Lever::Needed => "needed",
             Lever::Examples => "examples",
             Lever::Restating => "restating",
             Lever::Closed => "closed",

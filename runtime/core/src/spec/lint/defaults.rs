@@ -22,8 +22,10 @@ const BETWEEN: &[&str] = &[
 /// Compares the default that a description tells with that of the schema. Only values are compared: `default 30`,
 /// `defaults to "all"`, and texts without quotes that the schema lists.
 pub(super) fn compare(shape: &Shape) -> Option<Told> {
-    let (told, is_measured) = told(&shape.description, shape)?;
+    let (told, is_measured, at) = told(&shape.description, shape)?;
     let Some(declared) = &shape.default else { return Some(Told::Undeclared(told)) };
+    // `If a is given, the default is 5` is no other default.
+    let is_conditional = is_conditional(shape.description.get(..at).unwrap_or_default());
     let declared = declared.to_json();
     let declared_text = declared.as_str().map_or_else(|| declared.to_string(), str::to_owned);
     let numbers = (number(&told), number(&declared_text));
@@ -32,12 +34,19 @@ pub(super) fn compare(shape: &Shape) -> Option<Told> {
         _ => told.eq_ignore_ascii_case(&declared_text),
     };
     // `1 hour` may well be 3600.
-    (!same && !is_measured && !declared.is_array() && !declared.is_object())
+    (!same && !is_measured && !is_conditional && !declared.is_array() && !declared.is_object())
         .then_some(Told::Differs(told, declared_text))
 }
 
-/// Returns the default that a text tells, and whether a word such as a unit follows it.
-fn told(text: &str, shape: &Shape) -> Option<(String, bool)> {
+/// Whether the last sentence of a text says when the rest of it holds.
+fn is_conditional(text: &str) -> bool {
+    let last = text.rsplit(['.', '\n']).next().unwrap_or_default().to_ascii_lowercase();
+    last.split(|char: char| !char.is_alphanumeric())
+        .any(|word| matches!(word, "if" | "when" | "unless" | "otherwise" | "for" | "where"))
+}
+
+/// Returns the default that a text tells, whether a word such as a unit follows it, and the place of the word.
+fn told(text: &str, shape: &Shape) -> Option<(String, bool, usize)> {
     let lower = text.to_ascii_lowercase();
     lower.match_indices("default").find_map(|(at, word)| {
         // Only ASCII letters change their case, so the places are the same.
@@ -57,7 +66,7 @@ fn told(text: &str, shape: &Shape) -> Option<(String, bool)> {
             });
             match next {
                 Some(after) => rest = after,
-                None => break value(trimmed, shape),
+                None => break value(trimmed, shape).map(|(told, is_measured)| (told, is_measured, at)),
             }
         }
     })

@@ -35,9 +35,23 @@ fn good_texts_are_left_alone() {
                 "mode": {"enum": ["new", "all"], "default": "new", "description": "Which ones (default: new)."},
                 "radius": {"type": "number", "description": "In km, 5km by default."},
                 "note": {"type": "string", "description": "The default is to say nothing."},
+                "weight": {"type": "integer", "description": "Those of more come first."},
+                "u_height": {"type": "integer", "description": "How much of the rack it takes."},
+                "kind": {"anyOf": [{"const": 1, "description": "NONE"}, {"type": "string", "description": "Text"}],
+                    "description": "What it is."},
+                "open": {"type": "boolean", "default": true,
+                    "description": "Whether all see it. If the shop is closed, the default is `false`."},
             }),
         ),
         spec("cancel_order", "Cancels an order that has not been sent.", json!({})),
+        spec(
+            "pack",
+            "Packs what was ordered.",
+            json!({
+                "width": {"type": "number", "description": "How wide it is."},
+                "width_unit": {"enum": ["cm", "in"], "description": "What the width is told in."},
+            }),
+        ),
     ];
     assert_eq!(told(&specs), Vec::<String>::new());
 }

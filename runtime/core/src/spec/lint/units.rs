@@ -145,9 +145,21 @@ const SHORT: &[&str] = &[
     "mbps", "bps", "kw", "kwh", "w", "v", "a", "pa", "hpa", "bar", "rpm", "fps", "kmh", "mph", "pct",
 ];
 
-/// Whether the name of a number asks for a unit that neither the name nor the description gives.
-pub(super) fn is_missing(name: &str, description: &str) -> bool {
+/// Whether the name of a number asks for a unit that neither the name nor the description gives. `others` are the names beside
+/// it: one of them may be for the unit.
+pub(super) fn is_missing<'a>(
+    name: &str,
+    description: &str,
+    is_whole: bool,
+    mut others: impl Iterator<Item = &'a str>,
+) -> bool {
     let named = words(name);
+    // A weight in whole numbers is a rank, and `u_height` is in units of a rack.
+    let is_rank = is_whole && named.last().is_some_and(|last| last == "weight");
+    let is_given = |other: &str| words(other).iter().any(|word| matches!(word.as_str(), "unit" | "units"));
+    if is_rank || named.first().is_some_and(|first| first == "u") || others.any(is_given) {
+        return false;
+    }
     let is_measure = named.iter().any(|word| MEASURES.contains(&word.as_str()))
         && !named.iter().any(|word| COUNTED.contains(&word.as_str()));
     if !is_measure {

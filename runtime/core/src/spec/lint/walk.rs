@@ -11,17 +11,20 @@ pub(super) type Seen = HashSet<(usize, String)>;
 /// The deepest nesting that is visited.
 const MAX_DEPTH: usize = 32;
 
-/// Returns the shapes that a tool's arguments are made of, with their places: `filter.tags[]`. A named shape is visited
+/// Returns the shapes that a tool's arguments are made of, with their places: `filter.tags[]`, and whether they are one of
+/// several, or a single value. A named shape is visited
 /// where it is first seen, also of several tools that share it.
-pub(super) fn shapes<'a>(spec: &'a ToolSpec, seen: &mut Seen) -> Vec<(String, &'a Shape)> {
+pub(super) fn shapes<'a>(spec: &'a ToolSpec, seen: &mut Seen) -> Vec<(String, &'a Shape, bool)> {
     let mut found = Vec::new();
-    let mut open = vec![(String::new(), spec.input.shape(), 0)];
-    while let Some((place, shape, depth)) = open.pop() {
+    let mut open = vec![(String::new(), spec.input.shape(), 0, false)];
+    while let Some((place, shape, depth, is_choice)) = open.pop() {
         if depth > MAX_DEPTH {
             continue;
         }
         let from = open.len();
-        let mut visit = |place: String, shape: &'a Shape| open.push((place, shape, depth + 1));
+        let of_choice =
+            matches!(shape.kind, Kind::Union(_)) || is_choice && matches!(shape.kind, Kind::Ref(_));
+        let mut visit = |place: String, shape: &'a Shape| open.push((place, shape, depth + 1, of_choice));
         match &shape.kind {
             Kind::Object(rules) => {
                 let dot = if place.is_empty() { "" } else { "." };
@@ -54,7 +57,8 @@ pub(super) fn shapes<'a>(spec: &'a ToolSpec, seen: &mut Seen) -> Vec<(String, &'
         }
         // The last one in is the first one out.
         open.get_mut(from..).unwrap_or_default().reverse();
-        found.push((place, shape));
+        let is_single = matches!(&shape.kind, Kind::Enum(values) if values.len() == 1);
+        found.push((place, shape, is_choice || is_single));
     }
     found
 }

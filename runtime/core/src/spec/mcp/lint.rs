@@ -148,13 +148,14 @@ pub(in crate::spec) fn instruction(text: &str) -> Option<String> {
     if let Some(mark) = MARKS.iter().find(|mark| lower.contains(**mark)) {
         return Some(format!("has `{mark}`, which is for a model alone"));
     }
-    let plain = lower.replace(['\'', '’'], "");
-    let words: Vec<&str> =
-        plain.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    INSTRUCTIONS
-        .iter()
-        .find_map(|groups| follows(&words, groups))
-        .map(|found| format!("gives instructions: “{found}”"))
+    let plain = lower.replace(['\'', '’'], "").replace(".\n", ". ").replace("\n\n", ". ");
+    // What one sentence denies is not said of the subject of the next.
+    let found = plain.split(". ").find_map(|sentence| {
+        let words: Vec<&str> =
+            sentence.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        INSTRUCTIONS.iter().find_map(|groups| follows(&words, groups))
+    });
+    found.map(|found| format!("gives instructions: “{found}”"))
 }
 
 fn follows(words: &[&str], groups: &[&[&str]]) -> Option<String> {
@@ -221,6 +222,8 @@ mod tests {
         for text in [
             "Reads a file. IMPORTANT: the path must be absolute.",
             "Ignore case when comparing",
+            "Lists secrets without revealing their values.\n\nAuthenticated users need the scope `repo`.",
+            "Gets a secret without revealing it. The user must be an admin.",
             "Shows the user's name; do not use it for groups",
             "Family: 👨\u{200d}👩\u{200d}👧, heart: ❤\u{fe0f}",
             "क्\u{200d}ष",

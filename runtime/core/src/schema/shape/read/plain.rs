@@ -1,10 +1,11 @@
 //! Turns the prose of API descriptions into what a model reads: Markdown without HTML, entities and hidden characters.
 //!
-//! Markdown stays as it is. HTML is recognized by the names of its elements, so that `<id>` and `Vec<String>` stay, and
+//! Markdown stays as it is, but for what only a page can show: targets of relative links, pictures, blanks that align tables. HTML is recognized by the names of its elements, so that `<id>` and `Vec<String>` stay, and
 //! never inside of Markdown code.
 
 mod entities;
 mod html;
+mod marks;
 mod tags;
 
 use std::borrow::Cow;
@@ -25,9 +26,9 @@ use crate::base::hidden::Hidden;
 pub fn plain(text: &str) -> Cow<'_, str> {
     let visible = visible(text.trim());
     if !visible.contains(['<', '&']) {
-        return visible;
+        return marks::tidied(visible);
     }
-    Cow::Owned(html::to_markdown(&visible))
+    marks::tidied(Cow::Owned(html::to_markdown(&visible)))
 }
 
 /// Returns a text without the characters that nobody sees and a model still reads: controls, marks of direction, zero

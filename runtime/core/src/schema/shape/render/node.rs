@@ -238,7 +238,7 @@ impl Renderer<'_> {
             node.map.insert(keyword.into(), value);
         } else {
             self.lose(keyword, true, "the dialect does not take the keyword");
-            node.notes.push(prose());
+            node.notes.extend(Some(prose()).filter(|told| !told.is_empty()));
         }
     }
 
@@ -277,7 +277,8 @@ impl Renderer<'_> {
         let examples: Vec<Literal> = shape.examples.iter().filter(fits).map(written).collect();
         if let Some(default) = default {
             self.keyword(node, "default", default.to_json(), || {
-                format!("default: {}", prose::value(&default))
+                let said = prose::says_default(&shape.description, &default);
+                if said { String::new() } else { format!("default: {}", prose::value(&default)) }
             });
         }
         if !examples.is_empty() {

@@ -11,6 +11,8 @@ use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, 
 const MAX_OUTLINE: usize = 240;
 /// How many levels of lists and alternatives an outline has.
 const MAX_LEVELS: usize = 4;
+/// What an outline says of a value of which it says nothing.
+const ANY: &str = "any value";
 /// How many references are followed to tell what a shape accepts.
 const MAX_FOLLOWED: usize = 16;
 
@@ -87,7 +89,7 @@ fn takes_null(shape: &Shape, defs: &List<Def>, followed: usize) -> bool {
 /// Returns the fields of an object as a model would write them: `{id: integer, tags?: string[]}`.
 fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
     let Some(target) = resolved(shape, defs).filter(|_| level < MAX_LEVELS) else {
-        return "any value".to_owned();
+        return ANY.to_owned();
     };
     let named = |shape: &Shape| outline(shape, defs, level + 1);
     match &target.kind {
@@ -118,9 +120,17 @@ fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
             let more = if values.len() > told.len() { " | …" } else { "" };
             format!("{}{more}", told.join(" | "))
         }
-        Kind::Union(rules) => joined(&rules.variants, " | ", named),
-        Kind::All(parts) => joined(parts, " & ", named),
-        _ => "any value".to_owned(),
+        Kind::Union(rules) => {
+            let told = joined(&rules.variants, " | ", named);
+            // What may be anything is nothing else besides.
+            if told.split(" | ").any(|one| one == ANY) { ANY.to_owned() } else { told }
+        }
+        Kind::All(parts) => {
+            let is_told = |part: &&Shape| named(part) != ANY;
+            let told: Vec<Shape> = parts.iter().filter(is_told).cloned().collect();
+            if told.is_empty() { ANY.to_owned() } else { joined(&told, " & ", named) }
+        }
+        _ => ANY.to_owned(),
     }
 }
 

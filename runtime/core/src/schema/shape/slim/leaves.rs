@@ -2,12 +2,15 @@
 
 use serde_json::Value;
 
-use super::{Lever, Slimmer, words};
+use super::{Lever, Slimmer, needed, words};
 use crate::base::frozen::{List, Text};
+use crate::base::truncate::cut;
 use crate::schema::shape::{Kind, Literal, NumberRules, Shape, StringRules, prose};
 
 /// The longest default that is kept without examples, as JSON, in bytes.
 const MAX_DEFAULT: usize = 100;
+/// How much is told of what a description no longer says, in characters.
+const MAX_TOLD: usize = 200;
 /// How many of the values are named that are no longer listed.
 const NAMED: usize = 8;
 
@@ -15,17 +18,20 @@ impl Slimmer<'_> {
     pub(super) fn annotations(&mut self, shape: &mut Shape, name: &str, level: usize) {
         let words = if level <= 1 { self.slim.parameters } else { self.slim.nested };
         if !shape.description.is_empty() {
-            let before = shape.description.chars().count();
             let kept = words.of(&shape.description);
-            let after = kept.chars().count();
-            if self.slim.drop_restating && after > 0 && words::restates(&kept, name, &self.tool) {
+            if self.slim.drop_restating && !kept.is_empty() && words::restates(&kept, name, &self.tool) {
                 let what =
                     format!("the description is left out, as what is kept of it says only a name: `{kept}`");
                 self.trim(Lever::Restating, what);
+                let lost = shortened(&shape.description, "").into_iter();
+                lost.filter(|(lever, _)| *lever == Lever::Needed)
+                    .for_each(|(lever, what)| self.trim(lever, what));
                 shape.description = Text::EMPTY;
-            } else if after < before {
+            } else if kept.len() < shape.description.len() {
+                for (lever, what) in shortened(&shape.description, &kept) {
+                    self.trim(lever, what);
+                }
                 shape.description = Text::copy_of(&kept);
-                self.trim(Lever::Description, shortened(before, after));
             }
         }
         if !self.slim.drop_examples {
@@ -87,13 +93,17 @@ pub(super) fn referred(schema: &Value, names: &mut Vec<String>) {
     }
 }
 
-/// `shortened from 300 to 80 characters`
-pub(crate) fn shortened(before: usize, after: usize) -> String {
-    if after == 0 {
+/// Says what became of a description: `shortened from 300 to 80 characters`, and what it no longer says of a value.
+pub(crate) fn shortened(text: &str, kept: &str) -> Vec<(Lever, String)> {
+    let (before, after) = (text.chars().count(), kept.chars().count());
+    let what = if after == 0 {
         format!("the description of {} is left out", plural(before, "character"))
     } else {
         format!("the description is shortened from {before} to {}", plural(after, "character"))
-    }
+    };
+    let missing = needed::missing(text, kept).join(" ");
+    let told = (Lever::Needed, format!("no longer says `{}`", cut(&missing, MAX_TOLD)));
+    [(Lever::Description, what)].into_iter().chain((!missing.is_empty()).then_some(told)).collect()
 }
 
 fn plural(count: usize, thing: &str) -> String {

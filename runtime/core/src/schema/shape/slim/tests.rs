@@ -55,6 +55,7 @@ fn texts_are_shortened_and_what_says_nothing_goes() {
             "/properties/pet_id: the description is left out, as what is kept of it says only a name: `The ID of the pet.` (restating)",
             "/properties/pet_id: 1 example of its values left out (examples)",
             "/properties/fields: the description is shortened from 29 to 13 characters (description)",
+            "/properties/fields: no longer says `By default all.` (needed)",
             "/properties/in/properties/x: the description of 10 characters is left out (description)",
         ]
     );
@@ -139,8 +140,14 @@ fn named_shapes_are_written_in_place_or_shared() {
 
 #[test]
 fn levers_are_read_as_they_are_written() {
-    for text in ["default", "none", "compact", "compact, optional=a+b, depth=3, ceiling=off", "parameters=80"]
-    {
+    for text in [
+        "default",
+        "none",
+        "compact",
+        "compact, optional=a+b, depth=3, ceiling=off",
+        "parameters=80",
+        "nested=needed:9",
+    ] {
         let slim: Slim = text.parse().unwrap();
         assert_eq!(slim.to_string().parse::<Slim>().unwrap(), slim, "{text}");
         let json = serde_json::to_string(&slim).unwrap();

@@ -28,7 +28,7 @@ const LEVERS: &str = "`none`, `default`, `compact`, `description=`, `parameters=
 /// | lever | value |
 /// |---|---|
 /// | `none`, `default`, `compact` | all levers as in that constant |
-/// | `description`, `parameters`, `nested` | `all`, `none`, a number of characters, `sentence`, or `sentence:N` for its first N characters |
+/// | `description`, `parameters`, `nested` | `all`, `none`, a number of characters, `sentence`, `sentence:N` for its first N characters, or `needed:N` for what says how a value is written and N characters of the rest |
 /// | `examples`, `restating`, `closed` | `keep` or `drop` |
 /// | `optional` | `keep`, `drop`, or the names to be kept, as `a+b+c` |
 /// | `depth`, `values`, `ceiling` | a number, or `off`; `ceiling=on` is the default ceiling |
@@ -73,11 +73,13 @@ impl FromStr for Slim {
 
 fn words(word: &str, value: &str) -> Result<Words, SlimError> {
     let count = |text: &str| {
-        let help = "write `all`, `none`, a number of characters, `sentence` or `sentence:80`";
+        let help = "write `all`, `none`, a number of characters, `sentence`, `sentence:80` or `needed:80`";
         text.parse().map_err(|_| SlimError(format!("`{word}`: {help}")))
     };
     match value.split_once(':') {
         Some(("sentence", limit)) => Ok(Words::Sentence(count(limit)?)),
+        Some(("needed", others)) => Ok(Words::Needed(count(others)?)),
+        _ if value == "needed" => Ok(Words::Needed(0)),
         _ if value == "all" => Ok(Words::All),
         _ if value == "none" => Ok(Words::None),
         _ if value == "sentence" => Ok(Words::Sentence(usize::MAX)),
@@ -154,6 +156,7 @@ impl fmt::Display for Words {
             Words::Characters(limit) => limit.fmt(f),
             Words::Sentence(usize::MAX) => f.write_str("sentence"),
             Words::Sentence(limit) => write!(f, "sentence:{limit}"),
+            Words::Needed(others) => write!(f, "needed:{others}"),
         }
     }
 }

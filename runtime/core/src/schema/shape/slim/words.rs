@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::Words;
+use super::{Words, needed};
 use crate::base::truncate::{cut_at_sentence, first_sentence};
 
 /// Words that say nothing about one value rather than another.
@@ -47,6 +47,7 @@ impl Words {
                 let text = one_line(text);
                 Cow::Owned(cut_at_sentence(first_sentence(&text), limit).into_owned())
             }
+            Words::Needed(others) => needed::needed(text, others),
             Words::None => Cow::Borrowed(""),
         }
     }

@@ -52,6 +52,9 @@ const INLINE: [&str; 27] = [
     "u",
     "var",
 ];
+/// What a summary says that only opens what is below it.
+const OPENERS: [&str; 7] =
+    ["click to expand", "details", "expand", "more", "more details", "show details", "show more"];
 /// Elements without an end.
 const VOID: [&str; 4] = ["br", "hr", "img", "wbr"];
 /// Elements whose end may be left out.
@@ -240,7 +243,12 @@ impl<'t> Writer<'t> {
             }
             "td" | "th" if !closing => self.cell(),
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "summary" => {
+                let said = self.out.get(self.begun..).unwrap_or_default().trim().to_ascii_lowercase();
+                if tag.name == "summary" && closing && OPENERS.contains(&said.as_str()) {
+                    self.out.truncate(self.begun);
+                }
                 self.paragraph();
+                self.begun = self.out.len();
                 self.flowing = !closing;
             }
             name if REMARKS.contains(&name) => {

@@ -30,7 +30,8 @@ fn html_becomes_markdown() {
             "Op | Notes\nreplace | now",
         ),
         ("| a | b<br>c |\n| - | - |", "| a | b c |\n| - | - |"),
-        ("<details><summary>Expand</summary>\n\n- x\n- y\n\n</details>", "Expand\n\n- x\n- y"),
+        ("<details><summary>Expand</summary>\n\n- x\n- y\n\n</details>", "- x\n- y"),
+        ("<details><summary>Values</summary>\n\n- x\n\n</details>", "Values\n\n- x"),
         ("Up to 10<sup>6</sup> H<sub>2</sub>O", "Up to 10^6 H2O"),
         ("a<!-- nobody\nreads --> b", "a b"),
         ("a<script>alert('<b>')</script>b", "ab"),
@@ -49,6 +50,30 @@ fn html_becomes_markdown() {
 }
 
 #[test]
+fn what_only_a_page_shows_goes() {
+    let cases = [
+        ("See [the guide](/docs/a-guide#part) and [below](#operation/x).", "See the guide and below."),
+        (
+            "See [the guide](https://a.example/x) or [it](//a.example).",
+            "See [the guide](https://a.example/x) or [it](//a.example).",
+        ),
+        ("[![Run it](https://a.example/x.svg)](https://a.example/run)", "[Run it](https://a.example/run)"),
+        (
+            "The picture ![of a cat](cat.png) shows `[code](/stays)`.",
+            "The picture of a cat shows `[code](/stays)`.",
+        ),
+        (
+            "Columns:\n\n|  Name   | What it is       |\n|:--------|:----------------:|\n|  `id`   |  a   number      |\n\nEnd",
+            "Columns:\n\n| Name | What it is |\n|---|---|\n| `id` | a number |\n\nEnd",
+        ),
+    ];
+    for (given, expected) in cases {
+        assert_eq!(plain(given), expected, "{given}");
+        assert_eq!(plain(expected), expected);
+    }
+}
+
+#[test]
 fn what_is_no_html_stays() {
     for text in [
         "A list:\n\n- one\n  - two\n\n    code\n\n\n\nEnd  \nof it.",
@@ -61,6 +86,9 @@ fn what_is_no_html_stays() {
         "```html\n<p>kept</p>\n&amp;\n```",
         "p<page>.b<index in reading order>",
         "an open ` tick and <id>",
+        "Must match [a-z](/[0-9]+)? or [a-zA-Z](/x)+ and [x](/y)",
+        "```\n|  a  |\n|-----|\n[text](/path)\n```",
+        "a |  b\n---|---",
         "< <",
         "<",
         "&",

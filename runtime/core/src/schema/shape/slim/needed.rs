@@ -1,0 +1,182 @@
+//! What of a text says how a value is written: whether it is needed, its default, its values, its format, its unit.
+
+use std::borrow::Cow;
+
+use crate::base::truncate::{cut_at_sentence, sentences};
+
+/// Words of sentences that say what a value may be.
+const WORDS: &[&str] = &[
+    "allowed",
+    "at least",
+    "at most",
+    "base64",
+    "between",
+    "cannot",
+    "comma separated",
+    "comma delimited",
+    "default",
+    "defaults",
+    "format",
+    "formatted",
+    "iso",
+    "iso8601",
+    "limit",
+    "mandatory",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "must",
+    "one of",
+    "pattern",
+    "permitted",
+    "possible values",
+    "required",
+    "rfc",
+    "rfc3339",
+    "supported values",
+    "timezone",
+    "unix",
+    "up to",
+    "utc",
+    "valid values",
+];
+
+/// Units, which a number or a word such as `in` comes before.
+const UNITS: &[&str] = &[
+    "bytes",
+    "cents",
+    "characters",
+    "days",
+    "hours",
+    "kb",
+    "mb",
+    "meters",
+    "metres",
+    "milliseconds",
+    "minutes",
+    "ms",
+    "percent",
+    "pixels",
+    "seconds",
+];
+
+/// Whether a sentence says how a value is written.
+fn is_needed(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut before = "";
+    words.any(|word| {
+        let measures = matches!(before, "in" | "of") || before.ends_with(|c: char| c.is_ascii_digit());
+        let is_pair = |known: &&str| known.split_once(' ') == Some((before, word));
+        let needed =
+            WORDS.iter().any(|known| *known == word || is_pair(known)) || measures && UNITS.contains(&word);
+        before = word;
+        needed
+    })
+}
+
+/// Whether a line belongs to the one before it, such as one of a list.
+fn is_item(line: &str) -> bool {
+    line.trim_start().starts_with(['-', '*', '+', '|', '•']) || line.trim().is_empty()
+}
+
+/// A piece of a text, and whether it is needed.
+fn pieces(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut lists = false;
+    sentences(text).into_iter().map(move |piece| {
+        let is_item = lists && is_item(piece);
+        let needed = is_item || is_needed(piece);
+        // The values come below the words that announce them.
+        lists = is_item || needed && piece.trim_end().ends_with([':', '|']);
+        (piece, needed)
+    })
+}
+
+/// Returns the sentences that are needed, and of the others so many characters from the beginning. `…` stands for what is
+/// left out after something.
+pub(super) fn needed(text: &str, others: usize) -> Cow<'_, str> {
+    let (mut kept, mut room, mut gap, mut is_new_line) = (String::new(), others, false, false);
+    for (piece, needed) in pieces(text) {
+        let length = piece.chars().count();
+        if piece.trim().is_empty() {
+            kept.push_str(if gap { "" } else { piece });
+            is_new_line |= piece.contains('\n');
+        } else if needed || length <= room {
+            if gap && !kept.is_empty() {
+                kept.truncate(kept.trim_end().len());
+                kept.push_str(if is_new_line { " …\n" } else { " … " });
+            }
+            kept.push_str(if gap { piece.trim_start() } else { piece });
+            gap = false;
+            room -= if needed { 0 } else { length };
+        } else {
+            // The first sentence may be a long one.
+            if kept.is_empty() && !gap && room > 0 {
+                let cut = cut_at_sentence(piece.trim_end(), room);
+                kept.push_str(cut.trim_end_matches('…').trim_end());
+            }
+            is_new_line = gap && is_new_line || piece.contains('\n');
+            (gap, room) = (true, 0);
+        }
+    }
+    if gap && !kept.is_empty() {
+        kept.truncate(kept.trim_end().len());
+        kept.push_str(" …");
+    }
+    if kept.len() < text.len() { Cow::Owned(kept) } else { Cow::Borrowed(text) }
+}
+
+/// Returns the sentences of a text that are needed and missing in what is kept of it.
+pub(super) fn missing<'a>(text: &'a str, kept: &str) -> Vec<&'a str> {
+    let told = pieces(text).filter(|(_, needed)| *needed).map(|(piece, _)| piece.trim());
+    told.filter(|piece| !piece.is_empty() && !kept.contains(*piece)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_value_may_be_is_kept_longest() {
+        let text = "How long to wait. Others wait, too. In seconds, at most 60. A wait is free.\nDefaults to `5`. Bye.";
+        let kept = [
+            (0, "In seconds, at most 60. …\nDefaults to `5`. …"),
+            (10, "How … In seconds, at most 60. …\nDefaults to `5`. …"),
+            (20, "How long to wait. … In seconds, at most 60. …\nDefaults to `5`. …"),
+            (40, "How long to wait. Others wait, too. In seconds, at most 60. …\nDefaults to `5`. …"),
+        ];
+        for (others, kept) in kept {
+            assert_eq!(needed(text, others), kept);
+        }
+        assert_eq!(needed(text, 400), text);
+        assert_eq!(needed("The name of the pet.", 0), "");
+        assert_eq!(missing(text, "How long to wait. …"), ["In seconds, at most 60.", "Defaults to `5`."]);
+    }
+
+    #[test]
+    fn values_stand_below_the_words_that_announce_them() {
+        let text =
+            "The order. As you like.\n\nPossible values:\n- `asc`: up\n- `desc`: down\n\nSee the guide.";
+        assert_eq!(needed(text, 12), "The order. …\nPossible values:\n- `asc`: up\n- `desc`: down …");
+    }
+
+    #[test]
+    fn the_more_room_the_more_is_kept() {
+        let text = "One and two. Three must be four. Five or six, e.g. seven. Eight is 9 seconds.\n\n- Ten\n- Eleven";
+        let kept: Vec<usize> = (0..120).map(|others| needed(text, others).len()).collect();
+        assert!(kept.is_sorted(), "{kept:?}");
+    }
+
+    #[test]
+    fn units_need_a_word_before_them() {
+        for told in
+            ["In milliseconds.", "A part of 10 bytes", "Up to five", "Must be new", "Comma-separated ids"]
+        {
+            assert!(is_needed(told), "{told}");
+        }
+        for told in ["The bytes of a file.", "Days of the week.", "All of it.", "Formally a name"] {
+            assert!(!is_needed(told), "{told}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Tests of the levers that bring a tool under its ceiling.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::ProptestConfig;
+use serde_json::json;
+
+use super::*;
+use crate::schema::dialect::{ANTHROPIC, GEMINI, JSON_SCHEMA, OPENAI};
+use crate::schema::shape::read::read;
+use crate::schema::shape::slim::CEILING;
+use crate::schema::shape::{Field, ObjectRules, Shape, arbitrary};
+
+fn spec(input: &Value) -> ToolSpec {
+    ToolSpec { input: read(input, &mut Vec::new()).into(), ..ToolSpec::EMPTY }
+}
+
+/// An object with many fields, each with a long text.
+fn large(fields: usize, of: &Value) -> Value {
+    let field = |number: usize| {
+        let mut field = of.clone();
+        field["description"] = format!("Field {number}. {}", "It is of use to many. ".repeat(10)).into();
+        (format!("field_{number}"), field)
+    };
+    let properties: serde_json::Map<String, Value> = (0..fields).map(field).collect();
+    json!({"type": "object", "properties": properties})
+}
+
+#[test]
+fn a_large_tool_is_trimmed_until_it_fits_and_a_small_one_not_at_all() {
+    let deep = large(60, &large(20, &json!({"type": "integer"})));
+    let spec = spec(&deep);
+    for dialect in [&JSON_SCHEMA, &OPENAI, &ANTHROPIC, &GEMINI] {
+        let whole = spec.schema_with(dialect, &Slim::NONE).unwrap();
+        assert!(whole.bytes() > 10 * CEILING && whole.trims.is_empty());
+        let told = spec.schema(dialect).unwrap();
+        assert!(told.bytes() <= CEILING, "{}: {}", dialect.name, told.bytes());
+        assert_eq!(told.schema["properties"].as_object().unwrap().len(), 60, "every argument is there");
+        assert!(told.trims.iter().any(|trim| trim.lever == Lever::Depth));
+        assert_eq!(told, spec.schema(dialect).unwrap());
+    }
+    let small = self::spec(&large(3, &json!({"type": "integer"})));
+    assert_eq!(small.schema(&OPENAI), small.schema_with(&OPENAI, &Slim::NONE));
+}
+
+#[test]
+fn optional_arguments_go_last_and_the_last_of_them_first() {
+    let mut schema = large(2_000, &json!({"type": "integer"}));
+    schema["required"] = json!(["field_1999"]);
+    let spec = spec(&schema);
+    let told = spec.schema(&OPENAI).unwrap();
+    let names: Vec<&String> = told.schema["properties"].as_object().unwrap().keys().collect();
+    assert!(told.bytes() <= CEILING && names.len() > 200, "{}", names.len());
+    assert_eq!((names[0].as_str(), names[names.len() - 1].as_str()), ("field_0", "field_1999"));
+}
+
+/// The places of all fields of a schema, with what they refer to written in place.
+fn places(schema: &Value, root: &Value, at: &str, found: &mut BTreeSet<String>) {
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    let schema = reference.and_then(|to| root.pointer(to.trim_start_matches('#'))).unwrap_or(schema);
+    for (keyword, part) in schema.as_object().into_iter().flatten().filter(|_| at.len() < 200) {
+        match (keyword.as_str(), part) {
+            ("properties", Value::Object(fields)) => {
+                for (name, field) in fields {
+                    let at = format!("{at}/{name}");
+                    places(field, root, &at, found);
+                    found.insert(at);
+                }
+            }
+            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(parts)) => {
+                parts.iter().for_each(|part| places(part, root, at, found));
+            }
+            ("items" | "additionalProperties", part) => places(part, root, &format!("{at}/*"), found),
+            _ => {}
+        }
+    }
+}
+
+fn under(spec: &ToolSpec, ceiling: usize) -> (usize, BTreeSet<String>) {
+    let slim = Slim { ceiling: Some(ceiling), ..Slim::NONE };
+    let told = spec.schema_with(&JSON_SCHEMA, &slim).unwrap();
+    assert_eq!(told.schema, spec.schema_with(&JSON_SCHEMA, &slim).unwrap().schema);
+    let is_above = told.trims.last().is_some_and(|trim| trim.lever == Lever::Ceiling);
+    assert!(told.bytes() <= ceiling || is_above, "{} {:?}", told.bytes(), told.trims);
+    let mut found = BTreeSet::new();
+    places(&told.schema, &told.schema, "", &mut found);
+    (told.bytes(), found)
+}
+
+proptest::proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_more_room_the_more_is_shown(
+        shapes in proptest::collection::vec(arbitrary::shape(), 1..12),
+        low in 0..100usize,
+        more in 1..100usize,
+    ) {
+        let field = |(at, shape): (usize, Shape)| Field {
+            name: format!("field_{at}").into(), shape, required: at % 3 == 0, ..Field::OPTIONAL
+        };
+        let fields = shapes.into_iter().enumerate().map(field).collect();
+        let input = Shape::of(Kind::Object(ObjectRules { fields, ..ObjectRules::ANY }));
+        let spec = ToolSpec { input: input.into(), ..ToolSpec::EMPTY };
+        let Ok(whole) = spec.schema_with(&JSON_SCHEMA, &Slim::NONE) else { return Ok(()) };
+        let whole = whole.bytes();
+        let (little, much) = (under(&spec, whole * low / 100), under(&spec, whole * (low + more) / 100));
+        proptest::prop_assert!(little.1.is_subset(&much.1), "{:?}", little.1.difference(&much.1));
+    }
+}
+
+#[test]
+fn what_a_call_needs_is_left_out_last() {
+    let text = |number: usize| {
+        let much = "It has been of use to many, and will be. ".repeat(3);
+        format!("Field {number}. {much}In seconds. {much}Defaults to {number}.")
+    };
+    let field =
+        |number: usize| (format!("f{number}"), json!({"type": "integer", "description": text(number)}));
+    let fields: serde_json::Map<String, Value> = (0..100).map(field).collect();
+    let body = json!({"type": "object", "properties": fields});
+    let spec = spec(&json!({"type": "object", "properties": {"body": body}}));
+    let told = spec.schema_with(&JSON_SCHEMA, &Slim { ceiling: Some(20_000), ..Slim::NONE }).unwrap();
+    assert!((15_000..=20_000).contains(&told.bytes()), "{}", told.bytes());
+    let kept = told.schema["properties"]["body"]["properties"]["f7"]["description"].as_str().unwrap();
+    assert!(kept.contains("In seconds.") && kept.contains("Defaults to 7."), "{kept}");
+    assert!(told.trims.iter().all(|trim| trim.lever == Lever::Description));
+    // What is left out after all is told.
+    let told = spec.schema_with(&JSON_SCHEMA, &Slim { ceiling: Some(2_000), ..Slim::NONE }).unwrap();
+    assert!(told.trims.iter().any(|trim| trim.lever == Lever::Depth), "{:?}", told.trims);
+    let short = Slim { nested: Words::Sentence(10), ..Slim::NONE };
+    let trims = spec.schema_with(&JSON_SCHEMA, &short).unwrap().trims;
+    let lost = trims.iter().find(|trim| trim.lever == Lever::Needed).unwrap();
+    assert_eq!(lost.what, "no longer says `In seconds. Defaults to 0.`");
+}
+
+#[test]
+fn what_does_not_fit_is_told() {
+    let mut schema = large(2_000, &json!({"type": "integer"}));
+    schema["required"] = (0..2_000).map(|number| format!("field_{number}")).collect::<Vec<_>>().into();
+    let spec = spec(&schema);
+    let told = spec.schema(&OPENAI).unwrap();
+    assert_eq!(told.trims.last().map(|trim| trim.lever), Some(Lever::Ceiling));
+    assert_eq!(told.schema["required"].as_array().unwrap().len(), 2_000);
+}
