@@ -364,3 +364,15 @@ pub enum Placement {
     /// A scheme that the engine does not support, by name (`digest`, `hoba`).
     Other(Text),
 }
+
+impl Placement {
+    /// Returns the header that the credential goes into, if it goes into one of its own.
+    #[must_use]
+    pub fn header(&self) -> Option<&str> {
+        match self {
+            Placement::Header(name) => Some(name.as_str()),
+            Placement::Basic | Placement::Bearer | Placement::Other(_) => Some("Authorization"),
+            Placement::Query(_) | Placement::Cookie(_) | Placement::MutualTls => None,
+        }
+    }
+}

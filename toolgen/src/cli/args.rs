@@ -295,7 +295,10 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             tool: text("tool"),
             arguments: texts("arguments"),
             dry_run: matches.get_flag("dry-run"),
-            requests: requests(matches)?,
+            requests: Requests {
+                output: matches.get_one::<PathBuf>("output").cloned(),
+                ..requests(matches)?
+            },
             show_secrets: matches.get_flag("show-secrets"),
         }),
         "serve" => Task::Serve(Box::new(serve::task(matches, selection)?)),

@@ -229,7 +229,7 @@ impl File {
 }
 
 /// The endings of file names, the media type of such files, and the bytes that they start with, if those tell.
-const KINDS: [(&str, &str, &[u8]); 16] = [
+const KINDS: [(&str, &str, &[u8]); 21] = [
     ("png", "image/png", b"\x89PNG\r\n\x1a\n"),
     ("jpg jpeg", "image/jpeg", b"\xff\xd8\xff"),
     ("gif", "image/gif", b"GIF8"),
@@ -245,8 +245,20 @@ const KINDS: [(&str, &str, &[u8]); 16] = [
     ("zip", "application/zip", b"PK\x03\x04"),
     ("txt", "text/plain", b""),
     ("csv", "text/csv", b""),
-    ("htm html", "text/html", b""),
+    ("html htm", "text/html", b""),
+    ("md", "text/markdown", b""),
+    ("json", "application/json", b""),
+    ("xml", "application/xml", b""),
+    ("yaml yml", "application/yaml", b""),
+    ("gz", "application/gzip", b"\x1f\x8b"),
 ];
+
+/// Returns the ending of the names of files of a media type.
+pub(super) fn ending_of(essence: &str) -> Option<&'static str> {
+    let kind = |known: &str| known == essence || (known == "application/json" && is_json(essence));
+    let (endings, ..) = KINDS.iter().find(|(_, known, _)| kind(known))?;
+    endings.split(' ').next()
+}
 
 /// Whether a media type is another one, or of its range. A range of all types says nothing of a file.
 fn is_of(kind: &str, allowed: &str) -> bool {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::body::{File, with_charset};
 use super::files::Files;
-use super::request::{RequestProblem, content};
+use super::request::{RequestProblem, RequestProblemKind, content};
 use super::style;
 use crate::spec::plan::{Encoding, Part};
 
@@ -23,7 +23,7 @@ pub(super) fn parts(
     plans: &[Part],
     files: &dyn Files,
 ) -> Result<Vec<Piece>, RequestProblem> {
-    let mut pieces = Vec::new();
+    let mut pieces: Vec<Piece> = Vec::new();
     for (name, value) in fields {
         let plan = plans.iter().find(|plan| plan.name == name.as_str());
         match (value, plan.and_then(|plan| plan.encoding.as_ref())) {
@@ -36,12 +36,23 @@ pub(super) fn parts(
             (Value::Array(items), _) => {
                 for item in items.iter().filter(|item| !item.is_null()) {
                     pieces.push(piece(name, item, plan, files)?);
+                    small_enough(&pieces, files)?;
                 }
             }
             (value, _) => pieces.push(piece(name, value, plan, files)?),
         }
+        small_enough(&pieces, files)?;
     }
     Ok(pieces)
+}
+
+/// Refuses files that are too many for the memory: each is read whole.
+fn small_enough(pieces: &[Piece], files: &dyn Files) -> Result<(), RequestProblem> {
+    let all = pieces.iter().filter(|piece| piece.filename.is_some());
+    let size: u64 = all.map(|piece| piece.content.len() as u64).sum();
+    let Some(last) = pieces.last().filter(|_| size > files.most()) else { return Ok(()) };
+    let message = format!("the files of the request have more than {} bytes together", files.most());
+    Err(RequestProblem::new(RequestProblemKind::File, last.name.as_str(), message))
 }
 
 fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> Result<Piece, RequestProblem> {

@@ -199,10 +199,11 @@ fn is_short(item: &Takes<'_>) -> bool {
 }
 
 /// Returns the arguments of a tool as they are typed: `id=NUMBER [limit=NUMBER]`.
-pub(super) fn usage(shape: &Shape, defs: &List<Def>) -> String {
+pub(super) fn usage(shape: &Shape, defs: &List<Def>, is_file: &dyn Fn(&str) -> bool) -> String {
     let Kind::Object(rules) = &shape.kind else { return "one JSON object".to_owned() };
     let (required, optional): (Vec<_>, Vec<_>) = rules.fields.iter().partition(|field| field.required);
     let typed = |name: &str, shape: &Shape| match first_field(shape, defs, 0) {
+        _ if is_file(name) => format!("{name}=@FILE"),
         Some(part) => format!("{name}.{part}=…"),
         None => format!("{name}={}", word(shape, defs)),
     };
