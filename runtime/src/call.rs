@@ -11,6 +11,8 @@ mod dialects;
 pub(crate) mod digest;
 pub mod error;
 mod error_data;
+#[cfg(any(feature = "builtin", feature = "http"))]
+pub(crate) mod folder;
 mod hosts;
 pub(crate) mod missing;
 #[cfg(feature = "otel")]

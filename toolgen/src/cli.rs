@@ -24,6 +24,7 @@ mod lock;
 mod mcp;
 mod new;
 mod output;
+mod output_file;
 mod pick;
 mod place;
 mod record;

@@ -1,19 +1,15 @@
-//! Files below a directory that is held open, so that no path and no link leads out of it.
-//!
-//! A check of a path followed by its use can be cheated: between the two, someone may put a link in its place. Here each
-//! step from the directory to the file is made through descriptors (`openat2` with `RESOLVE_BENEATH` where there is one),
-//! so there is nothing between.
+//! Opens, reads and writes the files below the working directory of a tool.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use cap_std::ambient_authority;
 use cap_std::fs::OpenOptions;
-pub(super) use cap_std::fs::{Dir, File, Metadata};
 
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
+use crate::call::folder::{self, beside, is_escape};
+pub(super) use crate::call::folder::{Dir, File, Metadata, open_file, told};
 use crate::call::roots::{root_of, traversal};
 
 /// The largest file that is read whole, in bytes: 10 MiB.
@@ -33,7 +29,7 @@ impl Place {
 
     /// Opens a directory that the program names.
     pub(super) fn open(root: &Path) -> Result<Place, ToolError> {
-        let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(|why| {
+        let dir = folder::open(root).map_err(|why| {
             let text = format!("the working directory cannot be opened: {}", told(&why));
             ToolError::failed(text).with_operator_detail(root.display().to_string())
         })?;
@@ -42,17 +38,7 @@ impl Place {
 
     /// Returns a path as one that starts at the directory. An absolute path must name something below it.
     pub(super) fn within(&self, path: &str) -> io::Result<PathBuf> {
-        let given = Path::new(path);
-        let below = if given.has_root() || matches!(given.components().next(), Some(Component::Prefix(_))) {
-            let real = self.root.canonicalize();
-            let stripped = given.strip_prefix(&self.root).ok();
-            let stripped = stripped.or_else(|| given.strip_prefix(real.as_deref().ok()?).ok());
-            stripped.ok_or_else(escape)?
-        } else {
-            given
-        };
-        let below: PathBuf = below.components().filter(|part| *part != Component::CurDir).collect();
-        Ok(if below.as_os_str().is_empty() { PathBuf::from(".") } else { below })
+        folder::within(&self.root, path)
     }
 
     /// Opens a file for reading. What is no regular file is refused: reading it could wait for ever.
@@ -119,28 +105,6 @@ pub(super) enum Missing {
     Create,
     /// Give up.
     Refuse,
-}
-
-/// Opens a regular file of a directory for reading.
-pub(super) fn open_file(dir: &Dir, path: &Path) -> io::Result<(File, Metadata)> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use cap_std::fs::OpenOptionsExt as _;
-        // A pipe that nobody writes to would hold up the thread.
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-        options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
-    }
-    let file = dir.open_with(path, &options)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::Error::new(ErrorKind::IsADirectory, "Is a directory"));
-    }
-    if !metadata.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is a pipe or a device, not a file"));
-    }
-    Ok((file, metadata))
 }
 
 /// Replaces a file of a directory by way of a new one beside it.
@@ -234,43 +198,9 @@ pub(super) fn permissions(metadata: &Metadata) -> String {
     if metadata.permissions().readonly() { "read-only".to_owned() } else { "read-write".to_owned() }
 }
 
-/// Creates a file under a name that nobody guesses. If it will get the permissions of another, only its owner may read
-/// it until then.
-fn beside(folder: &Dir, private: bool) -> io::Result<(OsString, File)> {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(|why| io::Error::other(why.to_string()))?;
-    let name = OsString::from(format!(".tmp-{:016x}", u64::from_ne_bytes(random)));
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    if private {
-        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    }
-    #[cfg(not(unix))]
-    let _ = private;
-    let file = folder.open_with(&name, &options)?;
-    Ok((name, file))
-}
-
 fn too_large(bytes: u64) -> io::Error {
     let text = format!("the file is too large ({bytes} bytes, max {MAX_WHOLE})");
     io::Error::new(ErrorKind::FileTooLarge, text)
-}
-
-/// The error of a path that leads out of the directory, as descriptors report it.
-fn escape() -> io::Error {
-    io::Error::new(ErrorKind::PermissionDenied, "path traversal not allowed")
-}
-
-/// Whether a path led out of the directory: then no system call failed.
-fn is_escape(why: &io::Error) -> bool {
-    why.kind() == ErrorKind::PermissionDenied && why.raw_os_error().is_none()
-}
-
-/// What went wrong with a file, without the number of the error.
-pub(super) fn told(why: &io::Error) -> String {
-    let text = why.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// The error of a tool whose argument names a file that gave an error: `{start}: {reason}{end}`.
@@ -283,6 +213,8 @@ pub(super) fn refused(why: &io::Error, argument: &str, start: &str, end: &str) -
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
     use crate::CancellationToken;
 

@@ -23,6 +23,12 @@ impl<'de> Deserialize<'de> for Content {
                 Ok(Content::Audio { data: members.take("data")?, mime_type: members.take("mimeType")? })
             }
             "resource" => members.take("resource").map(|Resource(content)| content),
+            "resource_link" => Ok(Content::Link {
+                uri: members.take("uri")?,
+                name: members.take("name")?,
+                mime_type: members.or_default("mimeType")?,
+                size: members.or_default("size")?,
+            }),
             other => Err(members.unknown("type", other)),
         }
     }

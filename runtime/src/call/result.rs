@@ -54,6 +54,17 @@ pub enum Content {
         /// The content.
         data: ResourceData,
     },
+    /// Something that is elsewhere, such as a file that a call has written.
+    Link {
+        /// The URI.
+        uri: String,
+        /// What people call it, such as the name of the file.
+        name: String,
+        /// The media type. Empty if unknown.
+        mime_type: String,
+        /// The size in bytes, if known.
+        size: Option<u64>,
+    },
 }
 
 /// The content of a resource.
@@ -83,6 +94,13 @@ impl fmt::Debug for Content {
                 .field("uri", &Hidden(uri))
                 .field("mime_type", mime_type)
                 .field("data", data)
+                .finish(),
+            Content::Link { uri, name, mime_type, size } => f
+                .debug_struct("Link")
+                .field("uri", &Hidden(uri))
+                .field("name", &Hidden(name))
+                .field("mime_type", mime_type)
+                .field("size", size)
                 .finish(),
         }
     }
@@ -213,6 +231,16 @@ impl Content {
                 };
                 resource.insert(key.to_owned(), Value::from(text.as_str()));
                 json!({ "type": "resource", "resource": resource })
+            }
+            Content::Link { uri, name, mime_type, size } => {
+                let mut link = json!({ "type": "resource_link", "uri": uri, "name": name });
+                if !mime_type.is_empty() {
+                    link["mimeType"] = Value::from(mime_type.as_str());
+                }
+                if let Some(size) = size {
+                    link["size"] = Value::from(*size);
+                }
+                link
             }
         }
     }

@@ -209,6 +209,9 @@ impl Secrets {
                         self.hide_in_text(text);
                     }
                 }
+                Content::Link { uri, name, mime_type, .. } => {
+                    [uri, name, mime_type].into_iter().for_each(|text| self.hide_in_text(text));
+                }
             }
         }
         self.hide_in_value(&mut result.details);

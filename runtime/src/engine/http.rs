@@ -13,6 +13,8 @@
 //! - A response with status 400 or above is a result that [failed](crate::ToolResult::is_error), unless the tool
 //!   [accepts](HttpEngineBuilder::accept_status) the status; so is a redirect that was not followed.
 //! - A text longer than the limit is cut off and ends with `... [truncated]`; the rest is not even read.
+//! - Bytes, and texts that are longer than the limit, are written to files if the program [says where](HttpEngineBuilder::save_to);
+//!   `details.saved` says `path`, `media_type`, `bytes` and `sha256`.
 //! - Without a response the call is [`ToolError::Failed`](crate::ToolError::Failed) with `Error: HTTP request failed:
 //!   …` and the code `http_error`, or `read_error` if the body broke off.
 //!
@@ -49,6 +51,7 @@ mod encode;
 mod engine;
 mod env;
 mod fetch;
+mod filename;
 mod files;
 mod flow;
 mod guard;
@@ -62,6 +65,7 @@ mod request;
 mod resolve;
 mod response;
 mod retry;
+mod save;
 mod secret;
 mod send;
 mod sequence;
@@ -92,7 +96,7 @@ pub use env::EnvCredentials;
 #[cfg(feature = "mcp")]
 pub(in crate::engine) use env::of_environment;
 pub use fetch::{Fetch, FetchError, FetchErrorKind, Fetched, MAX_DOCUMENT_BYTES};
-pub use files::{Files, FilesRoot, MAX_FILE, NoFiles};
+pub use files::{Files, FilesRoot, KeptFile, MAX_FILE, MAX_KEPT, NewFile, NoFiles};
 pub use items::{Items, PageBounds};
 pub use oauth::OAuth;
 #[cfg(feature = "mcp")]

@@ -210,6 +210,7 @@ fn sizes(content: &[Content]) -> (u64, u64) {
             Content::Image { data, .. }
             | Content::Audio { data, .. }
             | Content::Resource { data: ResourceData::Base64(data), .. } => binary += decoded_size(data),
+            Content::Link { .. } => {}
         }
     }
     // With the line breaks between texts.
@@ -306,7 +307,7 @@ fn shrink(content: &mut Content, most: u64, left: &mut u64) {
         Content::Resource { uri, mime_type, data: ResourceData::Base64(data) } => {
             (format!("Resource {uri}"), mime_type, data)
         }
-        Content::Text(_) | Content::Resource { .. } => return,
+        Content::Text(_) | Content::Resource { .. } | Content::Link { .. } => return,
     };
     let size = decoded_size(data);
     if size <= *left {

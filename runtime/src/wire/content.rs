@@ -103,6 +103,12 @@ fn piece(content: &Content) -> Piece<'_> {
                 Piece::Text(format!("[resource {uri}{space}{mime_type}]\n{text}"))
             }
         },
+        Content::Link { uri, name, mime_type, size } => {
+            let words = [name.as_str(), mime_type, uri].into_iter().filter(|word| !word.is_empty());
+            let words = words.collect::<Vec<_>>().join(" ");
+            let size = size.map_or_else(String::new, |size| format!(", {size} bytes"));
+            Piece::Text(format!("[link {words}{size}]"))
+        }
     }
 }
 

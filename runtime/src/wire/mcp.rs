@@ -91,15 +91,17 @@ pub(crate) fn refusal(response: &ToolResponse) -> Option<String> {
     is_of_protocol.then(|| response.text())
 }
 
-/// Renders the result of `tools/call`: `content`, `structuredContent` if the tool declares an object as its output, and
-/// `isError`.
+/// Renders the result of `tools/call`: `content`, `structuredContent` if the tool declares its output, and `isError`. What
+/// is no object, such as a list, stands in one as its `result`, since the protocol had no other before 2026-07-28; the
+/// content has it as it is.
 ///
 /// The protocol requires that a tool with a published `outputSchema` returns a matching result, and its clients refuse
 /// any other answer except an error. So if the structured result is missing, too large for the limit of results, or does
 /// not match, the answer is an error that says so, followed by the content.
 ///
 /// A tool whose results [may differ](crate::ToolSpec::output_may_differ) from what it declares publishes no schema: a
-/// service that answers otherwise than its document says has answered. Its objects are `structuredContent` as they came.
+/// service that answers otherwise than its document says has answered. What it answered is `structuredContent` as it came: an
+/// object, or the `result` of one where the document declares something else.
 ///
 /// Responses of a [`Provider`](crate::Provider) carry what the tool declares; for others, set
 /// [`specs`](AnswerOptions::specs).
@@ -116,7 +118,7 @@ pub fn result(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
         && let Some(declared) = declared(response, options)
     {
         match structured_content(result, &declared) {
-            Ok(value) => structured = Some(value),
+            Ok(value) => structured = Some((value, declared)),
             Err(_) if declared.may_differ => {}
             Err(why) => {
                 is_error = true;
@@ -129,9 +131,9 @@ pub fn result(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
         }
     }
     let mut out = object([("content", Value::Array(content))]);
-    if let Some(structured) = structured {
-        stand_alone(&mut out["content"], &structured);
-        out["structuredContent"] = structured;
+    if let Some((value, declared)) = structured {
+        stand_alone(&mut out["content"], &value);
+        out["structuredContent"] = declared.as_object(value);
     }
     if is_error {
         out["isError"] = Value::Bool(true);
@@ -162,10 +164,10 @@ fn declared<'a>(
     response.declared.as_deref().map(Cow::Borrowed).or_else(|| by_name().map(Cow::Owned))
 }
 
-/// Returns the structured result, if it matches the declaration, or is an object where it may differ from that.
+/// Returns the structured result, if it matches the declaration, or fits in its place where it may differ from that.
 fn structured_content(result: &ToolResult, declared: &StructuredOutput) -> Result<Value, String> {
     let value = result.structured()?.into_owned();
-    if declared.may_differ && value.is_object() {
+    if declared.may_differ && (declared.wrapped || value.is_object()) {
         return Ok(value);
     }
     match declared.problems(&value).first() {
@@ -183,10 +185,7 @@ fn tool(spec: &ToolSpec, schema: Value, _: &Dialect) -> Value {
     if let Some(output) = spec.structured_output().filter(|output| !output.may_differ) {
         // Plain JSON Schema refuses nothing; without a schema, results are just not structured.
         let rendered = render_output(&output.schema, &output.defs, &JSON_SCHEMA);
-        if let Ok(Value::Object(mut schema)) = rendered.map(|rendered| rendered.schema) {
-            // A reference to an object has no `type` of its own.
-            schema.entry("type").or_insert_with(|| Value::from("object"));
-            let schema = Value::Object(schema);
+        if let Ok(schema) = rendered.map(|rendered| output.object_schema(rendered.schema)) {
             // Calls need what is there already; a result is structured with and without its schema.
             let room = spec.slim.ceiling.unwrap_or(usize::MAX).saturating_sub(json_bytes(&tool));
             if json_bytes(&schema) <= room {

@@ -13,6 +13,7 @@ mod requests;
 mod responses;
 mod retries;
 mod roundtrip;
+mod saving;
 mod sequences;
 mod server;
 mod tls;

@@ -150,6 +150,19 @@ fn with_body(url: &str, media_type: &'static str, codec: Codec) -> RequestPlan {
     RequestPlan { body, ..plan("POST", url, "/x") }
 }
 
+/// A form with a list of files, `files`.
+pub(crate) fn with_files(url: &str) -> RequestPlan {
+    let part = Part { name: "files".into(), file: true, content_type: "".into(), encoding: None };
+    let field = BodyField { argument: "files".into(), name: "files".into() };
+    let body = Some(Body {
+        required: true,
+        media_type: "multipart/form-data".into(),
+        codec: Codec::Multipart(vec![part].into()),
+        source: BodySource::Fields(vec![field].into()),
+    });
+    RequestPlan { body, ..plan("POST", url, "/x") }
+}
+
 #[tokio::test]
 async fn every_kind_of_body_arrives() {
     let part =
@@ -320,4 +333,31 @@ async fn a_value_that_would_change_the_path_never_leaves() {
     let plan = RequestPlan { parameters, ..plan("GET", &server.url, "/orgs/{id}/repos") };
     call(engine(), plan, json!({ "id": "a/b?c#d" })).await.unwrap();
     assert_eq!(server.only().target(), "/orgs/a%2Fb%3Fc%23d/repos");
+}
+
+#[tokio::test]
+async fn a_header_of_every_request_is_the_credential_that_goes_there() {
+    use crate::server::secured;
+    use toolgen_runtime::spec::plan::Placement;
+
+    for (placement, header, value, sent) in [
+        (Placement::Header("X-Key".into()), "x-key", "hunter2hunter2", true),
+        (Placement::Bearer, "Authorization", "Bearer hunter2hunter2", true),
+        (Placement::Basic, "authorization", "Basic hunter2hunter2", true),
+        (Placement::Header("X-Key".into()), "X-Other", "hunter2hunter2", false),
+        (Placement::Query("key".into()), "key", "hunter2hunter2", false),
+    ] {
+        let server = TestServer::start(|_| {
+            crate::server::reply(200, "Content-Type: text/plain\r\n", b"you sent hunter2hunter2")
+        })
+        .await;
+        let plan = secured(plan("GET", &server.url, "/x"), placement.clone());
+        let outcome = call(engine().header(header, value), plan, json!({})).await;
+        if !sent {
+            assert_eq!(outcome.unwrap_err().code(), "missing_credential", "{placement:?}");
+            continue;
+        }
+        assert!(outcome.unwrap().to_text().ends_with("you sent ****"), "{placement:?}");
+        assert_eq!(server.only().header(header), Some(value));
+    }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 use toolgen_runtime::provider::Provider;
+use toolgen_runtime::schema::shape::read::read_document;
 use toolgen_runtime::spec::{Completion, Requirement};
 use toolgen_runtime::wire::{AnswerOptions, WireFormat};
 use toolgen_runtime::{
@@ -164,4 +165,62 @@ fn an_output_schema_is_shown_where_it_fits_under_the_ceiling() {
     assert!(whole["outputSchema"].is_object() && without.get("outputSchema").is_none());
     assert_eq!(without["inputSchema"], whole["inputSchema"]);
     assert_eq!(listed(Some(22_000)), whole);
+}
+
+/// Clients up to revision 2025-11-25 want an object: what is none stands in one, as the official SDKs have it.
+#[tokio::test]
+async fn a_list_or_a_number_is_the_result_of_an_object() {
+    let of = |output: Value| {
+        let (shape, defs) = read_document(&output, &mut Vec::new());
+        ToolSpec { output: Some(shape.into()), defs, ..declared() }
+    };
+    let whole = json!({"type": "integer"});
+    let list =
+        json!({"type": "array", "items": {"$ref": "#/$defs/Row"}, "$defs": {"Row": {"type": "integer"}}});
+    let maybe = json!({"type": ["object", "null"], "properties": {}, "additionalProperties": false});
+    for (output, give, result) in [
+        (&whole, || ToolResult::json(json!(3)), json!(3)),
+        (&list, || ToolResult::json(json!([1, 2])), json!([1, 2])),
+        (&maybe, || ToolResult::json(Value::Null), Value::Null),
+    ] as [(&Value, fn() -> ToolResult, Value); 3]
+    {
+        let (schema, answer) = listed_and_answered(of(output.clone()), give, None).await;
+        judge(&schema, &answer);
+        assert_eq!(
+            (&schema["type"], &schema["required"]),
+            (&json!("object"), &json!(["result"])),
+            "{schema}"
+        );
+        assert_eq!(answer["structuredContent"], json!({ "result": result }));
+        assert_eq!(answer["content"][0]["text"], result.to_string());
+    }
+    // Errors need no structured content, and what is not as declared is one.
+    for give in [|| ToolResult::json(json!(["one"])), || ToolResult::text("rows")] as [fn() -> ToolResult; 2]
+    {
+        let (schema, answer) = listed_and_answered(of(list.clone()), give, None).await;
+        judge(&schema, &answer);
+        assert_eq!((&answer["isError"], answer.get("structuredContent")), (&json!(true), None));
+    }
+    // Objects of several kinds are objects.
+    let either = json!({"anyOf": [{"type": "object", "required": ["a"], "properties": {"a": {}}},
+                                  {"type": "object", "required": ["b"], "properties": {"b": {}}}]});
+    let (schema, answer) = listed_and_answered(of(either), || ToolResult::json(json!({"b": 1})), None).await;
+    judge(&schema, &answer);
+    assert_eq!((&schema["type"], &answer["structuredContent"]), (&json!("object"), &json!({"b": 1})));
+    // A text says all there is.
+    let (schema, answer) =
+        listed_and_answered(of(json!({"type": "string"})), || ToolResult::text("a"), None).await;
+    assert_eq!((&schema, answer.get("structuredContent")), (&Value::Null, None));
+    // A service publishes no schema, and its lists are found at the same place.
+    let service = ToolSpec { output_may_differ: true, ..of(list) };
+    let differs = || ToolResult::json(json!({"rows": []}));
+    for (give, result) in [
+        (|| ToolResult::json(json!([1])), json!([1])),
+        (|| ToolResult::json(json!(["one"])), json!(["one"])),
+        (differs, json!({"rows": []})),
+    ] as [(fn() -> ToolResult, Value); 3]
+    {
+        let (schema, answer) = listed_and_answered(service.clone(), give, None).await;
+        assert_eq!((schema, &answer["structuredContent"]), (Value::Null, &json!({ "result": result })));
+    }
 }

@@ -1,6 +1,7 @@
 //! `call`: calls a tool without generating code.
 
 mod command;
+mod file;
 mod given;
 mod request;
 mod send;
@@ -86,7 +87,7 @@ fn ask(task: &Call, tools: &[&Tool], output: &mut Output) -> io::Result<Outcome>
 
 fn call(task: &Call, tool: &Tool, all: &[&Tool], given: Given, output: &mut Output) -> io::Result<Outcome> {
     let wrong = tool.call.http().and_then(|plan| request::unknown_variable(task, plan));
-    let arguments = match wrong.map_or_else(|| given.for_tool(tool), Err) {
+    let arguments = match wrong.map_or_else(|| given.for_tool(tool, task.requests.max_file), Err) {
         Ok(arguments) => arguments,
         Err(message) => {
             output.complain(&message);
@@ -109,7 +110,8 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], given: Given, output: &mut Outp
 
 /// Says how the arguments of a tool are given.
 fn usage(tool: &Tool) -> String {
-    let takes = value::usage(tool.spec.input.shape(), &tool.spec.defs);
+    let is_file = |name: &str| file::is_one(tool, &[name]);
+    let takes = value::usage(tool.spec.input.shape(), &tool.spec.defs, &is_file);
     format!("`{}` takes {takes}", tool.spec.name.as_str())
 }
 

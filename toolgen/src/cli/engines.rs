@@ -6,12 +6,14 @@ use std::time::Duration;
 use toolgen::Options;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::{
-    CredentialRequest, Credentials, EnvCredentials, HttpEngine, HttpEngineBuilder, OAuth, Retries, Secret,
+    CredentialRequest, Credentials, EnvCredentials, FilesRoot, HttpEngine, HttpEngineBuilder, OAuth, Retries,
+    Secret,
 };
 use toolgen_runtime::engine::mcp::{McpEngine, McpOptions};
 use toolgen_runtime::spec::plan::Placement;
 
 use super::args::Requests;
+use super::output_file::OutputFile;
 
 /// Returns the engines of calls that the user makes, and among them the one of MCP servers, which is to be closed at the
 /// end.
@@ -31,7 +33,13 @@ pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine,
     let mut engine = HttpEngine::builder().credentials(credentials(options)).timeout(timeout);
     // A model may name any file below the folder.
     if let Some(folder) = &requests.files {
-        engine = engine.files_root(folder);
+        engine = engine.files(FilesRoot::new(folder).max_bytes(requests.max_file));
+    }
+    if let Some(folder) = &requests.save {
+        engine = engine.save_with(FilesRoot::new(folder).max_bytes(requests.max_file));
+    }
+    if let Some(file) = &requests.output {
+        engine = engine.save_with(OutputFile::new(file, requests.max_file)).save_all(true);
     }
     engine = engine.private_host_remedy(by_option);
     if let Some(url) = &requests.base_url {
@@ -135,6 +143,13 @@ impl Credentials for Known<'_> {
             Placement::MutualTls if self.requests.identity.is_some() => Some(Secret::new("")),
             _ => self.named.credential(request),
         }
+    }
+
+    fn is_sent_otherwise(&self, request: &CredentialRequest<'_>) -> bool {
+        let name = request.placement.header();
+        let given =
+            |name: &str| self.requests.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+        name.is_some_and(given)
     }
 
     fn remedy(&self, request: &CredentialRequest<'_>) -> String {

@@ -2,22 +2,30 @@
 
 use crate::base::frozen::List;
 use crate::schema::shape::decode::{ArgumentProblem, result_problems};
-use crate::schema::shape::{Def, Kind, Schema, resolved};
+use crate::schema::shape::{Def, Kind, Schema, Shape, resolved};
 use crate::spec::ToolSpec;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// The structured result that a tool declares: an object of this schema, as MCP's `outputSchema` has it.
+/// The structured result that a tool declares, as MCP's `outputSchema` has it: an object.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StructuredOutput {
-    /// The schema.
+    /// The schema of the result as the tool gives it.
     pub schema: Schema,
     /// The shapes the schema refers to, sorted by name.
     pub defs: List<Def>,
     /// Whether results may differ from the schema, see [`ToolSpec::output_may_differ`].
     pub may_differ: bool,
+    /// Whether the result is no object, and so stands in one, as its [`RESULT`].
+    pub wrapped: bool,
 }
+
+/// The field of a structured result that is no object, as the official SDKs of MCP name it.
+pub const RESULT: &str = "result";
+
+/// How many unions in each other are looked into: one may contain itself.
+const MAX_UNIONS: usize = 4;
 
 impl StructuredOutput {
     /// Returns all problems of a result; empty if it is as declared.
@@ -25,19 +33,64 @@ impl StructuredOutput {
     pub fn problems(&self, result: &Value) -> Vec<ArgumentProblem> {
         result_problems(result, &self.schema, &self.defs)
     }
+
+    /// Returns a result as the object that it is in `structuredContent`.
+    #[must_use]
+    pub fn as_object(&self, result: Value) -> Value {
+        if self.wrapped { json!({ RESULT: result }) } else { result }
+    }
+
+    /// Returns the schema of that object, of the schema of the result as JSON Schema.
+    #[must_use]
+    pub fn object_schema(&self, mut result: Value) -> Value {
+        if !self.wrapped {
+            if let Value::Object(schema) = &mut result {
+                // References to objects and unions of them have no `type` of their own.
+                schema.entry("type").or_insert_with(|| Value::from("object"));
+            }
+            return result;
+        }
+        // References start at the root.
+        let defs = result.as_object_mut().and_then(|schema| schema.remove("$defs"));
+        let mut schema = json!({ "type": "object", "properties": { RESULT: result }, "required": [RESULT] });
+        if let Some(defs) = defs {
+            schema["$defs"] = defs;
+        }
+        schema
+    }
 }
 
 impl ToolSpec {
-    /// Returns the structured result that the tool declares, if its [`output`](Self::output) is an object: revision
-    /// 2025-11-25 of MCP allows no other.
+    /// Returns the structured result that the tool declares. A text is none, nor is anything of which nothing is known: what
+    /// the model reads says it all.
     #[must_use]
     pub fn structured_output(&self) -> Option<StructuredOutput> {
         let schema = self.output.as_ref()?;
-        let is_object = matches!(resolved(schema, &self.defs)?.kind, Kind::Object(_));
-        is_object.then(|| StructuredOutput {
+        let unstructured =
+            |kind: &Kind| matches!(kind, Kind::String(_) | Kind::Null | Kind::Any | Kind::Never);
+        if unstructured(&resolved(schema, &self.defs)?.kind) {
+            return None;
+        }
+        Some(StructuredOutput {
             schema: schema.clone(),
             defs: self.defs.clone(),
             may_differ: self.output_may_differ,
+            wrapped: !is_object(schema, &self.defs, MAX_UNIONS),
         })
+    }
+}
+
+/// Whether all values of a shape are objects.
+fn is_object(shape: &Shape, defs: &List<Def>, depth: usize) -> bool {
+    let Some(own) = resolved(shape, defs).filter(|own| !own.nullable && !shape.nullable) else {
+        return false;
+    };
+    match &own.kind {
+        Kind::Object(_) => true,
+        Kind::Union(union) if depth > 0 => {
+            !union.variants.is_empty() && union.variants.iter().all(|one| is_object(one, defs, depth - 1))
+        }
+        Kind::All(all) if depth > 0 => all.iter().any(|one| is_object(one, defs, depth - 1)),
+        _ => false,
     }
 }

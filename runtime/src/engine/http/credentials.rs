@@ -37,6 +37,13 @@ pub trait Credentials: fmt::Debug + Send + Sync {
     /// else.
     fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret>;
 
+    /// Whether the request gets the credential from elsewhere, so that none is added: a header that the program sends with
+    /// every request, perhaps.
+    fn is_sent_otherwise(&self, request: &CredentialRequest<'_>) -> bool {
+        let _ = request;
+        false
+    }
+
     /// Returns what to do so that there is a credential, for the error of a call that needs it: `set the environment
     /// variable …`.
     fn remedy(&self, request: &CredentialRequest<'_>) -> String {
@@ -251,6 +258,7 @@ fn collect<'a>(
         let usable = |secret: &Secret| !secret.expose().chars().any(char::is_control);
         match credentials.credential(&request).filter(usable) {
             Some(secret) => found.push((scheme, secret)),
+            None if credentials.is_sent_otherwise(&request) => {}
             None => missing.push(MissingCredential {
                 scheme: scheme.id.as_str().to_owned(),
                 env: scheme.env.as_str().to_owned(),

@@ -14,6 +14,7 @@ use super::known::{Known, Tokens};
 use super::pages;
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 use super::response::{self, Limits};
+use super::save::Saving;
 use super::send::Sending;
 use super::sequence::declared_events;
 use super::settings::HttpEngineBuilder;
@@ -150,8 +151,15 @@ impl HttpEngine {
     /// Returns the request of a call without its credentials.
     fn unproven(&self, plan: &RequestPlan, arguments: &Value) -> Result<HttpRequest, Vec<RequestProblem>> {
         let mut request = build(plan, arguments, &self.options())?;
-        for secret in self.inner.settings.secrets() {
+        let settings = &self.inner.settings;
+        let schemes = plan.security.iter().flat_map(|one| &one.schemes);
+        let sent = schemes.filter_map(|scheme| settings.header_of(&scheme.placement));
+        for secret in settings.secrets().chain(sent) {
             request.credentials.hide(secret);
+            // The word before a token says what it is.
+            if let Some((_, token)) = secret.split_once(' ') {
+                request.credentials.hide(token.trim());
+            }
         }
         Ok(request)
     }
@@ -238,7 +246,7 @@ impl HttpEngine {
     }
 
     /// Returns how much of an answer of a tool is read.
-    pub(super) fn limits<'t>(&self, tool: &'t Tool) -> Limits<'t> {
+    pub(super) fn limits<'t>(&'t self, tool: &'t Tool) -> Limits<'t> {
         Limits {
             bytes: self.inner.settings.max_bytes,
             media_bytes: self.inner.settings.max_media_bytes,
@@ -247,6 +255,12 @@ impl HttpEngine {
             answer: tool.call.http().and_then(|plan| plan.answer.as_ref()),
             told: tool.call.http().map_or(&[], |plan| &*plan.headers),
             events: declared_events(tool),
+            saving: self
+                .inner
+                .settings
+                .saves
+                .as_ref()
+                .map(|place| Saving { place, all: self.inner.settings.saves_all }),
         }
     }
 

@@ -21,6 +21,14 @@ pub(super) struct Known<'a> {
 }
 
 impl HttpEngineBuilder {
+    /// Returns the value of the header that the program sends with every request where a credential of this placement
+    /// goes.
+    pub(super) fn header_of(&self, placement: &Placement) -> Option<&str> {
+        let name = placement.header()?;
+        let found = self.headers.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        Some(&found.1)
+    }
+
     /// Returns what gets the tokens of a scheme, if the engine gets them itself.
     pub(super) fn oauth_of(&self, scheme: &str) -> Option<&OAuth> {
         self.oauth.iter().find(|(known, _)| known == scheme).map(|(_, oauth)| oauth)
@@ -38,6 +46,10 @@ impl Credentials for Known<'_> {
             Placement::MutualTls if self.settings.identity.is_some() => Some(Secret::new("")),
             _ => self.settings.credentials.credential(request),
         }
+    }
+
+    fn is_sent_otherwise(&self, request: &CredentialRequest<'_>) -> bool {
+        self.settings.header_of(request.placement).is_some()
     }
 
     fn remedy(&self, request: &CredentialRequest<'_>) -> String {

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::body::{File, with_charset};
+use super::body::{File, in_charset, with_charset};
 use super::files::Files;
-use super::request::{RequestProblem, content};
+use super::request::{RequestProblem, RequestProblemKind, content};
 use super::style;
 use crate::spec::plan::{Encoding, Part};
 
@@ -23,9 +23,9 @@ pub(super) fn parts(
     plans: &[Part],
     files: &dyn Files,
 ) -> Result<Vec<Piece>, RequestProblem> {
-    let mut pieces = Vec::new();
+    let mut pieces: Vec<Piece> = Vec::new();
     for (name, value) in fields {
-        let plan = plans.iter().find(|plan| plan.name == name.as_str());
+        let plan = Part::of(plans, name);
         match (value, plan.and_then(|plan| plan.encoding.as_ref())) {
             (Value::Null, _) => {}
             (value, Some(Encoding::Style { style, explode, .. })) => {
@@ -36,12 +36,23 @@ pub(super) fn parts(
             (Value::Array(items), _) => {
                 for item in items.iter().filter(|item| !item.is_null()) {
                     pieces.push(piece(name, item, plan, files)?);
+                    small_enough(&pieces, files)?;
                 }
             }
             (value, _) => pieces.push(piece(name, value, plan, files)?),
         }
+        small_enough(&pieces, files)?;
     }
     Ok(pieces)
+}
+
+/// Refuses files that are too many for the memory: each is read whole.
+fn small_enough(pieces: &[Piece], files: &dyn Files) -> Result<(), RequestProblem> {
+    let all = pieces.iter().filter(|piece| piece.filename.is_some());
+    let size: u64 = all.map(|piece| piece.content.len() as u64).sum();
+    let Some(last) = pieces.last().filter(|_| size > files.most()) else { return Ok(()) };
+    let message = format!("the files of the request have more than {} bytes together", files.most());
+    Err(RequestProblem::new(RequestProblemKind::File, last.name.as_str(), message))
 }
 
 fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> Result<Piece, RequestProblem> {
@@ -65,7 +76,8 @@ fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> R
     let text = content(value, media_type);
     let content_type =
         if media_type.starts_with("text/") { with_charset(media_type, &text) } else { media_type.to_owned() };
-    Ok(Piece { name: name.to_owned(), filename: None, content_type, content: text.into_bytes() })
+    let content = in_charset(name, &content_type, text)?.as_bytes().to_vec();
+    Ok(Piece { name: name.to_owned(), filename: None, content_type, content })
 }
 
 /// Returns a boundary that depends only on the content and does not occur in it.

@@ -10,14 +10,15 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::request::{HttpRequest, is_json, is_json_lines};
-use super::sequence::{EventData, Sequence};
+use super::save::{self, Saving};
+use super::sequence::{EventData, Sequence, events};
 use super::transport::Reply;
 use super::{charset, xml};
 use crate::base::frozen::Text;
 use crate::base::media_type::{essence, is_xml};
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
-use crate::spec::plan::{Xml, is_secret_header};
+use crate::spec::plan::{Xml, is_secret_header, is_surely_bytes};
 
 /// The longest header that a model is told, in bytes; a part of one is of no use.
 const MAX_HEADER: usize = 1024;
@@ -42,6 +43,8 @@ pub(super) struct Limits<'p> {
     pub(super) answer: Option<&'p Xml>,
     /// What the data of events is, if the structured result is a list of them.
     pub(super) events: Option<EventData>,
+    /// Where the body is saved.
+    pub(super) saving: Option<Saving<'p>>,
 }
 
 /// The kind of a body, as a model sees it.
@@ -52,7 +55,7 @@ enum Kind {
     Image,
     Audio,
     Binary,
-    /// The server does not say; the bytes decide.
+    /// What the server says does not tell; the bytes decide.
     Unknown,
 }
 
@@ -60,6 +63,15 @@ enum Kind {
 pub(super) struct Read {
     pub(super) bytes: Vec<u8>,
     pub(super) truncated: bool,
+    /// What came with the last of it and had no room.
+    pub(super) rest: Vec<u8>,
+}
+
+impl Read {
+    /// A body that was read before.
+    fn of(bytes: Vec<u8>, truncated: bool) -> Read {
+        Read { bytes, truncated, rest: Vec::new() }
+    }
 }
 
 /// Returns the result of a call: the body as content, the rest in the details.
@@ -75,10 +87,23 @@ pub(super) async fn result(
     let kind = kind(&content_type, response.headers().contains_key(CONTENT_ENCODING));
     let limit = if matches!(kind, Kind::Image | Kind::Audio) { limits.media_bytes } else { limits.bytes };
     let until = if kind == Kind::Events { limits.stream_until } else { None };
-    let read = read(&mut response, limit, until).await?;
+    let mut read = read(&mut response, limit, until).await?;
     let mut truncated = read.truncated;
 
     let url = request.redacted_url();
+    let is_text = is_text(kind, &read);
+    let wanted = |saving: &Saving<'_>| saving.all || !is_text || (truncated && kind != Kind::Events);
+    let saving = limits.saving.filter(|saving| status.is_success() && wanted(saving));
+    let saved = match saving {
+        Some(saving) => {
+            let mut first = read.bytes.clone();
+            first.append(&mut read.rest);
+            let from = final_url.as_ref().map(|url| request.credentials.redact_url(url.as_str()));
+            let named = save::named(request, response.headers(), from.as_deref().unwrap_or(&url));
+            Some(save::body(saving, request, (&mut response, truncated), first, named, until).await?)
+        }
+        None => None,
+    };
     let mut head = format!("{} {url} → {}", request.method, status.as_u16());
     if status.is_success() {
         tell(&headers, limits.told, &mut head);
@@ -91,7 +116,7 @@ pub(super) async fn result(
         Ok(Some(json)) => {
             let (json, cut) = fitting(json, limit);
             truncated |= cut;
-            let read = Read { bytes: json.to_string().into_bytes(), truncated };
+            let read = Read::of(json.to_string().into_bytes(), truncated);
             content(request, &head, &url, "application/json", Kind::Text, read, limit)
         }
         Err(why) => {
@@ -124,6 +149,9 @@ pub(super) async fn result(
         details["unread"] = why.into();
     }
     result.details = details;
+    if let Some(saved) = saved {
+        save::tell(&mut result, &head, is_text, saved);
+    }
     Ok(result)
 }
 
@@ -200,16 +228,16 @@ pub(super) async fn read(
         let chunk = match until {
             Some(until) => match timeout_at(until, response.chunk()).await {
                 Ok(chunk) => chunk?,
-                Err(_) => return Ok(Read { bytes, truncated: true }),
+                Err(_) => return Ok(Read::of(bytes, true)),
             },
             None => response.chunk().await?,
         };
-        let Some(chunk) = chunk else { return Ok(Read { bytes, truncated: false }) };
+        let Some(chunk) = chunk else { return Ok(Read::of(bytes, false)) };
         // One byte more than is kept shows whether a body just fits.
         let room = limit.saturating_sub(bytes.len());
         bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
         if chunk.len() > room {
-            return Ok(Read { bytes, truncated: true });
+            return Ok(Read { bytes, truncated: true, rest: chunk[room..].to_vec() });
         }
     }
 }
@@ -228,8 +256,6 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
     if still_encoded {
         // The client has removed the header of every encoding it understands.
         Kind::Binary
-    } else if essence.is_empty() {
-        Kind::Unknown
     } else if essence == "text/event-stream" {
         Kind::Events
     } else if essence.starts_with("text/")
@@ -244,8 +270,21 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
         Kind::Image
     } else if essence.starts_with("audio/") {
         Kind::Audio
-    } else {
+    } else if is_surely_bytes(&essence) {
         Kind::Binary
+    } else if charset::is_named(content_type) {
+        Kind::Text
+    } else {
+        Kind::Unknown
+    }
+}
+
+/// Whether a model is shown the body as a text.
+fn is_text(kind: Kind, read: &Read) -> bool {
+    match kind {
+        Kind::Text | Kind::Events => true,
+        Kind::Unknown => charset::is_utf8(&read.bytes, read.truncated),
+        _ => read.bytes.is_empty(),
     }
 }
 
@@ -258,12 +297,8 @@ fn content(
     read: Read,
     limit: usize,
 ) -> ToolResult {
-    let Read { bytes, truncated } = read;
-    let is_text = match kind {
-        Kind::Text | Kind::Events => true,
-        Kind::Unknown => charset::is_utf8(&bytes, truncated),
-        _ => bytes.is_empty(),
-    };
+    let is_text = is_text(kind, &read);
+    let Read { bytes, truncated, .. } = read;
     if is_text {
         let mut decoded = charset::decode(&bytes, content_type, truncated);
         if truncated {
@@ -297,27 +332,6 @@ fn content(
     })
 }
 
-/// Returns the data of the events of a stream, one per line (WHATWG HTML, "Interpreting an event stream"). An event
-/// that was cut off is left out.
-fn events(stream: &str, truncated: bool) -> String {
-    let (mut events, mut data): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
-    let stream = stream.replace("\r\n", "\n").replace('\r', "\n");
-    for line in stream.split('\n') {
-        if line.is_empty() {
-            if !data.is_empty() {
-                events.push(std::mem::take(&mut data).join("\n"));
-            }
-        } else if let Some(value) = line.strip_prefix("data:") {
-            data.push(value.strip_prefix(' ').unwrap_or(value));
-        }
-    }
-    // Servers omit the empty line at the end; the event is complete only if the end was seen.
-    if !data.is_empty() && !truncated {
-        events.push(data.join("\n"));
-    }
-    events.join("\n")
-}
-
 pub(super) fn header(headers: &HeaderMap, name: &str) -> String {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
 }
@@ -345,14 +359,6 @@ pub(super) fn stream_until(started: Instant, limit: Option<Duration>) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn events_are_joined() {
-        let stream = ": hello\r\nevent: a\r\ndata: 1\r\n\r\ndata:2\rdata: 3\r\rid: 4\n\ndata: {\"k\"";
-        assert_eq!(events(stream, false), "1\n2\n3\n{\"k\"");
-        assert_eq!(events(stream, true), "1\n2\n3");
-        assert_eq!(events("data: a", true), "");
-    }
 
     #[test]
     fn types_are_told_apart() {

@@ -174,9 +174,38 @@ fn item(event: sse::Event, data: EventData) -> Option<Value> {
     Some(item)
 }
 
+/// Returns the data of the events of a stream, one per line (WHATWG HTML, "Interpreting an event stream"). An event
+/// that was cut off is left out.
+pub(super) fn events(stream: &str, truncated: bool) -> String {
+    let (mut events, mut data): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
+    let stream = stream.replace("\r\n", "\n").replace('\r', "\n");
+    for line in stream.split('\n') {
+        if line.is_empty() {
+            if !data.is_empty() {
+                events.push(std::mem::take(&mut data).join("\n"));
+            }
+        } else if let Some(value) = line.strip_prefix("data:") {
+            data.push(value.strip_prefix(' ').unwrap_or(value));
+        }
+    }
+    // Servers omit the empty line at the end; the event is complete only if the end was seen.
+    if !data.is_empty() && !truncated {
+        events.push(data.join("\n"));
+    }
+    events.join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn events_are_joined() {
+        let stream = ": hello\r\nevent: a\r\ndata: 1\r\n\r\ndata:2\rdata: 3\r\rid: 4\n\ndata: {\"k\"";
+        assert_eq!(events(stream, false), "1\n2\n3\n{\"k\"");
+        assert_eq!(events(stream, true), "1\n2\n3");
+        assert_eq!(events("data: a", true), "");
+    }
 
     /// Reads a body in pieces of every size, and returns the items of each.
     fn read(content_type: &str, data: EventData, body: &str) -> Result<Vec<Value>, String> {

@@ -38,6 +38,9 @@ pub struct HttpEngineBuilder {
     pub(super) max_media_bytes: usize,
     pub(super) max_typed_bytes: usize,
     pub(super) files: Arc<dyn Files>,
+    /// Where answers are saved.
+    pub(super) saves: Option<Arc<dyn Files>>,
+    pub(super) saves_all: bool,
     pub(super) headers: Headers,
     pub(super) user_agent: String,
     pub(super) system_proxy: bool,
@@ -112,6 +115,8 @@ impl HttpEngineBuilder {
             max_media_bytes: MAX_MEDIA_BYTES,
             max_typed_bytes: MAX_TYPED_BYTES,
             files: Arc::new(NoFiles),
+            saves: None,
+            saves_all: false,
             headers: Headers::default(),
             user_agent: concat!("toolgen-runtime/", env!("CARGO_PKG_VERSION")).to_owned(),
             system_proxy: false,
@@ -214,6 +219,29 @@ impl HttpEngineBuilder {
     #[must_use]
     pub fn files(mut self, files: impl Files + 'static) -> Self {
         self.files = Arc::new(files);
+        self
+    }
+
+    /// Writes answers to this directory that a model cannot be shown as a whole: bytes, and texts that are too long. The model
+    /// gets the name of the file, its media type, size and digest in place of Base64. No file is replaced, and one that is
+    /// not whole is removed. [`FilesRoot`] has limits. If the directory is that of [`files_root`](Self::files_root), too, a
+    /// model can send what it got.
+    #[must_use]
+    pub fn save_to(self, root: impl Into<PathBuf>) -> Self {
+        self.save_with(FilesRoot::new(root))
+    }
+
+    /// Sets another place that takes answers, as [`save_to`](Self::save_to) does.
+    #[must_use]
+    pub fn save_with(mut self, files: impl Files + 'static) -> Self {
+        self.saves = Some(Arc::new(files));
+        self
+    }
+
+    /// Sets whether the body of each success is saved, also of those that a model can be shown; the default is no.
+    #[must_use]
+    pub fn save_all(mut self, all: bool) -> Self {
+        self.saves_all = all;
         self
     }
 

@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use clap::{Arg, Command, value_parser};
 
 use super::requests::with_requests;
-use super::{flag, format, with_options};
+use super::{flag, format, path, with_options};
 
 const ARGUMENTS: &str = "Arguments by their names, typed by the schema of the tool:
   name=Ada limit=10 dry=true     a text, a number, a boolean; a text stays one, whatever it looks like
   tags=a,b or tags=a tags=b      a list; texts with commas are given as JSON: tags='[\"a,b\"]'
   owner.name=Ada owner.age=36    an object, by its parts; or as JSON: owner='{\"name\": \"Ada\"}'
-  text=@notes.md, text=@-        what is in a file, or on the standard input; text=@@ada is the text `@ada`";
+  text=@notes.md, text=@-        what is in a file, or on the standard input; text=@@ada is the text `@ada`
+  photo=@cat.png                 a file to send, under its name, and as photo.content_type=image/png if that is given; a
+                                 list of files: files=@a.png files=@b.png";
 
 pub(super) fn command() -> Command {
     with_options(with_requests(
@@ -36,6 +38,10 @@ pub(super) fn command() -> Command {
             .after_help(ARGUMENTS)
             .arg(format())
             .arg(flag("dry-run", "Print the request or the command as JSON, run nothing"))
+            .arg(
+                path("output", "FILE", "Write the body of the answer to this file, which must not exist, or to the standard output: `-`")
+                    .conflicts_with_all(["save", "dry-run"]),
+            )
             .arg(flag("show-secrets", "Do not replace secrets by `****` in a dry run")),
     ))
     // Who calls is who names the files.

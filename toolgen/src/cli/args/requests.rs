@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, ArgMatches, Command, value_parser};
+use toolgen_runtime::engine::http::MAX_FILE;
 
 use super::selection::{private_hosts, variables};
 use super::{option, pairs, path};
@@ -21,6 +22,12 @@ pub(in super::super) struct Requests {
     pub(in super::super) identity: Option<(PathBuf, PathBuf)>,
     /// The folder below which files are read that arguments name; `None`: no file is read.
     pub(in super::super) files: Option<PathBuf>,
+    /// The folder that answers are written to; `None`: none is.
+    pub(in super::super) save: Option<PathBuf>,
+    /// The file that the one answer is written to, or `-`; `None`: it is shown.
+    pub(in super::super) output: Option<PathBuf>,
+    /// The most bytes of a file that is sent or written.
+    pub(in super::super) max_file: u64,
     /// How often a request is repeated.
     pub(in super::super) retries: u32,
     /// How long a call may take, in seconds.
@@ -51,6 +58,16 @@ pub(super) fn with_requests(command: Command) -> Command {
         .arg(path("client-cert", "FILE", "The client's certificate, as PEM").requires("client-key"))
         .arg(path("client-key", "FILE", "The key of the client's certificate, as PEM").requires("client-cert"))
         .arg(path("files", "FOLDER", "Read the files that arguments name below this folder; without one, none is read"))
+        .arg(path(
+            "save",
+            "FOLDER",
+            "Write answers that are bytes, and texts that are too long, to this folder, and show their names, sizes and digests",
+        ))
+        .arg(
+            option("max-file", "BYTES", "How long a file is at most that is sent or written")
+                .default_value("67108864")
+                .value_parser(value_parser!(u64).range(1..)),
+        )
         .arg(
             option("retries", "NUMBER", "How often a request is repeated that may be repeated")
                 .default_value("2")
@@ -80,6 +97,9 @@ pub(super) fn requests(matches: &ArgMatches) -> Result<Requests, String> {
         oauth: pairs(matches, "oauth", ("SCHEME", "TOKEN_URL"))?,
         identity: file("client-cert").zip(file("client-key")),
         files: file("files"),
+        save: file("save"),
+        output: None,
+        max_file: matches.get_one("max-file").copied().unwrap_or(MAX_FILE),
         retries: matches.get_one("retries").copied().unwrap_or(2),
         timeout: matches.get_one("timeout").copied().unwrap_or(30),
     })

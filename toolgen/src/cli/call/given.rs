@@ -5,11 +5,13 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::Value;
 use toolgen::Tool;
 use toolgen_runtime::List;
 use toolgen_runtime::schema::shape::{Def, Kind, Shape};
 
+use super::file;
 use super::value::{Takes, field};
 
 /// The arguments as they are given.
@@ -32,7 +34,7 @@ pub(super) fn read(words: &[String]) -> Result<Given, String> {
     if let [one] = words {
         if one == "-" || one.starts_with('@') {
             let path = one.strip_prefix('@').unwrap_or(one);
-            return String::from_utf8(bytes(path)?).map(Given::Json).map_err(|_| no_text(path));
+            return String::from_utf8(bytes(path, u64::MAX)?).map(Given::Json).map_err(|_| no_text(path));
         }
         if pair(one).is_none() {
             let is_json = one.trim().is_empty() || one.trim_start().starts_with(['{', '[', '"']);
@@ -61,14 +63,23 @@ pub(super) fn pair(word: &str) -> Option<(&str, &str)> {
     is_name.then_some((name, value))
 }
 
-/// Reads a file; `-` is the standard input.
-fn bytes(path: &str) -> Result<Vec<u8>, String> {
-    if path == "-" {
-        let mut bytes = Vec::new();
-        let read = io::stdin().read_to_end(&mut bytes);
-        return read.map(|_| bytes).map_err(|error| format!("the standard input cannot be read: {error}"));
+/// Reads a file of at most this many bytes; `-` is the standard input.
+pub(super) fn bytes(path: &str, most: u64) -> Result<Vec<u8>, String> {
+    let (mut bytes, wanted) = (Vec::new(), most.saturating_add(1));
+    let read = match path {
+        "-" => {
+            let read = io::stdin().take(wanted).read_to_end(&mut bytes);
+            read.map_err(|error| format!("the standard input cannot be read: {error}"))
+        }
+        path => {
+            let read = fs::File::open(path).and_then(|file| file.take(wanted).read_to_end(&mut bytes));
+            read.map_err(|error| format!("{path}: {error}"))
+        }
+    };
+    match read?.try_into().unwrap_or(u64::MAX) > most {
+        true => Err(format!("{path}: the file is larger than {most} bytes (`--max-file`)")),
+        false => Ok(bytes),
     }
-    fs::read(path).map_err(|error| format!("{path}: {error}"))
 }
 
 fn no_text(path: &str) -> String {
@@ -82,7 +93,7 @@ impl Given {
     /// # Errors
     ///
     /// A word that is no argument, a name that is given twice and is no list, or a file that cannot be read.
-    pub(super) fn for_tool(self, tool: &Tool) -> Result<Value, String> {
+    pub(super) fn for_tool(self, tool: &Tool, most: u64) -> Result<Value, String> {
         let pairs = match self {
             Given::Json(text) => return Ok(Value::String(text)),
             Given::Word(word) => return Err(wrong(&word, tool)),
@@ -91,6 +102,13 @@ impl Given {
         let mut arguments = Members::default();
         for (name, value) in pairs {
             let (path, shape) = place(tool.spec.input.shape(), &name, &tool.spec.defs);
+            if file::is_one(tool, &path) {
+                let takes = Takes::of(shape, &tool.spec.defs);
+                if let Some(file) = file::given(&name, &value, takes.text, most)? {
+                    arguments.put_file(&path, &name, file, takes.lists_alone())?;
+                    continue;
+                }
+            }
             arguments.put(&path, &name, &value, shape, &tool.spec.defs)?;
         }
         Ok(Value::String(arguments.json()))
@@ -136,10 +154,10 @@ fn place<'n, 's>(root: &'s Shape, name: &'n str, defs: &'s List<Def>) -> (Vec<&'
 
 /// An object whose members are JSON texts, lists that grow, or objects.
 #[derive(Debug, Default)]
-struct Members(Vec<(String, Member)>);
+pub(super) struct Members(pub(super) Vec<(String, Member)>);
 
 #[derive(Debug)]
-enum Member {
+pub(super) enum Member {
     Value(String),
     List(Vec<String>),
     Object(Members),
@@ -187,6 +205,33 @@ impl Members {
         Ok(())
     }
 
+    /// Adds the fields of a file, beside others of them that are given by themselves, or as one more of a list.
+    fn put_file(&mut self, path: &[&str], name: &str, file: Members, is_list: bool) -> Result<(), String> {
+        let Some((first, rest)) = path.split_first() else { return Ok(()) };
+        let at = self.0.iter().position(|(known, _)| known == first).unwrap_or(self.0.len());
+        if at == self.0.len() {
+            let empty = match is_list && rest.is_empty() {
+                true => Member::List(Vec::new()),
+                false => Member::Object(Members::default()),
+            };
+            self.0.push(((*first).to_owned(), empty));
+        }
+        match &mut self.0[at].1 {
+            Member::Object(members) if !rest.is_empty() => members.put_file(rest, name, file, is_list),
+            Member::List(files) if rest.is_empty() => {
+                files.push(file.json());
+                Ok(())
+            }
+            Member::Object(members)
+                if members.0.iter().all(|(key, _)| file.0.iter().all(|(new, _)| key != new)) =>
+            {
+                members.0.extend(file.0);
+                Ok(())
+            }
+            _ => Err(format!("`{name}` is given twice")),
+        }
+    }
+
     fn json(&self) -> String {
         let members = self.0.iter().map(|(name, member)| {
             let value = match member {
@@ -207,9 +252,9 @@ fn content(name: &str, word: &str, takes: &Takes<'_>) -> Result<String, String> 
         return Ok(path.to_owned());
     }
     let told = |why| format!("`{name}`: {why}; a text that begins with `@` is written {name}=@{word}");
-    let bytes = bytes(path).map_err(told)?;
+    let bytes = bytes(path, u64::MAX).map_err(told)?;
     if takes.base64 {
-        return Ok(base64::engine::general_purpose::STANDARD.encode(bytes));
+        return Ok(if takes.of_urls { URL_SAFE_NO_PAD.encode(bytes) } else { STANDARD.encode(bytes) });
     }
     let text = String::from_utf8(bytes).map_err(|_| told(no_text(path)))?;
     Ok(if takes.text { text } else { text.trim().to_owned() })

@@ -35,7 +35,8 @@ pub(super) fn build(
     arguments: &Value,
     output: &mut Output,
 ) -> Result<HttpRequest, String> {
-    let files = task.requests.files.as_ref().map(FilesRoot::new);
+    let most = task.requests.max_file;
+    let files = task.requests.files.as_ref().map(|folder| FilesRoot::new(folder).max_bytes(most));
     let mut options = BuildOptions {
         base_url: task.requests.base_url.as_deref(),
         server_variables: &task.requests.server_variables,

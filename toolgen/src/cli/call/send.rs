@@ -17,6 +17,7 @@ use super::super::args::Call;
 use super::super::compile::needs_program;
 use super::super::engines::engines;
 use super::super::output::Output;
+use super::super::output_file::is_standard;
 use super::{request, usage};
 
 /// Calls the tool and prints its result. A response that reports an error is a problem, too.
@@ -35,6 +36,10 @@ pub(super) fn run(
             "`{name}` cannot be called from here: {why}; `cargo toolgen test` calls it in a world that only pretends"
         ));
         return Ok(Outcome::Problems);
+    }
+    if let Some(why) = no_output(task, tool) {
+        output.complain(&why);
+        return Ok(Outcome::Usage);
     }
     output.progress(&format!("calling {}", tool.spec.name.as_str()));
     match call(task, tool, all, arguments) {
@@ -93,7 +98,44 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
     })
 }
 
+/// Says why the answer of a tool cannot be written where it shall be.
+fn no_output(task: &Call, tool: &Tool) -> Option<String> {
+    let path = task.requests.output.as_deref()?;
+    if tool.call.http().is_none() {
+        let name = tool.spec.name.as_str();
+        return Some(format!("`--output` takes the body of an answer, and `{name}` is no request"));
+    }
+    if is_standard(path) {
+        let both = "the standard output takes the body of the answer (`--output -`), so `--format json` has no place";
+        return task.selection.json.then(|| both.to_owned());
+    }
+    // The call may change something, and is not made in vain.
+    let taken = path.symlink_metadata().is_ok();
+    taken.then(|| format!("{}: there is such a file already, and it is not replaced", path.display()))
+}
+
 fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Outcome> {
+    let refused = result.details.get("ok") == Some(&Value::Bool(false)) || result.is_error();
+    let not_saved = task.requests.output.is_some() && result.details.get("saved").is_none();
+    let outcome = if refused || not_saved { Outcome::Problems } else { Outcome::Fine };
+    if let Some(path) = task.requests.output.as_deref().filter(|_| !task.selection.json) {
+        let texts = result.content.iter().filter_map(|content| match content {
+            Content::Text(text) => Some(text.trim_end()),
+            _ => None,
+        });
+        let texts: Vec<&str> = texts.collect();
+        if !not_saved {
+            let head = texts.first().and_then(|text| text.lines().next()).unwrap_or_default();
+            let note = texts.last().and_then(|text| text.lines().last()).unwrap_or_default();
+            output.note(&format!("{head} {note}"));
+            return Ok(outcome);
+        }
+        if is_standard(path) {
+            // What is no body of a success is not taken for one.
+            output.complain(&texts.join("\n"));
+            return Ok(outcome);
+        }
+    }
     if task.selection.json {
         output.json(&result.to_json())?;
         output.line("")?;
@@ -108,6 +150,5 @@ fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Out
             }
         }
     }
-    let refused = result.details.get("ok") == Some(&Value::Bool(false));
-    Ok(if refused || result.is_error() { Outcome::Problems } else { Outcome::Fine })
+    Ok(outcome)
 }

@@ -1,5 +1,7 @@
 //! Chooses among media types, and decides how a value is written.
 
+use toolgen_runtime::spec::plan::is_surely_bytes;
+
 /// The ways to write a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
@@ -62,6 +64,21 @@ pub(super) fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
+/// Returns the first type of a list that is no range, or that of any bytes.
+pub(super) fn first_definite(listed: &str) -> &str {
+    let mut all = listed.split(',').map(str::trim);
+    all.find(|one| !one.is_empty() && !one.contains('*')).unwrap_or(BYTES)
+}
+
+/// Whether each type of a list may hold a text: all may of which it is not known that they are bytes, such as
+/// `application/jwt`.
+pub(super) fn may_be_texts(listed: &str) -> bool {
+    listed.split(',').all(|one| !is_surely_bytes(&essence(one)))
+}
+
+/// The media type of any bytes.
+pub(super) const BYTES: &str = "application/octet-stream";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +110,23 @@ mod tests {
             ("", Kind::Binary),
         ] {
             assert_eq!(kind(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_surely_bytes_is_no_text() {
+        for bytes in
+            ["image/png", "image/*", "application/pdf", "text/plain, audio/mpeg", "application/vnd.ms-excel"]
+        {
+            assert!(!may_be_texts(bytes), "{bytes}");
+        }
+        for text in [
+            "application/octet-stream",
+            "application/sdp",
+            "image/svg+xml",
+            "application/jwt, application/jose",
+        ] {
+            assert!(may_be_texts(text), "{text}");
         }
     }
 }

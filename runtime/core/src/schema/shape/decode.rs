@@ -3,8 +3,9 @@
 //! Arguments are checked first, and then converted to the form the tool takes. Both steps agree with JSON Schema
 //! 2020-12 on the plain rendering of the shape, with these deliberate differences:
 //!
-//! - `format` is an annotation and not checked. Nor are, of the rules in [`Kind::Raw`](super::Kind::Raw), references that the tree
-//!   does not follow, and what a rule asks if the answer is not known for sure.
+//! - `format` is checked for the ranges of integers (`int32`, `uint64` and their like), and otherwise an annotation. An integer
+//!   beyond 64 bits is refused, since no [`Value`] holds it as it is. Not checked are, of the rules in [`Kind::Raw`](super::Kind::Raw), references
+//!   that the tree does not follow, and what a rule asks if the answer is not known for sure.
 //! - Patterns that do not parse are ignored, and so are patterns on texts of more than 2,000 bytes, or fewer if the
 //!   pattern nests repetitions: matching backtracks, and a hostile text must not stop the program. For the same reason
 //!   a value is refused that takes too many steps to be checked.

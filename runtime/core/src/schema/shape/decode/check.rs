@@ -68,6 +68,14 @@ pub(super) struct Checker<'a> {
     pub(super) compiled: BTreeMap<(usize, usize), Rc<Conditions>>,
 }
 
+/// What is told of an integer that may have been changed by those who read it.
+pub(super) const BEYOND: &str = "the integer does not fit 64 bits and would be changed; send a smaller one";
+
+/// Whether a whole number is in the range of an integer of 64 bits, signed or not.
+fn fits_64_bits(whole: f64) -> bool {
+    (-(2_f64.powi(63))..2_f64.powi(64)).contains(&whole)
+}
+
 impl<'a> Checker<'a> {
     pub(super) fn new(defs: &'a List<Def>, dialect: &Dialect) -> Checker<'a> {
         Checker {
@@ -191,6 +199,10 @@ impl<'a> Checker<'a> {
             (Kind::Never, _) => self.value(format!("no value is allowed here, got {}", say::given(value))),
             (Kind::Integer(rules), Value::Number(number)) => match Number::of(number) {
                 Some(Number::Float(float)) if float.fract() != 0.0 => self.mismatch(value, shape),
+                // Whether it was written so, or rounded when it was read, nobody knows any more.
+                Some(Number::Float(float)) if self.hidden == Access::ReadOnly && !fits_64_bits(float) => {
+                    self.value(BEYOND.to_owned());
+                }
                 Some(number) => self.values(rules.problem(number)),
                 None => {}
             },

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::check::BEYOND;
 use super::{ArgumentProblem, ArgumentProblemKind};
 use crate::schema::shape::pointer;
 
@@ -22,7 +23,7 @@ pub fn rounded_integers(text: &str, value: &Value) -> Vec<ArgumentProblem> {
             find(value, near, &mut pointer);
         }
         // Not the digits, which may be secret.
-        let message = "the integer does not fit 64 bits and would be changed; send a smaller one".to_owned();
+        let message = BEYOND.to_owned();
         problems.push(ArgumentProblem { pointer, kind: ArgumentProblemKind::Value, message });
     }
     problems

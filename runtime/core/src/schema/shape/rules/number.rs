@@ -22,7 +22,8 @@ pub struct NumberRules {
     pub exclusive_maximum: Option<Number>,
     /// The step of which every allowed value is an integer multiple.
     pub multiple_of: Option<Number>,
-    /// A format such as `int64` or `double`; empty if there is none. It is an annotation and not enforced.
+    /// A format such as `int64` or `double`; empty if there is none. The ranges of formats of integers are held, although no
+    /// model is told of them; other formats are annotations.
     pub format: Text,
 }
 
@@ -116,12 +117,18 @@ impl NumberRules {
 
     /// Returns what is wrong with a number.
     pub(crate) fn problem(&self, value: Number) -> Option<String> {
+        let range = integers_of(&self.format).filter(|(least, most)| {
+            compare(value, Number::Int(*least)) == Less || compare(value, Number::Int(*most)) == Greater
+        });
         // Most numbers are right, and nothing is told of them.
-        if self.bounds().all(|rule| rule.is_met(value)) {
+        if range.is_none() && self.bounds().all(|rule| rule.is_met(value)) {
             return None;
         }
-        let missed: Vec<String> =
-            self.bounds().filter(|rule| !rule.is_met(value)).map(|rule| rule.told()).collect();
+        let missed = self.bounds().filter(|rule| !rule.is_met(value)).map(|rule| rule.told());
+        let missed = match range {
+            None => missed.collect::<Vec<_>>(),
+            Some((least, most)) => vec![format!("from {least} to {most}")],
+        };
         Some(format!("must be {}, got {}", missed.join(" and "), value.to_json()))
     }
 
@@ -190,6 +197,15 @@ const fn is_bound(set: Option<Number>, bound: Number) -> bool {
         (Some(Number::Float(set)), Number::Float(bound)) => set.to_bits() == bound.to_bits(),
         _ => false,
     }
+}
+
+/// Returns the smallest and the largest integer of a format.
+fn integers_of(format: &str) -> Option<(i128, i128)> {
+    let all = WHOLE.iter().chain(&[("int8", "uint8", 8)]);
+    let (signed, _, bits) =
+        all.copied().find(|(signed, unsigned, _)| format == *signed || format == *unsigned)?;
+    let half = 1_i128 << (bits - 1);
+    Some(if format == signed { (-half, half - 1) } else { (0, 2 * half - 1) })
 }
 
 const WHOLE: [(&str, &str, u32); 4] =

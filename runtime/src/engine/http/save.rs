@@ -1,0 +1,161 @@
+//! Writes the body of an answer to a file, as it comes.
+
+use std::sync::Arc;
+
+use reqwest::Response;
+use reqwest::header::HeaderMap;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
+
+use super::filename;
+use super::files::{Files, KeptFile};
+use super::request::HttpRequest;
+use super::response::header;
+use super::secret::Applied;
+use crate::base::media_type::essence;
+use crate::base::sha256::hex;
+use crate::call::result::{Content, ToolResult};
+
+/// How many chunks wait for the disk before the network waits, too.
+const WAITING: usize = 8;
+
+/// How much of a body is searched for credentials at once, in bytes.
+const SEARCHED: usize = 256 << 10;
+
+/// How much of what was searched is searched again with what follows, in bytes: credentials are shorter, however they
+/// are encoded.
+const OVERLAP: usize = 16 << 10;
+
+/// Where answers are saved, and which.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Saving<'s> {
+    pub(super) place: &'s Arc<dyn Files>,
+    /// Whether each answer is saved, not only those that a model cannot be shown as a whole.
+    pub(super) all: bool,
+}
+
+/// A body that was saved.
+pub(super) struct Saved {
+    file: KeptFile,
+    media_type: String,
+    size: u64,
+    sha256: String,
+}
+
+impl Saved {
+    /// What a model reads of it.
+    pub(super) fn note(&self) -> String {
+        let Saved { file, media_type, size, sha256 } = self;
+        format!("[{media_type}, {size} bytes, saved as `{}`, SHA-256 {sha256}]", file.path)
+    }
+
+    /// The link to the file, if there is a URI for it.
+    pub(super) fn link(&self) -> Option<Content> {
+        let Saved { file, media_type, size, .. } = self;
+        (!file.uri.is_empty()).then(|| Content::Link {
+            uri: file.uri.clone(),
+            name: file.path.clone(),
+            mime_type: media_type.clone(),
+            size: Some(*size),
+        })
+    }
+
+    pub(super) fn details(&self) -> Value {
+        let Saved { file, media_type, size, sha256 } = self;
+        json!({ "path": file.path, "media_type": media_type, "bytes": size, "sha256": sha256 })
+    }
+}
+
+/// Adds to a result what became of its body.
+pub(super) fn tell(result: &mut ToolResult, head: &str, is_text: bool, saved: Result<Saved, String>) {
+    let saved = match saved {
+        Ok(saved) => saved,
+        Err(why) => {
+            result.content.push(Content::Text(format!("[not saved: {why}]")));
+            result.details["not_saved"] = why.into();
+            return;
+        }
+    };
+    if is_text {
+        result.content.push(Content::Text(saved.note()));
+    } else {
+        // What a model sees or hears it is shown, too.
+        result.content.retain(|piece| matches!(piece, Content::Image { .. } | Content::Audio { .. }));
+        result.content.insert(0, Content::Text(format!("{head}\n\n{}", saved.note())));
+        result.details["truncated"] = false.into();
+    }
+    result.content.extend(saved.link());
+    result.details["saved"] = saved.details();
+}
+
+/// Returns the name to save an answer under, and its media type: what the service says, or the end of its URL, in which
+/// credentials are hidden.
+pub(super) fn named(request: &HttpRequest, headers: &HeaderMap, url: &str) -> (String, String) {
+    let media_type = essence(&header(headers, "content-type"));
+    let media_type = if media_type.is_empty() { "application/octet-stream".to_owned() } else { media_type };
+    let disposition = header(headers, "content-disposition");
+    let named = filename::of_disposition(&disposition).or_else(|| filename::of_url(url)).unwrap_or_default();
+    let shows = request.credentials.redact(&named) != named || named.contains("****");
+    let name = filename::plain(if shows { "" } else { &named });
+    (filename::with_ending(&name, &media_type), media_type)
+}
+
+/// Saves a body of which this much was read, and whether there is more: the inner error says why it is not saved, in words for a model.
+pub(super) async fn body(
+    saving: Saving<'_>,
+    request: &HttpRequest,
+    (response, more): (&mut Response, bool),
+    first: Vec<u8>,
+    (name, media_type): (String, String),
+    until: Option<Instant>,
+) -> Result<Result<Saved, String>, reqwest::Error> {
+    let (sender, chunks) = mpsc::channel(WAITING);
+    let (place, credentials) = (Arc::clone(saving.place), request.credentials.clone());
+    // Writing blocks, which a task on a shared thread must not do.
+    let written = tokio::task::spawn_blocking(move || write(&*place, &name, chunks, &credentials));
+    // Who writes takes no more if it fails, and its error is what is told.
+    let mut goes_on = sender.send(Some(first)).await.is_ok();
+    while goes_on {
+        let chunk = match until {
+            _ if !more => None,
+            Some(until) => timeout_at(until, response.chunk()).await.unwrap_or(Ok(None))?,
+            None => response.chunk().await?,
+        };
+        goes_on = chunk.is_some();
+        goes_on &= sender.send(chunk.map(Vec::from)).await.is_ok();
+    }
+    let written = written.await.unwrap_or_else(|_| Err("it could not be written".to_owned()));
+    Ok(written.map(|(file, size, sha256)| Saved { file, media_type, size, sha256 }))
+}
+
+/// Writes chunks until `None` ends them. Where they end otherwise, nobody wants the file any more.
+fn write(
+    place: &dyn Files,
+    name: &str,
+    mut chunks: mpsc::Receiver<Option<Vec<u8>>>,
+    credentials: &Applied,
+) -> Result<(KeptFile, u64, String), String> {
+    let mut file = place.create(name)?;
+    let (mut size, mut hash) = (0, Sha256::new());
+    let mut seen: Vec<u8> = Vec::new();
+    let clean = |seen: &[u8]| match credentials.stand_in(seen) {
+        true => Err("a credential stands in it".to_owned()),
+        false => Ok(()),
+    };
+    loop {
+        let chunk = chunks.blocking_recv().ok_or("the call is over")?;
+        let Some(chunk) = chunk else { break };
+        file.write(&chunk)?;
+        hash.update(&chunk);
+        size += chunk.len() as u64;
+        seen.extend_from_slice(&chunk);
+        if seen.len() > SEARCHED {
+            clean(&seen)?;
+            seen.drain(..seen.len() - OVERLAP);
+        }
+    }
+    clean(&seen)?;
+    Ok((file.keep()?, size, hex(&hash.finalize())))
+}

@@ -1,0 +1,232 @@
+//! Answers that become files.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::json;
+use toolgen_runtime::engine::http::{FilesRoot, HttpEngineBuilder, Secret, StaticCredentials};
+use toolgen_runtime::spec::plan::Placement;
+use toolgen_runtime::{CancellationToken, Content, Registry, ToolContext, ToolResult};
+
+use crate::server::{Step, TestServer, call, engine, open, plan, reply, secured, tool};
+
+/// A directory of its own, which is removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("toolgen-save-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(path.join("in")).unwrap();
+        Folder(path)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.join("in")
+    }
+
+    /// The names of what is in it.
+    fn names(&self) -> Vec<String> {
+        let names = std::fs::read_dir(self.path()).unwrap();
+        let mut names: Vec<String> =
+            names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path().join(name)).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+async fn saved(engine: HttpEngineBuilder, path: &str, steps: Vec<Step>) -> ToolResult {
+    let server = TestServer::start(move |_| steps.clone()).await;
+    call(engine, plan("GET", &server.url, path), json!({})).await.unwrap()
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest as _;
+    sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[tokio::test]
+async fn bytes_become_a_file_and_a_reference() {
+    let folder = Folder::new("bytes");
+    let bytes: Vec<u8> = (0..200_000_u32).flat_map(u32::to_le_bytes).collect();
+    let headers =
+        "Content-Type: application/pdf\r\nContent-Disposition: attachment; filename=\"../Q 1.pdf\"\r\n";
+    for name in ["Q 1.pdf", "Q 1-1.pdf"] {
+        let result = saved(engine().save_to(folder.path()), "/x", reply(200, headers, &bytes)).await;
+        let note = format!("[application/pdf, 800000 bytes, saved as `{name}`, SHA-256 {}]", sha256(&bytes));
+        assert!(result.to_text().ends_with(&format!(" → 200\n\n{note}")), "{}", result.to_text());
+        assert_eq!(
+            result.details["saved"],
+            json!({"path": name, "media_type": "application/pdf", "bytes": 800_000, "sha256": sha256(&bytes)})
+        );
+        assert_eq!(result.details["truncated"], false);
+        let uri = reqwest::Url::from_file_path(folder.path().canonicalize().unwrap().join(name)).unwrap();
+        let link = Content::Link {
+            uri: uri.into(),
+            name: name.to_owned(),
+            mime_type: "application/pdf".to_owned(),
+            size: Some(800_000),
+        };
+        assert_eq!(result.content[1..], [link]);
+        assert_eq!(folder.read(name), bytes);
+    }
+    assert_eq!(folder.names(), ["Q 1-1.pdf", "Q 1.pdf"]);
+}
+
+#[tokio::test]
+async fn a_picture_is_shown_and_saved_and_a_long_text_is_shown_in_part() {
+    let folder = Folder::new("shown");
+    let engine = || engine().save_to(folder.path()).max_bytes(100);
+    let result = saved(engine(), "/pics/7", reply(200, "Content-Type: image/png\r\n", b"\x89PNG")).await;
+    assert!(matches!(result.content[1], Content::Image { .. }), "{result:?}");
+    let text = "é".repeat(1000);
+    let result = saved(engine(), "/notes", reply(200, "Content-Type: text/csv\r\n", text.as_bytes())).await;
+    let shown = result.to_text();
+    assert!(shown.contains("é\n... [truncated]\n[text/csv, 2000 bytes, saved as `notes.csv`"), "{shown}");
+    assert_eq!(
+        (&result.details["truncated"], result.details["saved"]["bytes"].as_u64()),
+        (&json!(true), Some(2000))
+    );
+    assert_eq!(folder.read("notes.csv"), text.as_bytes());
+    // What a model is shown as a whole is saved only where all is.
+    saved(engine(), "/short", reply(200, "Content-Type: text/plain\r\n", b"ok")).await;
+    saved(engine(), "/failed", reply(500, "Content-Type: application/pdf\r\n", b"\0")).await;
+    assert_eq!(folder.names(), ["7.png", "notes.csv"]);
+    let result =
+        saved(engine().save_all(true), "/short", reply(200, "Content-Type: text/plain\r\n", b"ok")).await;
+    assert!(
+        result.to_text().contains("→ 200\n\nok\n[text/plain, 2 bytes, saved as `short.txt`"),
+        "{result:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_whole_leaves_nothing() {
+    let folder = Folder::new("part");
+    let head = || open("Content-Type: application/zip\r\n");
+    // It is larger than files may be.
+    let small = FilesRoot::new(folder.path()).max_bytes(100_000);
+    let result = saved(engine().save_with(small), "/x", vec![head(), Step::Flood(vec![b'x'; 4096])]).await;
+    assert_eq!(result.details["not_saved"], "it is larger than 100000 bytes");
+    assert!(result.to_text().ends_with("\n[not saved: it is larger than 100000 bytes]"), "{result:?}");
+    // The connection breaks.
+    let broken =
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\nContent-Length: 100000000\r\n\r\n".to_vec();
+    let steps = vec![Step::Send(broken), Step::Send(vec![b'x'; 300_000])];
+    let server = TestServer::start(move |_| steps.clone()).await;
+    let failed = call(engine().save_to(folder.path()), plan("GET", &server.url, "/x"), json!({})).await;
+    assert_eq!(failed.unwrap_err().code(), "read_error");
+    // The call is cancelled, or its time is up.
+    let steps = vec![head(), Step::Send(vec![b'x'; 300_000]), Step::Wait(Duration::from_secs(60))];
+    let server = TestServer::start(move |_| steps.clone()).await;
+    let engine = engine().save_to(folder.path()).build().unwrap();
+    let registry = Registry::new(engine.tools_from([tool(plan("GET", &server.url, "/x"))])).unwrap();
+    let cancel = CancellationToken::new();
+    let ctx = ToolContext::new("1", "t").with_cancel(cancel.clone());
+    let run = registry.get("t").unwrap().execute(json!({}), &ctx);
+    let (failed, ()) = tokio::join!(run, async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        cancel.cancel();
+    });
+    failed.unwrap_err();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+}
+
+#[tokio::test]
+async fn a_full_or_missing_directory_is_told_and_the_answer_is_shown() {
+    let folder = Folder::new("full");
+    std::fs::write(folder.path().join("old"), [0; 1000]).unwrap();
+    let pdf = || reply(200, "Content-Type: application/pdf\r\n", &[0; 600]);
+    let full = FilesRoot::new(folder.path()).max_kept(1500);
+    for (place, why) in [
+        (full.clone(), "it is larger than 500 bytes"),
+        (full.max_kept(1000), "the directory for files holds 1000 bytes, and it is full"),
+        (FilesRoot::new(folder.path().join("gone")), "the directory for files does not exist"),
+    ] {
+        let result = saved(engine().save_with(place), "/x", pdf()).await;
+        assert_eq!(result.details["not_saved"], why);
+        assert!(matches!(result.content[1], Content::Resource { .. }), "{result:?}");
+    }
+    assert_eq!(folder.names(), ["old"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nothing_is_written_outside() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    let folder = Folder::new("outside");
+    std::fs::write(folder.0.join("victim"), b"old").unwrap();
+    for link in ["a.pdf", "dangling.pdf"] {
+        let target = if link == "a.pdf" { "../victim" } else { "../new" };
+        symlink(target, folder.path().join(link)).unwrap();
+    }
+    for (named, name) in
+        [("a.pdf", "a-1.pdf"), ("dangling.pdf", "dangling-1.pdf"), ("..\\..\\etc/x.pdf", "x.pdf")]
+    {
+        let headers = format!(
+            "Content-Type: application/pdf\r\nContent-Disposition: attachment; filename*=UTF-8''{}\r\n",
+            named.replace('\\', "%5C")
+        );
+        let result = saved(engine().save_to(folder.path()), "/x", reply(200, &headers, b"\0new")).await;
+        assert_eq!(result.details["saved"]["path"], name);
+        let mode = std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    assert_eq!(std::fs::read(folder.0.join("victim")).unwrap(), b"old");
+    assert!(!Path::new(&folder.0.join("new")).exists());
+}
+
+#[tokio::test]
+async fn a_file_with_a_credential_is_not_saved_nor_named_by_it() {
+    let folder = Folder::new("secret");
+    let mut bytes = vec![0; 300_000];
+    // It stands where two pieces meet.
+    let at = 256 * 1024 - 4;
+    bytes[at..at + 12].copy_from_slice(b"hunter2hunte");
+    for (bytes, saves) in [(bytes, false), (vec![0; 100], true)] {
+        let headers =
+            "Content-Type: application/pdf\r\nContent-Disposition: attachment; filename=hunter2hunte.pdf\r\n";
+        let answer = reply(200, headers, &bytes);
+        let server = TestServer::start(move |_| answer.clone()).await;
+        let plan = secured(plan("GET", &server.url, "/x"), Placement::Bearer);
+        let credentials = StaticCredentials::new().with("s", Secret::new("hunter2hunte"));
+        let result =
+            call(engine().credentials(credentials).save_to(folder.path()), plan, json!({})).await.unwrap();
+        assert_eq!(result.details["saved"]["path"] == "answer.pdf", saves, "{:?}", result.details);
+    }
+    assert_eq!(folder.names(), ["answer.pdf"]);
+}
+
+#[tokio::test]
+async fn what_was_saved_can_be_sent_and_files_have_a_limit_together() {
+    let folder = Folder::new("again");
+    saved(engine().save_to(folder.path()), "/a.bin", reply(200, "Content-Type: a/b\r\n", b"\0bytes")).await;
+    let place = FilesRoot::new(folder.path()).max_bytes(10);
+    let server = TestServer::ok().await;
+    let send = |files: serde_json::Value| {
+        call(
+            engine().files(place.clone()),
+            crate::requests::with_files(&server.url),
+            json!({ "files": files }),
+        )
+    };
+    let one = json!({"path": "a.bin"});
+    send(json!([one])).await.unwrap();
+    let body = server.only().body;
+    assert!(body.windows(6).any(|part| part == b"\0bytes"), "{body:?}");
+    let refused = send(json!([one, one])).await.unwrap_err();
+    assert!(refused.to_string().contains("more than 10 bytes together"), "{refused}");
+    assert_eq!(server.seen().len(), 1);
+}

@@ -1,0 +1,173 @@
+//! Files that calls send, and files that answers become.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+const API: &str = r#"{"openapi": "3.0.3", "info": {"title": "x", "version": "1"}, "servers": [{"url": "/"}], "paths": {
+    "/photo": {"put": {"operationId": "putPhoto", "requestBody": {"required": true, "content": {
+        "image/*": {"schema": {"type": "string", "format": "binary"}}}}, "responses": {}}},
+    "/form": {"post": {"operationId": "sendForm", "requestBody": {"content": {"multipart/form-data": {"schema": {
+        "type": "object", "properties": {"note": {"type": "string"}, "photo": {"type": "string", "format": "binary"},
+            "old[]": {"type": "array", "items": {"type": "string", "format": "binary"}},
+            "files": {"type": "array", "items": {"type": "string", "format": "binary"}}}}}}}, "responses": {}}},
+    "/report": {"get": {"operationId": "getReport", "responses": {"200": {"description": "x", "content": {
+        "application/pdf": {"schema": {"type": "string", "format": "binary"}}}}}}}}}"#;
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("transfer").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("more")).unwrap();
+    fs::write(folder.join("api.json"), API).unwrap();
+    fs::write(folder.join("cat.png"), b"\x89PNG\r\n\x1a\n\xff").unwrap();
+    fs::write(folder.join("more/b.txt"), "b").unwrap();
+    folder
+}
+
+/// Runs the command, and returns its exit code, its standard output as bytes, and its standard error.
+fn run(folder: &Path, words: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
+    command.args(words).current_dir(folder).env("NO_COLOR", "1");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A command that does not read its input closes it.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), output.stdout, String::from_utf8(output.stderr).unwrap())
+}
+
+/// Answers each request so, and ends with the test.
+fn serve(answer: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream: TcpStream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]).unwrap();
+            stream.write_all(answer).unwrap();
+        }
+    });
+    address
+}
+
+/// The body that would be sent, as it stands in a dry run.
+fn sent(folder: &Path, words: &[&str], input: &[u8]) -> Result<(String, String), String> {
+    let all = [&["call", "api.json"][..], words, &["--dry-run", "--base-url", "https://x.example"]].concat();
+    let (code, stdout, stderr) = run(folder, &all, input);
+    if code != Some(0) {
+        return Err(stderr);
+    }
+    let request: Value = serde_json::from_slice(&stdout).unwrap();
+    let headers = request["headers"].as_array().unwrap();
+    let media_type = headers.iter().find(|header| header[0] == "Content-Type").unwrap()[1].as_str().unwrap();
+    Ok((media_type.to_owned(), request["body"]["value"].as_str().unwrap().to_owned()))
+}
+
+#[test]
+fn a_file_is_given_by_its_path() {
+    let place = folder("given");
+    let elsewhere = std::env::temp_dir().join(format!("toolgen-transfer-{}.png", std::process::id()));
+    fs::write(&elsewhere, b"\x89PNG\r\n\x1a\n").unwrap();
+    let png = "iVBORw0KGgr/";
+    for (words, media_type, body) in [
+        (&["putPhoto", "body=@cat.png"][..], "image/png", png),
+        (&["putPhoto", "body=@cat.png", "body.content_type=image/x-own"], "image/x-own", png),
+        (&["putPhoto", "body.content_type=image/x-own", "body=@cat.png"], "image/x-own", png),
+        (&["putPhoto", "body={\"path\": \"cat.png\"}"], "image/png", png),
+        (&["putPhoto", &format!("body=@{}", elsewhere.display())], "image/png", "iVBORw0KGgo="),
+        (&["putPhoto", "body=@-"], "image/gif", "GIF89a"),
+    ] {
+        assert_eq!(sent(&place, words, b"GIF89a"), Ok((media_type.to_owned(), body.to_owned())), "{words:?}");
+    }
+    fs::remove_file(&elsewhere).unwrap();
+    let words = [
+        "sendForm",
+        "note=@more/b.txt",
+        "files=@more/b.txt",
+        "files=@api.json",
+        "photo=@more/b.txt",
+        "old[]=@more/b.txt",
+    ];
+    let (_, body) = sent(&place, &words, b"").unwrap();
+    for part in [
+        "name=\"note\"\r\nContent-Type: text/plain\r\n\r\nb\r\n",
+        "name=\"files\"; filename=\"b.txt\"\r\n",
+        "name=\"files\"; filename=\"api.json\"\r\n",
+        "name=\"photo\"; filename=\"b.txt\"\r\n",
+        "name=\"old[]\"; filename=\"b.txt\"\r\n",
+    ] {
+        assert!(body.contains(part), "{part}: {body}");
+    }
+    for (words, told) in [
+        (&["putPhoto", "body=cat.png"][..], "`body` is a file, which is given by its path: body=@cat.png"),
+        (&["putPhoto", "body=@cat.png", "body=@cat.png"], "`body` is given twice"),
+        (&["putPhoto", "body=@none.png"], "none.png"),
+        (&["putPhoto", "body=@cat.png", "--max-file", "3"], "cat.png: the file is larger than 3 bytes"),
+        (&["putPhoto", "body={\"path\": \"cat.png\"}", "--max-file", "3"], "larger than 3 bytes"),
+        (&["putPhoto"], "`putPhoto` takes body=@FILE"),
+    ] {
+        let why = sent(&place, words, b"").unwrap_err();
+        assert!(why.contains(told), "{words:?}: {why}");
+    }
+}
+
+const PDF: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/pdf\r\n\
+    Content-Disposition: attachment; filename=\"q1.pdf\"\r\nContent-Length: 6\r\n\r\n%PDF\0\xff";
+
+#[test]
+fn an_answer_becomes_a_file() {
+    let place = folder("answers");
+    let address = serve(PDF);
+    let base = ["call", "api.json", "getReport", "--base-url", &address];
+    let call = |more: &[&str]| run(&place, &[&base[..], more].concat(), b"");
+
+    let (code, stdout, stderr) = call(&["--output", "-"]);
+    assert_eq!((code, stdout.as_slice()), (Some(0), &b"%PDF\0\xff"[..]), "{stderr}");
+    assert!(stderr.contains("200 [application/pdf, 6 bytes, saved as `-`"), "{stderr}");
+
+    let (code, stdout, stderr) = call(&["--output", "more/mine.pdf"]);
+    assert_eq!(
+        (code, stdout.len(), fs::read(place.join("more/mine.pdf")).unwrap()),
+        (Some(0), 0, b"%PDF\0\xff".to_vec()),
+        "{stderr}"
+    );
+    let (code, _, stderr) = call(&["--output", "more/mine.pdf"]);
+    assert!(code == Some(2) && stderr.contains("there is such a file already"), "{stderr}");
+    let (code, _, stderr) = call(&["--output", "small.pdf", "--max-file", "5"]);
+    assert!(
+        code == Some(1) && stderr.contains("it is larger than 5 bytes") || !stderr.contains("saved"),
+        "{stderr}"
+    );
+    assert!(!place.join("small.pdf").exists());
+    let (code, _, stderr) = call(&["--output", "-", "--format", "json"]);
+    assert!(code == Some(2) && stderr.contains("`--format json` has no place"), "{stderr}");
+
+    let (code, stdout, stderr) = call(&["--save", "more"]);
+    let stdout = String::from_utf8(stdout).unwrap();
+    assert!(code == Some(0) && stdout.contains("saved as `q1.pdf`"), "{stdout} {stderr}");
+    assert_eq!(fs::read(place.join("more/q1.pdf")).unwrap(), b"%PDF\0\xff");
+    let (_, stdout, _) = call(&["--save", "more", "--format", "json"]);
+    let result: Value = serde_json::from_slice(&stdout).unwrap();
+    assert_eq!(result["details"]["saved"]["path"], "q1-1.pdf");
+    assert_eq!(result["content"][1]["type"], "resource_link");
+}
+
+#[test]
+fn what_is_no_success_is_no_file() {
+    let place = folder("failures");
+    let address = serve(b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 4\r\n\r\ngone");
+    for output in ["-", "it.pdf"] {
+        let words = ["call", "api.json", "getReport", "--base-url", &address, "--output", output];
+        let (code, stdout, stderr) = run(&place, &words, b"");
+        let shown = if output == "-" { stderr.clone() } else { String::from_utf8(stdout.clone()).unwrap() };
+        assert!(code == Some(1) && shown.contains("404") && shown.contains("gone"), "{stderr}");
+        assert!(output != "-" || stdout.is_empty());
+    }
+    assert!(!place.join("it.pdf").exists());
+}
