@@ -17,7 +17,7 @@ use super::repeats::{self, Repeats};
 use super::scalars::{constant, integer, one_type, type_names};
 use super::titles::Titles;
 use super::usage::Usage;
-use super::{depth, union, variants};
+use super::{depth, raw, union, variants};
 
 /// The state of the translation.
 pub(super) struct Lowering<'a> {
@@ -27,6 +27,8 @@ pub(super) struct Lowering<'a> {
     titles: Titles,
     text_types: &'a [TextType],
     items: Vec<Item>,
+    /// The type that is being translated.
+    owner: Option<usize>,
     names: Names,
     /// The names that the items of named shapes get.
     def_names: BTreeMap<String, String>,
@@ -54,6 +56,7 @@ impl<'a> Lowering<'a> {
             titles,
             text_types,
             items: Vec::new(),
+            owner: None,
             names: type_names(),
             def_names: BTreeMap::new(),
             by_def: BTreeMap::new(),
@@ -97,6 +100,7 @@ impl<'a> Lowering<'a> {
             let name = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
             let usage = self.usage.get(&def).copied().unwrap_or_default();
             let place = Place::new(&name, String::new(), usage);
+            self.owner = Some(index);
             let body = self.body(shape, &place);
             self.set(index, body);
         }
@@ -116,8 +120,9 @@ impl<'a> Lowering<'a> {
     }
 
     fn add(&mut self, name: String, doc: String, origin: Origin) -> usize {
-        let (open, made, linked, is_key) = (false, false, false, false);
-        self.items.push(Item { name, doc, origin, body: Body::Pending, open, made, linked, is_key });
+        let (open, made, linked, is_key, is_sorted) = (false, false, false, false, false);
+        let (owner, body, home) = (self.owner, Body::Pending, None);
+        self.items.push(Item { name, doc, origin, body, owner, home, open, made, linked, is_key, is_sorted });
         self.items.len() - 1
     }
 
@@ -173,8 +178,15 @@ impl<'a> Lowering<'a> {
                 Some(ty) => ty,
                 None => self.inline(shape, place),
             },
-            Kind::Object(rules) if rules.fields.is_empty() => self.map(rules, place),
-            Kind::Object(_) | Kind::All(_) | Kind::Union(_) => self.inline(shape, place),
+            Kind::Object(rules) if rules.fields.is_empty() => self.map(rules, None, place),
+            Kind::All(parts) => match raw::described(parts) {
+                Some(Shape { kind: Kind::Object(rules), nullable: false, .. }) if rules.fields.is_empty() => {
+                    self.map(rules, raw::keys(shape).as_ref(), place)
+                }
+                Some(only) if !matches!(only.kind, Kind::Object(_)) => self.value(only, place),
+                _ => self.inline(shape, place),
+            },
+            Kind::Object(_) | Kind::Union(_) => self.inline(shape, place),
             Kind::Any | Kind::Never | Kind::Null | Kind::Raw(_) => Ty::Value,
         }
     }
@@ -261,9 +273,11 @@ impl<'a> Lowering<'a> {
             Kind::Enum(values) => union::enumeration(values, &shape.choices),
             Kind::Union(rules) => self.union(rules, place),
             Kind::Object(_) | Kind::All(_) => match object_of(self.defs, shape, 0) {
-                Some(rules) if rules.fields.is_empty() => Body::Alias(self.map(&rules, place)),
+                Some(rules) if rules.fields.is_empty() => {
+                    Body::Alias(self.map(&rules, raw::keys(shape).as_ref(), place))
+                }
                 Some(rules) => Body::Struct(self.structure(&rules, place)),
-                None => Body::Alias(Ty::Value),
+                None => Body::Alias(self.restricted(shape, place)),
             },
             _ => Body::Alias(self.value(shape, &place.inner("value"))),
         }
@@ -295,13 +309,24 @@ impl<'a> Lowering<'a> {
         Body::Union(Union { variants, choice })
     }
 
-    fn map(&mut self, rules: &ObjectRules, place: &Place) -> Ty {
+    /// Returns the type of what is no object and only has rules beside it.
+    fn restricted(&mut self, shape: &Shape, place: &Place) -> Ty {
+        let Kind::All(parts) = &shape.kind else { return Ty::Value };
+        match raw::described(parts) {
+            Some(only) if parts.len() > 1 => self.value(only, &place.inner("value")),
+            _ => Ty::Value,
+        }
+    }
+
+    fn map(&mut self, rules: &ObjectRules, keys: Option<&Shape>, place: &Place) -> Ty {
         let of = match (&rules.extra, &*rules.patterns) {
             (Extra::Of(shape), []) => self.value(shape, &place.inner("value")),
             (Extra::Closed, [only]) => self.value(&only.shape, &place.inner("value")),
             _ => Ty::Value,
         };
-        Ty::Map(Box::new(of))
+        let key = keys.map(|keys| self.value(keys, &place.inner("key")));
+        let key = key.filter(|key| matches!(key, Ty::Known(_) | Ty::Item(..))).unwrap_or(Ty::Text);
+        Ty::Map { key: Box::new(key), value: Box::new(of) }
     }
 
     fn structure(&mut self, rules: &ObjectRules, place: &Place) -> Struct {

@@ -52,7 +52,11 @@ fn find(items: &[Item], same: &mut [usize]) -> bool {
 fn redirect(ty: &mut Ty, same: &[usize]) {
     match ty {
         Ty::Item(index, _) => *index = same[*index],
-        Ty::Option(inner) | Ty::Vec(inner) | Ty::Map(inner) => redirect(inner, same),
+        Ty::Option(inner) | Ty::Vec(inner) => redirect(inner, same),
+        Ty::Map { key, value } => {
+            redirect(key, same);
+            redirect(value, same);
+        }
         Ty::Tuple(items) => items.iter_mut().for_each(|item| redirect(item, same)),
         _ => {}
     }

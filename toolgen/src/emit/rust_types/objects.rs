@@ -3,7 +3,7 @@
 use toolgen_runtime::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, find_def};
 use toolgen_runtime::{Def, List, Shape};
 
-use super::union;
+use super::{raw, union};
 use crate::source::unescape;
 
 /// The maximum nesting of shapes that is followed.
@@ -21,7 +21,7 @@ pub(super) fn object_of(defs: &List<Def>, shape: &Shape, nesting: usize) -> Opti
             let mut fields: Vec<Field> = Vec::new();
             let mut whole = ObjectRules { extra: Extra::Open, ..ObjectRules::ANY };
             for part in parts {
-                if part.kind == Kind::Any {
+                if raw::restricts(part) {
                     continue;
                 }
                 let rules = object_of(defs, part, nesting + 1)?;

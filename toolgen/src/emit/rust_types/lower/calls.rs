@@ -13,6 +13,7 @@ impl Lowering<'_> {
     /// Returns the types of a tool whose argument struct already has a name.
     pub(in super::super) fn tool<'w>(&mut self, wanted: &Wanted<'w>, input: usize) -> CallTypes<'w> {
         let spec = wanted.spec;
+        self.owner = Some(input);
         let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
         let place = Place::new(&name, String::new(), Usage::INPUT);
         let rules = object_of(self.defs, &spec.input, 0);
@@ -33,6 +34,7 @@ impl Lowering<'_> {
         let failure = wanted.failure.map(|shape| self.failure(shape, input, &name));
         CallTypes {
             ident: wanted.ident,
+            home: wanted.home,
             input,
             output,
             failure,

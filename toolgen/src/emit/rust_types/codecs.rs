@@ -1,0 +1,106 @@
+//! How values of types are written and read, as text.
+
+use std::fmt::Write as _;
+
+use super::super::expr::Expr;
+use super::super::literal;
+use super::model::{Choice, Item, Struct, StructField, Union, Variant};
+
+/// Writes how a struct becomes an object.
+pub(super) fn write_object(name: &str, body: &Struct, out: &mut String) {
+    let entry = |key: &str, value: String| Expr::Call("", vec![Expr::string(key), Expr::atom(value)]);
+    let always = body.constants.iter().map(|(key, value)| entry(key, format!("&{value}")));
+    let is_given = |field: &&StructField| field.is_left_out();
+    let field = |field: &StructField| entry(&field.key, format!("&self.{}", field.name));
+    let always = always.chain(body.fields.iter().filter(|f| !is_given(f)).map(field)).collect();
+    let given = body.fields.iter().filter(is_given).map(field).collect();
+    let borrow = |items| Expr::Borrow(Box::new(Expr::Array(items)));
+    let mut expr = Expr::Call("object", vec![borrow(always), borrow(given)]);
+    if let Some((extra, _)) = &body.extra {
+        expr = Expr::Call("with_extra", vec![expr, Expr::atom(format!("&self.{extra}"))]);
+    }
+    let _ =
+        write!(out, "\n    impl ToJson for {name} {{\n        fn to_json(&self) -> Value {{\n            ");
+    expr.write(12, 12, 0, out);
+    out.push_str("\n        }\n    }\n");
+}
+
+/// Writes how a struct is read from an object.
+pub(super) fn read_object(name: &str, body: &Struct, out: &mut String) {
+    /// The length of the longest tuple that the runtime reads.
+    const MAX: usize = 8;
+    begin_read(name, out);
+    let names = body.fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>();
+    let mut tuples: Vec<String> = names.chunks(MAX).map(|names| format!("({},)", names.join(", "))).collect();
+    let last = tuples.pop().unwrap_or_else(|| "()".to_owned());
+    let open: String = tuples.iter().map(|tuple| format!("And({tuple}, ")).collect();
+    let pattern = format!("{open}{last}{}", ")".repeat(tuples.len()));
+    let keys = body.fields.iter().map(|field| literal::string(&field.key)).collect::<Vec<_>>().join(", ");
+    let (pattern, read, extra) = match &body.extra {
+        Some((extra, _)) => (format!("({pattern}, {extra})"), "read_all", Some(extra.as_str())),
+        None => (pattern, "read", None),
+    };
+    let all = names.into_iter().chain(extra).collect::<Vec<_>>().join(", ");
+    let _ = write!(
+        out,
+        "            let {pattern} = {read}(value, &[{keys}])?;\n            \
+         Ok(Self {{ {all} }})\n        }}\n    }}\n"
+    );
+}
+
+fn begin_read(name: &str, out: &mut String) {
+    let _ = write!(
+        out,
+        "\n    impl FromJson for {name} {{\n        fn from_json(value: Value) -> Result<Self, JsonError> {{\n",
+    );
+}
+
+/// Writes how an enum is read from a value of one of its variants.
+pub(super) fn read_union(item: &Item, body: &Union, out: &mut String) {
+    begin_read(&item.name, out);
+    let variant = |index: usize| body.variants.get(index).map_or("Other", |variant| variant.name.as_str());
+    match &body.choice {
+        Choice::Best => {
+            out.push_str("            let known = Best::of(&value)");
+            for Variant { name, .. } in &body.variants {
+                let _ = write!(out, "\n                .or(Self::{name})");
+            }
+            out.push_str("\n                .found();\n");
+        }
+        Choice::Tag { property, values, by_default } => {
+            let _ =
+                writeln!(out, "            let known = match tag(&value, {}) {{", literal::string(property));
+            for (value, index) in values {
+                let _ = writeln!(
+                    out,
+                    "                {} => attempt(&value, Self::{}),",
+                    literal::string(value),
+                    variant(*index)
+                );
+            }
+            let _ = match by_default {
+                Some(index) => {
+                    writeln!(out, "                _ => attempt(&value, Self::{}),", variant(*index))
+                }
+                None => writeln!(out, "                _ => None,"),
+            };
+            out.push_str("            };\n");
+        }
+        Choice::Kind(kinds) => {
+            out.push_str("            let known = match &value {\n");
+            for (index, kind) in kinds.iter().enumerate() {
+                let _ = writeln!(
+                    out,
+                    "                Value::{kind}{} => attempt(&value, Self::{}),",
+                    if *kind == "Null" { "" } else { "(_)" },
+                    variant(index)
+                );
+            }
+            out.push_str("                _ => None,\n            };\n");
+        }
+    }
+    out.push_str(match item.open {
+        true => "            Ok(known.unwrap_or(Self::Other(value)))\n        }\n    }\n",
+        false => "            known.ok_or_else(|| JsonError::new(\"none of the shapes to choose from\"))\n        }\n    }\n",
+    });
+}
