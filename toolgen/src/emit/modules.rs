@@ -65,7 +65,7 @@ pub(super) struct Tag<'p> {
     pub(super) name: String,
     /// The tag, as the document has it.
     tag: &'p str,
-    /// Whether an earlier tag has the name that this one would have.
+    /// Whether another module has the name that this one would have.
     renamed: bool,
 }
 
@@ -92,12 +92,17 @@ pub(super) fn of_tools<'p>(
     tags.sort_unstable();
     tags.dedup();
     let homes = tools.iter().map(|tool| tags.binary_search(&of_tool(tool)?).ok()).collect();
-    let tags = tags.into_iter().map(|tag| {
-        let wanted = snake(tag);
-        let name = names.take(&wanted);
-        Tag { renamed: name != wanted, name, tag }
-    });
-    (tags.collect(), homes)
+    let mut tags: Vec<Tag<'p>> =
+        tags.into_iter().map(|tag| Tag { name: snake(tag), tag, renamed: false }).collect();
+    // A tag that is its name has it before others.
+    for is_own in [true, false] {
+        for tag in tags.iter_mut().filter(|tag| (snake(tag.tag) == tag.tag) == is_own) {
+            let name = names.take(&tag.name);
+            tag.renamed = name != tag.name;
+            tag.name = name;
+        }
+    }
+    (tags, homes)
 }
 
 /// Writes the modules of tags, each with its types.
@@ -108,7 +113,8 @@ pub(super) fn write(module: &Module<'_>, types: &[String], style: &ModuleStyle, 
         let mut shared = Vec::new();
         tools.iter().for_each(|tool| tool.value.names(&mut shared));
         let shared = module.shared.iter().filter(|known| shared.contains(&known.name.as_str()));
-        let shared: Vec<&str> = shared.map(|shared| shared.name.as_str()).collect();
+        let mut shared: Vec<&str> = shared.map(|shared| shared.name.as_str()).collect();
+        shared.sort_unstable();
         match shared.as_slice() {
             [] => {}
             [only] => _ = writeln!(body, "use super::{only};"),

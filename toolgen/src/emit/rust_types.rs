@@ -36,13 +36,16 @@ mod print;
 mod raw;
 mod repeats;
 mod scalars;
+mod shared;
 mod tags;
 mod titles;
 mod union;
 mod usage;
 mod variants;
 
-use toolgen_runtime::{Def, List};
+use std::collections::BTreeMap;
+
+use toolgen_runtime::{Def, List, ToolSpec};
 
 pub(super) use model::Wanted;
 
@@ -72,13 +75,20 @@ pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, tags: &[&str], style
     lowering.reserve_names();
     let mut calls: Vec<_> =
         tools.iter().zip(inputs).map(|(wanted, input)| lowering.tool(wanted, input)).collect();
-    let mut items = lowering.finish();
+    let (mut items, mut names) = lowering.finish();
     tags::complete(&mut items);
     merge::equal(&mut items, &mut calls);
+    shared::rename(&mut items, &tags_of(tools, &calls), &mut names);
     keys::settle(&mut items, &mut calls);
     usage::mark_use(&mut items, &calls);
     depth::bound(&mut items);
     usage::mark_keys(&mut items);
     homes::mark(&mut items, &calls);
     print::types(&items, &calls, tags, style)
+}
+
+/// Returns the tags of tools, by the structs of their arguments.
+fn tags_of<'t>(tools: &[Wanted<'t>], calls: &[model::CallTypes<'_>]) -> BTreeMap<usize, &'t str> {
+    let tags = calls.iter().zip(tools).map(|(call, wanted)| (call.input, wanted.spec.category.as_str()));
+    tags.filter(|(_, tag)| *tag != ToolSpec::EMPTY.category.as_str()).collect()
 }

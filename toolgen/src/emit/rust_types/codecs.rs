@@ -31,21 +31,54 @@ pub(super) fn read_object(name: &str, body: &Struct, out: &mut String) {
     const MAX: usize = 8;
     begin_read(name, out);
     let names = body.fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>();
-    let mut tuples: Vec<String> = names.chunks(MAX).map(|names| format!("({},)", names.join(", "))).collect();
+    let tuple = |names: &[&str]| match names {
+        [only] => format!("({only},)"),
+        _ => format!("({})", names.join(", ")),
+    };
+    let mut tuples: Vec<String> = names.chunks(MAX).map(tuple).collect();
     let last = tuples.pop().unwrap_or_else(|| "()".to_owned());
     let open: String = tuples.iter().map(|tuple| format!("And({tuple}, ")).collect();
     let pattern = format!("{open}{last}{}", ")".repeat(tuples.len()));
-    let keys = body.fields.iter().map(|field| literal::string(&field.key)).collect::<Vec<_>>().join(", ");
     let (pattern, read, extra) = match &body.extra {
         Some((extra, _)) => (format!("({pattern}, {extra})"), "read_all", Some(extra.as_str())),
         None => (pattern, "read", None),
     };
-    let all = names.into_iter().chain(extra).collect::<Vec<_>>().join(", ");
-    let _ = write!(
-        out,
-        "            let {pattern} = {read}(value, &[{keys}])?;\n            \
-         Ok(Self {{ {all} }})\n        }}\n    }}\n"
-    );
+    const INDENT: usize = 16;
+    out.push_str("            let ");
+    fill(pattern.split_inclusive(", "), INDENT, out);
+    let _ = write!(out, " = {read}(value, &[");
+    fill(listed(body.fields.iter().map(|field| literal::string(&field.key))), INDENT, out);
+    out.push_str("])?;\n            Ok(Self {");
+    let all = listed(names.into_iter().chain(extra).map(str::to_owned));
+    if !all.is_empty() {
+        out.push(' ');
+        fill(all, INDENT, out);
+        out.push(' ');
+    }
+    out.push_str("})\n        }\n    }\n");
+}
+
+/// Joins words by commas.
+fn listed(words: impl Iterator<Item = String>) -> Vec<String> {
+    let mut words: Vec<String> = words.map(|word| word + ", ").collect();
+    if let Some(last) = words.last_mut() {
+        last.truncate(last.len() - 2);
+    }
+    words
+}
+
+/// Adds words to the last line, and to lines after it where they do not fit.
+fn fill(words: impl IntoIterator<Item = impl AsRef<str>>, indent: usize, out: &mut String) {
+    const WIDTH: usize = 108;
+    for word in words {
+        let word = word.as_ref();
+        let column = out.len() - out.rfind('\n').map_or(0, |at| at + 1);
+        if column > indent && column + word.trim_end().len() > WIDTH {
+            out.truncate(out.trim_end().len());
+            let _ = write!(out, "\n{:indent$}", "");
+        }
+        out.push_str(word);
+    }
 }
 
 fn begin_read(name: &str, out: &mut String) {

@@ -10,8 +10,10 @@ use toolgen_runtime::{Def, List, Shape};
 use super::super::TextType;
 use super::super::idents::{self, Names};
 use super::doc::{self, first_paragraph};
-use super::model::{Body, Item, Origin, Presence, Struct, StructField, Ty, Union, Variant, Wanted, Wrap};
-use super::objects::{MAX_NESTING, object_of};
+use super::model::{
+    Body, Item, Origin, Presence, Struct, StructField, Ty, Union, Use, Variant, Wanted, Wrap,
+};
+use super::objects::{MAX_NESTING, object_of, scalar};
 use super::place::Place;
 use super::repeats::{self, Repeats};
 use super::scalars::{constant, integer, one_type, type_names};
@@ -68,7 +70,9 @@ impl<'a> Lowering<'a> {
     /// Reserves the name of a tool's argument struct. It is called for all tools before any other type is named, so
     /// that the names used most in Rust code do not depend on the schemas of the document.
     pub(super) fn reserve_input(&mut self, wanted: &Wanted<'_>) -> usize {
-        let mut doc = first_paragraph(&wanted.spec.description);
+        let said = &wanted.spec.description;
+        // A document that says nothing has the operation there.
+        let mut doc = if **said == *wanted.operation { String::new() } else { first_paragraph(said) };
         if !doc.is_empty() {
             doc.push_str("\n\n");
         }
@@ -93,8 +97,8 @@ impl<'a> Lowering<'a> {
         self.names.take_or(&idents::camel(name), "Data")
     }
 
-    /// Builds the types that were only named so far, and returns all.
-    pub(super) fn finish(mut self) -> Vec<Item> {
+    /// Builds the types that were only named so far, and returns all, with the names that are taken.
+    pub(super) fn finish(mut self) -> (Vec<Item>, Names) {
         while let Some((index, def)) = self.open.pop() {
             let Some(shape) = find_def(self.defs, &def) else { continue };
             let name = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
@@ -109,7 +113,7 @@ impl<'a> Lowering<'a> {
                 self.set(index, Body::Alias(Ty::Value));
             }
         }
-        self.items
+        (self.items, self.names)
     }
 
     /// Adds an item whose body is set later.
@@ -120,9 +124,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn add(&mut self, name: String, doc: String, origin: Origin) -> usize {
-        let (open, made, linked, is_key, is_sorted) = (false, false, false, false, false);
-        let (owner, body, home) = (self.owner, Body::Pending, None);
-        self.items.push(Item { name, doc, origin, body, owner, home, open, made, linked, is_key, is_sorted });
+        self.items.push(Item::new(name, doc, origin, self.owner));
         self.items.len() - 1
     }
 
@@ -179,7 +181,7 @@ impl<'a> Lowering<'a> {
                 None => self.inline(shape, place),
             },
             Kind::Object(rules) if rules.fields.is_empty() => self.map(rules, None, place),
-            Kind::All(parts) => match raw::described(parts) {
+            Kind::All(parts) => match raw::described(parts).or_else(|| scalar(self.defs, parts)) {
                 Some(Shape { kind: Kind::Object(rules), nullable: false, .. }) if rules.fields.is_empty() => {
                     self.map(rules, raw::keys(shape).as_ref(), place)
                 }
@@ -232,6 +234,12 @@ impl<'a> Lowering<'a> {
                 ty
             }
         };
+        if let Ty::Item(index, _) = &ty
+            && let Some(item) = self.items.get_mut(*index)
+        {
+            let Place { name, key, what, .. } = place.clone();
+            item.uses.push(Use { owner: self.owner, key, name, what });
+        }
         // A list of texts has one type, and a name for each place: what other places hold does not change the names here.
         if repeats::key(shape).is_some() && self.names.is_free(&place.name) {
             let index = self.reserve(&place.name, place.what.clone());
@@ -312,7 +320,7 @@ impl<'a> Lowering<'a> {
     /// Returns the type of what is no object and only has rules beside it.
     fn restricted(&mut self, shape: &Shape, place: &Place) -> Ty {
         let Kind::All(parts) = &shape.kind else { return Ty::Value };
-        match raw::described(parts) {
+        match raw::described(parts).or_else(|| scalar(self.defs, parts)) {
             Some(only) if parts.len() > 1 => self.value(only, &place.inner("value")),
             _ => Ty::Value,
         }

@@ -20,6 +20,16 @@ pub(super) fn equal(items: &mut [Item], calls: &mut [CallTypes<'_>]) {
             item.body.types_mut().into_iter().for_each(|ty| redirect(ty, &same));
         }
     }
+    for index in 0..items.len() {
+        let mut of = index;
+        while same[of] != of {
+            of = same[of];
+        }
+        if of != index {
+            let uses = std::mem::take(&mut items[index].uses);
+            items[of].uses.extend(uses);
+        }
+    }
     for CallTypes { output, failure, item, headers, .. } in calls {
         failure.iter_mut().chain(headers).chain(item).chain([output]).for_each(|ty| redirect(ty, &same));
     }

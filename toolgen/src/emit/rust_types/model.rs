@@ -48,6 +48,8 @@ pub(super) struct Item {
     pub(super) body: Body,
     /// The type of whose translation it is a part, if there is one.
     pub(super) owner: Option<usize>,
+    /// The places of the document that have it, if it has no name there.
+    pub(super) uses: Vec<Use>,
     /// The module of a tag that it stands in.
     pub(super) home: Option<usize>,
     /// Whether it is part of results, which may hold what the document does not say.
@@ -60,6 +62,39 @@ pub(super) struct Item {
     pub(super) is_key: bool,
     /// Whether it is the key of a map, and so needs an order.
     pub(super) is_sorted: bool,
+}
+
+impl Item {
+    /// Creates an item whose body is to come.
+    pub(super) fn new(name: String, doc: String, origin: Origin, owner: Option<usize>) -> Item {
+        Item {
+            name,
+            doc,
+            origin,
+            body: Body::Pending,
+            owner,
+            uses: Vec::new(),
+            home: None,
+            open: false,
+            made: false,
+            linked: false,
+            is_key: false,
+            is_sorted: false,
+        }
+    }
+}
+
+/// A place of the document that has a type.
+#[derive(Clone, Debug)]
+pub(super) struct Use {
+    /// The type of whose translation the place is a part.
+    pub(super) owner: Option<usize>,
+    /// The key in the object around it.
+    pub(super) key: String,
+    /// The name of a type made here.
+    pub(super) name: String,
+    /// What a type is that the document says nothing of.
+    pub(super) what: String,
 }
 
 /// What a type has its name from.

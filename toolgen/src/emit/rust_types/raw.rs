@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use toolgen_runtime::Shape;
-use toolgen_runtime::schema::shape::{Kind, read};
+use toolgen_runtime::schema::shape::Kind;
+use toolgen_runtime::schema::shape::read::read;
 
 fn raw(shape: &Shape) -> Option<Map<String, Value>> {
     let Kind::Raw(text) = &shape.kind else { return None };
