@@ -231,3 +231,23 @@ fn a_key_that_several_types_have_does_not_name_one_of_them() {
     assert!(text.contains("pub type GetShopOutput = ShopOutput;"), "{text}");
     assert!(text.contains("pub struct ShopOutputOwner {"), "{text}");
 }
+
+#[test]
+fn what_operations_of_several_tags_answer_is_named_after_none() {
+    let body = |schema: Value| json!({"application/json": {"schema": schema}});
+    let failure = body(json!({"type": "object", "properties": {"message": {"type": "string"}}}));
+    let headers = json!({"X-Left": {"schema": {"type": "integer"}}});
+    let operation = |id: &str, tag: &str| {
+        json!({"get": {"operationId": id, "tags": [tag], "responses": {
+            "200": {"description": "", "headers": headers, "content": body(json!({"type": "integer"}))},
+            "default": {"description": "", "content": failure},
+        }}})
+    };
+    let text =
+        text(&json!({"paths": {"/a": operation("getPet", "pets"), "/b": operation("getShop", "shops")}}));
+    for name in ["SharedError", "SharedHeaders"] {
+        assert!(text.contains(&format!("pub struct {name} {{")), "{text}");
+    }
+    assert!(text.contains("pub type GetPetHeaders = SharedHeaders;"), "{text}");
+    assert!(text.contains("pub type GetShopError = SharedError;"), "{text}");
+}

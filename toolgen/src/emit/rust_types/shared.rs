@@ -15,8 +15,8 @@ const EMPTY: [&str; 14] = [
 ];
 
 /// Gives the types that stand in several tools or schemas a name of their own, if there is one: their key, their tag and their key,
-/// or what the names of all places end in. The old name stays, as another one. `tags` are the tags of tools, by their
-/// arguments.
+/// what the names of all places end in, or for whole answers that they are shared. The old name stays, as another one. `tags`
+/// are the tags of tools, by their arguments.
 pub(super) fn rename(items: &mut Vec<Item>, tags: &BTreeMap<usize, &str>, names: &mut Names) {
     let mut at_key: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate().filter(|(_, item)| is_type(item)) {
@@ -24,8 +24,12 @@ pub(super) fn rename(items: &mut Vec<Item>, tags: &BTreeMap<usize, &str>, names:
             at_key.entry(key.to_ascii_lowercase()).or_default().insert(index);
         }
     }
-    for index in 0..items.len() {
-        let Some(item) = items.get(index).filter(|item| is_shared(item)) else { continue };
+    let mut shared: Vec<usize> =
+        (0..items.len()).filter(|index| items.get(*index).is_some_and(is_shared)).collect();
+    // Of several that may have a name, what most places hold has it.
+    shared.sort_by_key(|index| items.get(*index).map_or(0, |item| usize::MAX - item.uses.len()));
+    for index in shared {
+        let Some(item) = items.get(index) else { continue };
         let is_only = |key: &str| at_key.get(&key.to_ascii_lowercase()).is_some_and(|types| types.len() == 1);
         let candidates = candidates(&item.uses, tags, is_only);
         if candidates.contains(&item.name) {
@@ -33,7 +37,7 @@ pub(super) fn rename(items: &mut Vec<Item>, tags: &BTreeMap<usize, &str>, names:
         }
         let Some(name) = candidates.into_iter().find(|name| names.is_free(name)) else { continue };
         let (old, owner) = (item.name.clone(), item.owner);
-        take(items, index, name.clone(), names);
+        take(items, index, &name, names);
         // The types in it have names after it.
         for inner in 0..items.len() {
             let Some(item) = items.get(inner).filter(|item| item.owner == owner && is_type(item)) else {
@@ -45,7 +49,7 @@ pub(super) fn rename(items: &mut Vec<Item>, tags: &BTreeMap<usize, &str>, names:
                 .filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
             if let Some(longer) = rest.map(|rest| format!("{name}{rest}")).filter(|name| names.is_free(name))
             {
-                take(items, inner, longer, names);
+                take(items, inner, &longer, names);
             }
         }
     }
@@ -83,7 +87,22 @@ fn candidates(uses: &[Use], tags: &BTreeMap<usize, &str>, is_only: impl Fn(&str)
         ([], []) => {}
         ([], rest) | (rest, _) => found.extend(with_tag(&rest.join(" "))),
     }
+    if uses.iter().all(|place| place.key.is_empty()) {
+        found.extend(most_common_end(uses).map(|word| idents::camel(&format!("shared {word}"))));
+    }
     found
+}
+
+/// Returns the word that the names of most places end in, if it says what kind of whole they are.
+fn most_common_end(uses: &[Use]) -> Option<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for place in uses {
+        if let Some(last) = idents::words(&place.name).pop() {
+            *counts.entry(last).or_default() += 1;
+        }
+    }
+    let (word, _) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    EMPTY.contains(&word.as_str()).then_some(word)
 }
 
 /// Returns the words that the names of all places end in, but not all words of one.
@@ -99,8 +118,8 @@ fn common_ending(uses: &[Use]) -> Vec<String> {
 }
 
 /// Gives a type a name, and lets the one that it had be another name for it.
-fn take(items: &mut Vec<Item>, index: usize, name: String, names: &mut Names) {
-    let taken = names.take(&name);
+fn take(items: &mut Vec<Item>, index: usize, name: &str, names: &mut Names) {
+    let taken = names.take(name);
     let Some(item) = items.get_mut(index) else { return };
     let old = std::mem::replace(&mut item.name, taken);
     let was = std::mem::replace(&mut item.origin, Origin::Place { numbered: false });

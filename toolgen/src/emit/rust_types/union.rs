@@ -186,12 +186,8 @@ fn are_objects(defs: &List<Def>, shape: &Shape, nesting: usize) -> bool {
 
 fn distinct(property: &str, values: Vec<(String, usize)>, by_default: Option<usize>) -> Option<Choice> {
     let mut seen = BTreeSet::new();
-    let property = property.to_owned();
-    values.iter().all(|(value, _)| seen.insert(value.clone())).then(|| Choice::Tag {
-        property,
-        values,
-        by_default,
-    })
+    let are_distinct = values.iter().all(|(value, _)| seen.insert(value.clone()));
+    are_distinct.then_some(Choice::Tag { property: property.to_owned(), values, by_default })
 }
 
 /// Chooses by JSON types, at most one variant each.

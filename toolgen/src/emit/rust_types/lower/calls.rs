@@ -3,7 +3,7 @@
 use toolgen_runtime::Shape;
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 
-use super::super::model::{Body, CallTypes, Origin, Presence, Struct, Ty, Wanted, Wrap};
+use super::super::model::{Body, CallTypes, Origin, Presence, Struct, Ty, Use, Wanted, Wrap};
 use super::super::objects::{item_at, object_of};
 use super::super::place::Place;
 use super::super::usage::Usage;
@@ -61,6 +61,10 @@ impl Lowering<'_> {
         let own = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
         let body = self.structure(rules, &Place::new(&own, String::new(), Usage::OUTPUT));
         self.set(index, Body::Struct(body));
+        if let Some(item) = self.items.get_mut(index) {
+            let what = item.doc.clone();
+            item.uses.push(Use { owner: Some(input), key: String::new(), name: own.clone(), what });
+        }
         if let Some(item) = self.items.get_mut(input) {
             item.doc += &format!(" Its answer has the headers of [`{own}`].");
         }
