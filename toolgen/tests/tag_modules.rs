@@ -92,13 +92,18 @@ fn the_list_at_the_root_is_that_of_one_module() {
 
 #[test]
 fn links_to_tools_lead_to_their_modules() {
-    let list = json!({"type": "object", "properties": {"found": {"type": "integer"}}});
-    let answer = json!({"description": "", "content": {"application/json": {"schema": list}}});
-    let of = |id: &str, tag: &str| json!({"operationId": id, "tags": [tag], "responses": {"200": answer}});
-    let document = json!({"paths": {"/a": {"get": of("countA", "a")}, "/b": {"get": of("countB", "b")}}});
+    let list = |key: &str| json!({"type": "object", "properties": {key: {"type": "integer"}}});
+    let answer = |key| json!({"description": "", "content": {"application/json": {"schema": list(key)}}});
+    let of = |id: &str, tag: &str, key| json!({"get": {"operationId": id, "tags": [tag], "responses": {"200": answer(key)}}});
+    // The most common one is `SharedOutput`; the other has the name of its first place, and its documentation.
+    let document = json!({"paths": {
+        "/a": of("getA", "a", "x"), "/b": of("getB", "b", "x"), "/c": of("getC", "c", "x"),
+        "/d": of("countD", "a", "y"), "/e": of("countE", "b", "y"),
+    }});
     let text = text(&document, Modules::ByTag);
-    assert!(inner(&text, "types").contains("](super::a::COUNT_A)"), "{text}");
-    assert!(inner(&text, "a").contains("[`COUNT_A`](super::COUNT_A)"), "{text}");
+    assert!(inner(&text, "types").contains("pub struct SharedOutput {"), "{text}");
+    assert!(inner(&text, "types").contains("](super::a::COUNT_D)"), "{text}");
+    assert!(inner(&text, "a").contains("[`COUNT_D`](super::COUNT_D)"), "{text}");
 }
 
 #[test]

@@ -103,13 +103,14 @@ pub(super) fn read_union(item: &Item, body: &Union, out: &mut String) {
         Choice::Tag { property, values, by_default } => {
             let _ =
                 writeln!(out, "            let known = match tag(&value, {}) {{", literal::string(property));
-            for (value, index) in values {
-                let _ = writeln!(
-                    out,
-                    "                {} => attempt(&value, Self::{}),",
-                    literal::string(value),
-                    variant(*index)
-                );
+            // Other values, and none, mean the default anyway.
+            for index in (0..body.variants.len()).filter(|index| Some(*index) != *by_default) {
+                let own = values.iter().filter(|(_, of)| *of == index);
+                let own: Vec<String> = own.map(|(value, _)| literal::string(value)).collect();
+                if !own.is_empty() {
+                    let (own, name) = (own.join(" | "), variant(index));
+                    let _ = writeln!(out, "                {own} => attempt(&value, Self::{name}),");
+                }
             }
             let _ = match by_default {
                 Some(index) => {
