@@ -24,6 +24,8 @@ fn main() {
     for name in ["types", "deep"] {
         toolgen::Build::new(name).document(format!("documents/{name}.yaml")).emit();
     }
+    let options = toolgen::Options::default().modules(toolgen::Modules::ByTag);
+    toolgen::Build::new("tagged").document("documents/tagged.yaml").options(options).emit();
     for (name, page) in [("books", "function"), ("guide_toolsets", "toolsets")] {
         manifest_of(name, &format!("../docs/manifests/{page}.md"));
     }

@@ -75,7 +75,8 @@ pub mod prelude {
 #[cfg(feature = "typed")]
 pub mod types_prelude {
     pub use core::prelude::v1::{
-        Clone, Copy, Debug, Default, Eq, Err, Hash, None, Ok, Option, PartialEq, Result, Some, derive,
+        Clone, Copy, Debug, Default, Eq, Err, Hash, None, Ok, Option, Ord, PartialEq, PartialOrd, Result,
+        Some, derive,
     };
     pub use core::str::FromStr;
     pub use std::boxed::Box;
@@ -94,7 +95,7 @@ pub mod types_prelude {
     #[cfg(feature = "uuid")]
     pub use uuid;
 
-    pub use crate::engine::typed::json::choice::{Best, attempt, tag};
+    pub use crate::engine::typed::json::choice::{Best, attempt, tag, tagged};
     pub use crate::engine::typed::json::members::{And, read, read_all};
     pub use crate::engine::typed::json::{object, with_extra};
     pub use crate::engine::typed::{FromJson, JsonError, Link, ToJson, TypedItems, TypedTool};

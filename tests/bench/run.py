@@ -30,6 +30,8 @@ class Cost:
 
     seconds: float
     megabytes: float
+    # Seconds of all processors, of it and all its children.
+    cpu: float = 0.0
 
 
 def cost(command: list[str], cwd: Path, env: dict[str, str] | None = None, timeout: float = CHECK_TIMEOUT) -> Cost | None:
@@ -44,7 +46,9 @@ def cost(command: list[str], cwd: Path, env: dict[str, str] | None = None, timeo
         _, status, usage = os.wait4(process.pid, 0)
         timer.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
-    return Cost(time.monotonic() - started, usage.ru_maxrss / 1024) if process.returncode == 0 else None
+    if process.returncode != 0:
+        return None
+    return Cost(time.monotonic() - started, usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime)
 
 
 def median(runs: list[Cost | None]) -> Cost | None:
@@ -52,7 +56,8 @@ def median(runs: list[Cost | None]) -> Cost | None:
     done = [run for run in runs if run]
     if len(done) < len(runs) or not done:
         return None
-    return Cost(statistics.median(r.seconds for r in done), statistics.median(r.megabytes for r in done))
+    figures = zip(*((r.seconds, r.megabytes, r.cpu) for r in done))
+    return Cost(*(statistics.median(figure) for figure in figures))
 
 
 class Generator:

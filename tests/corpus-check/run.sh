@@ -60,14 +60,17 @@ cp "$repository/Cargo.lock" "$work/equal/Cargo.lock"
 echo "with types, a crate a document"
 rm -rf "$work/typed"
 mkdir -p "$work/typed"
-typed() { # typed DOCUMENT
-  name=typed-$(basename "${1%.*}")
-  "$binary" toolgen gen --out "$work/typed/$name" --crate "$name" --runtime-path "$repository/runtime" "$1" \
+typed() { # typed DOCUMENT one|by-tag
+  name=typed-$2-$(basename "${1%.*}")
+  "$binary" toolgen gen --out "$work/typed/$name" --crate "$name" --runtime-path "$repository/runtime" --modules "$2" "$1" \
     >/dev/null 2>"$work/typed/$name.log" || { echo "  $name is not generated:"; head -20 "$work/typed/$name.log"; return 1; }
 }
 export -f typed
 export binary work repository
-printf '%s\0' "${documents[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'typed "$1"' typed
+printf '%s\0' "${documents[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'typed "$1" one' typed
+# Some of them also with a file for each tag: those of middle size, which have most tags for their code.
+find "$corpus/openapi" \( -name '*.json' -o -name '*.yaml' \) -size +300k -size -600k -print0 |
+  xargs -0 -n 1 -P "$(nproc)" bash -c 'typed "$1" by-tag' typed
 # One workspace: rustc checks as many crates beside each other as there are processors.
 printf '[workspace]\nresolver = "3"\nmembers = ["typed-*"]\n' >"$work/typed/Cargo.toml"
 cp "$repository/Cargo.lock" "$work/typed/Cargo.lock"

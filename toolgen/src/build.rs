@@ -178,6 +178,7 @@ impl Build {
             style.types = self.options.types;
             style.derives.clone_from(&self.options.derives);
             style.text_types.clone_from(&self.options.text_types);
+            style.modules = self.options.modules;
             if let Some(runtime) = &self.runtime {
                 style.runtime.clone_from(runtime);
             }

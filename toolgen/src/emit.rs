@@ -14,6 +14,7 @@ mod fields;
 mod functions;
 mod idents;
 mod literal;
+mod modules;
 mod package;
 mod pool;
 mod rust_types;
@@ -33,12 +34,14 @@ use toolgen_core::{Call, Shape, ToolSpec};
 use crate::tool::{Part, Program, Success, Tool};
 use crate::write::MARK;
 pub use literal::{string as string_literal, visible};
+pub use modules::Modules;
 pub use package::{Needs, RuntimeDependency, mark, module_name, package, program};
 
 pub use text_type::TextType;
 
 use expr::Expr;
 use idents::Names;
+use modules::Tag;
 use pool::{Pool, Shared};
 
 /// The style of a module.
@@ -54,6 +57,8 @@ pub struct ModuleStyle {
     pub derives: Vec<String>,
     /// The crates whose types they hold instead of texts; of two for one format the first counts.
     pub text_types: Vec<TextType>,
+    /// How the tools are divided into modules.
+    pub modules: Modules,
 }
 
 impl ModuleStyle {
@@ -66,20 +71,25 @@ impl ModuleStyle {
             types: true,
             derives: Vec::new(),
             text_types: Vec::new(),
+            modules: Modules::One,
         }
     }
 }
 
 /// Returns the text of a Rust module that holds the program's tools: a `pub static` for each, a constant with its
-/// name, and their list `TOOLS`, sorted by name. Imported documents are modules in it, whose tools `TOOLS` lists too.
+/// name, and their list `TOOLS`, sorted by name. Imported documents are modules in it, and so are tags if the style wants
+/// them; `TOOLS` lists the tools of all of them.
 ///
 /// The text has no inner attributes, so it can be included into any module.
 #[must_use]
 pub fn module(program: &Program, style: &ModuleStyle) -> String {
     let mut out = header(program, style);
-    let module = Module::new(program);
+    let module = Module::new(program, style.modules);
     module.write(style, &mut out);
-    categories::write(&module.all(), style, &mut out);
+    // Modules of tags are those of the categories.
+    if module.tags.is_empty() || !module.parts.is_empty() {
+        categories::write(&module.all(), style, &mut out);
+    }
     out
 }
 
@@ -88,6 +98,8 @@ struct Module<'p> {
     program: &'p Program,
     tools: Vec<Static<'p>>,
     shared: Vec<Shared>,
+    /// The modules of tags.
+    tags: Vec<Tag<'p>>,
     /// The names of the constants of the toolsets.
     sets: Vec<String>,
     /// The imported documents, with the names of their modules.
@@ -97,6 +109,8 @@ struct Module<'p> {
 /// A tool to be printed.
 struct Static<'p> {
     ident: String,
+    /// The module of a tag that it stands in.
+    home: Option<usize>,
     spec: &'p ToolSpec,
     call: &'p Call,
     failure: Option<&'p Shape>,
@@ -114,15 +128,21 @@ struct Listed<'m> {
 }
 
 impl<'p> Module<'p> {
-    fn new(program: &'p Program) -> Module<'p> {
+    fn new(program: &'p Program, layout: Modules) -> Module<'p> {
         let mut pool = Pool::default();
         let mut names = Names::reserving(&["TOOLS"]);
         let mut tools = Vec::with_capacity(program.tools.len());
-        for Tool { spec, call, failure, success, origin } in &program.tools {
+        let mut modules = Names::reserving(&modules::RESERVED);
+        let part =
+            |part: &'p Part| (modules.take(&idents::snake(&part.name)), Module::new(&part.program, layout));
+        let parts = program.parts.iter().map(part).collect();
+        let (tags, homes) = modules::of_tools(&program.tools, layout, &mut modules);
+        for (Tool { spec, call, failure, success, origin }, home) in program.tools.iter().zip(homes) {
             let value = vec![("spec", spec::spec(spec, &mut pool)), ("call", call::call(call, &mut pool))];
             let value = Expr::Struct { head: "Tool", fields: value, base: None };
             let (title, failure) = (visible(&origin.title), failure.as_ref());
-            tools.push(Static { ident: String::new(), spec, call, failure, success, title, value });
+            let ident = String::new();
+            tools.push(Static { ident, home, spec, call, failure, success, title, value });
         }
         let shared = pool.into_statics();
         for Shared { name, .. } in &shared {
@@ -133,25 +153,25 @@ impl<'p> Module<'p> {
         }
         let constant = |set: &Toolset| format!("TOOLSET_{}", idents::screaming(&set.name));
         let sets = program.toolsets.iter().map(|set| names.take(&constant(set))).collect();
-        let mut modules = Names::reserving(&["types", "functions", "categories", "toolsets", "contexts"]);
-        let part = |part: &'p Part| (modules.take(&idents::snake(&part.name)), Module::new(&part.program));
-        Module { program, tools, shared, sets, parts: program.parts.iter().map(part).collect() }
+        Module { program, tools, shared, tags, sets, parts }
     }
 
     fn write(&self, style: &ModuleStyle, out: &mut String) {
         let paths = self.all().into_iter().map(|tool| tool.path);
         write_list("All tools of this module, sorted by name.", paths, style, out);
-        for tool in &self.tools {
+        for tool in self.tools.iter().filter(|tool| tool.home.is_none()) {
             write_tool(tool, style, out);
         }
         sets::write(self.program, &self.sets, style, out);
         let wanted: Vec<_> = self.tools.iter().filter(|_| style.types).map(Static::wanted).collect();
-        let types = rust_types::types(&wanted, &self.program.defs, style);
+        let tags: Vec<&str> = self.tags.iter().map(|tag| tag.name.as_str()).collect();
+        let types = rust_types::types(&wanted, &self.program.defs, &tags, style);
         functions::write(&self.tools, &types.calls, style, out);
         out.push_str(&types.text);
         for shared in &self.shared {
             write_shared(shared, style, out);
         }
+        modules::write(self, &types.tags, style, out);
         for (name, part) in &self.parts {
             let Program { kind, version, .. } = part.program;
             let _ = write!(out, "\n/// Imported tools ({kind} {}).\npub mod {name} {{", visible(version));
@@ -170,7 +190,11 @@ impl<'p> Module<'p> {
 
     /// Adds the tools of the module and of those in it, the paths of their statics after `prefix`.
     fn list<'m>(&'m self, prefix: &str, all: &mut Vec<Listed<'m>>) {
-        let own = self.tools.iter().map(|tool| Listed { path: format!("{prefix}{}", tool.ident), tool });
+        let own = self.tools.iter().map(|tool| {
+            let tag = tool.home.and_then(|home| self.tags.get(home));
+            let module = tag.map_or_else(String::new, |tag| format!("{}::", tag.name));
+            Listed { path: format!("{prefix}{module}{}", tool.ident), tool }
+        });
         all.extend(own);
         for (name, part) in &self.parts {
             part.list(&format!("{prefix}{name}::"), all);
@@ -198,10 +222,11 @@ impl Static<'_> {
     }
 
     fn wanted(&self) -> rust_types::Wanted<'_> {
-        let Static { ident, spec, title, failure, success, .. } = self;
+        let Static { ident, home, spec, title, failure, success, .. } = self;
         let is_function = self.is_function();
         rust_types::Wanted {
             ident,
+            home: *home,
             operation: title,
             spec,
             failure: *failure,

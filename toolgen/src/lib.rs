@@ -39,6 +39,7 @@ mod tool;
 pub mod write;
 
 pub use build::{Build, Built};
+pub use emit::Modules;
 pub use frontend::{Frontend, compile};
 pub use lint::{apply_levels, lint};
 pub use options::{Options, TokenBudget};

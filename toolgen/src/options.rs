@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use toolgen_core::schema::shape::Slim;
 use toolgen_core::spec::drift::Class;
 
-use crate::emit::TextType;
+use crate::emit::{Modules, TextType};
 use crate::problem::{Level, Levels};
 use crate::select::Selector;
 
@@ -45,6 +45,8 @@ pub struct Options {
     pub derives: Vec<String>,
     /// The crates whose types these structs and enums hold instead of texts, such as times.
     pub text_types: Vec<TextType>,
+    /// How the tools and these structs and enums are divided into modules.
+    pub modules: Modules,
     /// The contract lock that the tools of all documents together are compared with.
     pub lock: Option<PathBuf>,
     /// The least class of changes since the lock that are errors.
@@ -90,6 +92,7 @@ impl Default for Options {
             types: true,
             derives: Vec::new(),
             text_types: Vec::new(),
+            modules: Modules::One,
             lock: None,
             deny_changes: Class::Breaking,
             levels: Levels::default(),
@@ -184,6 +187,14 @@ impl Options {
     #[must_use]
     pub fn text_type(mut self, of: TextType) -> Self {
         self.text_types.push(of);
+        self
+    }
+
+    /// Sets how the tools and the types of a document are divided into modules: [`Modules::ByTag`] puts those of each tag into
+    /// a module of its own. The default is [`Modules::One`]. Neither names nor the list `TOOLS` change.
+    #[must_use]
+    pub fn modules(mut self, modules: Modules) -> Self {
+        self.modules = modules;
         self
     }
 

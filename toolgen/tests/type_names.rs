@@ -149,7 +149,9 @@ fn a_place_whose_name_is_taken_gets_a_word_not_a_number() {
 /// The documentation of the variants of an enum in a module.
 fn told<'m>(module: &'m str, of: &str) -> Vec<&'m str> {
     let body = module.split_once(&format!("pub enum {of} {{")).unwrap().1.split_once("\n    }").unwrap().0;
-    body.lines().filter_map(|line| line.trim().strip_prefix("#[doc = \"")?.strip_suffix("\"]")).collect()
+    let lines = body.lines().filter_map(|line| line.trim().strip_prefix("/// "));
+    let is_value = |line: &str| line.starts_with('`') && !line.contains(": ");
+    lines.filter(|line| !is_value(line) && !line.ends_with(" that the document does not list.")).collect()
 }
 
 #[test]
@@ -179,4 +181,74 @@ fn names_that_do_not_fit_the_values_name_nothing() {
     }});
     let text = module(&[("get", results)], &json!({}));
     assert_eq!(names(&text), ["Get", "GetOutput"]);
+}
+
+#[test]
+fn a_type_that_operations_share_has_the_name_of_none_of_them() {
+    let owner =
+        json!({"type": "object", "properties": {"name": {"type": "string"}, "home": object("", "street")}});
+    let with = |fields: Value| json!({"type": "object", "properties": fields});
+    let document = |renamed: &str| {
+        module(
+            &[
+                (renamed, with(json!({"owner": owner, "age": {"type": "integer"}}))),
+                ("listPets", with(json!({"owner": owner, "count": {"type": "integer"}}))),
+            ],
+            &json!({}),
+        )
+    };
+    let text = document("getPet");
+    assert!(text.contains("pub struct Owner {") && text.contains("pub struct OwnerHome {"), "{text}");
+    assert!(text.contains("pub type GetPetOutputOwner = Owner;"), "{text}");
+    assert!(text.contains("pub type GetPetOutputOwnerHome = OwnerHome;"), "{text}");
+    assert!(text.contains("`owner` of several types."), "{text}");
+    let renamed = document("fetchPet");
+    let list = |text: &str| {
+        text.split_once("pub struct ListPetsOutput {").unwrap().1.split_once('}').unwrap().0.to_owned()
+    };
+    assert_eq!(list(&renamed), list(&text));
+}
+
+#[test]
+fn a_key_that_several_types_have_does_not_name_one_of_them() {
+    let result = |first: &str, other: &str| json!({"type": "object", "properties": {"owner": object("", first), other: {"type": "integer"}}});
+    let results = [
+        ("getPet", "pets", result("a", "n")),
+        ("listPets", "pets", result("a", "m")),
+        ("getShop", "shops", result("b", "n")),
+        ("openShop", "shops", result("b", "n")),
+    ];
+    let operations: serde_json::Map<String, Value> = results
+        .iter()
+        .map(|(id, tag, schema)| {
+            let answer = json!({"description": "", "content": {"application/json": {"schema": schema}}});
+            let operation = json!({"operationId": id, "tags": [tag], "responses": {"200": answer}});
+            (format!("/{id}"), json!({"get": operation}))
+        })
+        .collect();
+    let text = text(&json!({ "paths": operations }));
+    assert!(text.contains("pub struct PetsOwner {"), "{text}");
+    // Equal results, too: their names end in the same words.
+    assert!(text.contains("pub type GetShopOutput = ShopOutput;"), "{text}");
+    assert!(text.contains("pub struct ShopOutputOwner {"), "{text}");
+}
+
+#[test]
+fn what_operations_of_several_tags_answer_is_named_after_none() {
+    let body = |schema: Value| json!({"application/json": {"schema": schema}});
+    let failure = body(json!({"type": "object", "properties": {"message": {"type": "string"}}}));
+    let headers = json!({"X-Left": {"schema": {"type": "integer"}}});
+    let operation = |id: &str, tag: &str| {
+        json!({"get": {"operationId": id, "tags": [tag], "responses": {
+            "200": {"description": "", "headers": headers, "content": body(json!({"type": "integer"}))},
+            "default": {"description": "", "content": failure},
+        }}})
+    };
+    let text =
+        text(&json!({"paths": {"/a": operation("getPet", "pets"), "/b": operation("getShop", "shops")}}));
+    for name in ["SharedError", "SharedHeaders"] {
+        assert!(text.contains(&format!("pub struct {name} {{")), "{text}");
+    }
+    assert!(text.contains("pub type GetPetHeaders = SharedHeaders;"), "{text}");
+    assert!(text.contains("pub type GetShopError = SharedError;"), "{text}");
 }

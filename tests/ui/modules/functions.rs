@@ -54,14 +54,14 @@ pub mod functions {
 
     /// The tools that are functions. Their arguments have been checked when they are called.
     pub trait Functions: rt::Send + rt::Sync + 'static {
-        #[doc = "Runs [`COUNT_WORDS`](super::COUNT_WORDS). Counts the words of a text."]
+        /// Runs [`COUNT_WORDS`](super::COUNT_WORDS). Counts the words of a text.
         fn count_words(
             &self,
             arguments: CountWords,
             ctx: &rt::ToolContext,
         ) -> impl rt::Future<Output = rt::Result<i64, rt::ToolError>> + rt::Send;
 
-        #[doc = "Runs [`GREET`](super::GREET). Greets somebody."]
+        /// Runs [`GREET`](super::GREET). Greets somebody.
         fn greet(
             &self,
             arguments: Greet,
@@ -97,13 +97,17 @@ pub use self::types::*;
 pub mod types {
     use ::toolgen_runtime::__private::types_prelude::*;
 
-    #[doc = "Counts the words of a text.\n\nArguments of [`COUNT_WORDS`](super::COUNT_WORDS): `count_words`."]
+    /// Counts the words of a text.
+    ///
+    /// Arguments of [`COUNT_WORDS`](super::COUNT_WORDS): `count_words`.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct CountWords {
-        #[doc = "The text."]
+        /// The text.
         pub text: String,
-        #[doc = "Which of them.\n\nDefault `\"all\"`."]
+        /// Which of them.
+        ///
+        /// Default `"all"`.
         pub mode: CountWordsMode,
     }
 
@@ -115,16 +119,18 @@ pub mod types {
 
     impl FromJson for CountWords {
         fn from_json(value: Value) -> Result<Self, JsonError> {
-            let (text, mode,) = read(value, &["text", "mode"])?;
+            let (text, mode) = read(value, &["text", "mode"])?;
             Ok(Self { text, mode })
         }
     }
 
-    #[doc = "Greets somebody.\n\nArguments of [`GREET`](super::GREET): `greet`."]
+    /// Greets somebody.
+    ///
+    /// Arguments of [`GREET`](super::GREET): `greet`.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct Greet {
-        #[doc = "Whom."]
+        /// Whom.
         pub name: String,
     }
 
@@ -141,7 +147,7 @@ pub mod types {
         }
     }
 
-    #[doc = "Which of them."]
+    /// Which of them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum CountWordsMode {
         All,

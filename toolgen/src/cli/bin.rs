@@ -44,12 +44,9 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
     let name = name(task);
     let files = check_crate_name(&name).and_then(|()| {
         let runtime = runtime(task.runtime_path.as_deref())?;
-        Ok(emit::program(
-            &name,
-            &modules(&compiled, &Options::default().types(false), output),
-            needs,
-            &runtime,
-        ))
+        let layout = task.selection.options.modules;
+        let modules = modules(&compiled, &Options::default().types(false).modules(layout), output);
+        Ok(emit::program(&name, &modules, needs, &runtime, layout))
     });
     let files: Files = match files {
         Ok(files) => files,

@@ -49,7 +49,8 @@ fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<
         let typed = types.then_some("typed").into_iter();
         let features: Vec<&str> =
             typed.chain(task.selection.options.text_types.iter().map(|of| of.name())).collect();
-        return Ok(emit::package(name, &modules, &features, &runtime(task.runtime_path.as_deref())?));
+        let runtime = runtime(task.runtime_path.as_deref())?;
+        return Ok(emit::package(name, &modules, &features, &runtime, task.selection.options.modules));
     }
     let mut files = Files::default();
     for (name, text) in modules {
@@ -70,8 +71,14 @@ pub(super) fn modules(
         let Some(program) = &compiled.program else { continue };
         let file_name = compiled.path.file_name().unwrap_or(OsStr::new("tools")).to_string_lossy();
         output.progress(&format!("writing {file_name}"));
-        let Options { types, derives, text_types, .. } = options.clone();
-        let style = ModuleStyle { types, derives, text_types, ..ModuleStyle::new(file_name.as_ref()) };
+        let Options { types, derives, text_types, modules: layout, .. } = options.clone();
+        let style = ModuleStyle {
+            types,
+            derives,
+            text_types,
+            modules: layout,
+            ..ModuleStyle::new(file_name.as_ref())
+        };
         modules.push((emit::module_name(&file_name, &mut taken), emit::module(program, &style)));
     }
     modules

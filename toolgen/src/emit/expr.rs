@@ -48,6 +48,19 @@ impl Expr {
         Expr::Call("S", vec![Expr::Atom(format!("&{name}"))])
     }
 
+    /// Adds the names of the statics in it.
+    pub(super) fn names<'e>(&'e self, names: &mut Vec<&'e str>) {
+        match self {
+            Expr::Atom(text) => {
+                let name = text.strip_prefix('&').map(|name| name.strip_suffix("[0]").unwrap_or(name));
+                names.extend(name);
+            }
+            Expr::Call(_, items) | Expr::Array(items) => items.iter().for_each(|item| item.names(names)),
+            Expr::Struct { fields, .. } => fields.iter().for_each(|(_, field)| field.names(names)),
+            Expr::Borrow(inner) => inner.names(names),
+        }
+    }
+
     /// The expression on one line.
     pub(super) fn flat(&self) -> String {
         let mut out = String::new();

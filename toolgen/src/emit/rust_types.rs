@@ -11,7 +11,7 @@
 //! * objects: structs; a field is an `Option` unless it is required, an `Option<Option<_>>` where `null` and absence
 //!   differ. A required field with one possible text is written by itself and has no place in the struct;
 //! * texts: `String`, or what [`TextType`](super::TextType) says;
-//! * objects without known fields: `BTreeMap<String, _>`;
+//! * objects without known fields: `BTreeMap`, its keys `String` or what the document says of them;
 //! * lists of texts to choose from, or of integers that have names: enums, one for equal lists. Those that occur in results have `Other`, so a new value breaks nobody;
 //! * unions: enums, whose variant a value tells (by a discriminator or its JSON type), or which keeps most of the value;
 //! * `allOf` of objects: one struct;
@@ -21,8 +21,11 @@
 //! serve only the other. Types that contain themselves are boxed; types that nest deeper than rustc follows are cut by
 //! a `Link`.
 
+mod codecs;
 mod depth;
 pub(super) mod doc;
+mod homes;
+mod keys;
 mod lists;
 mod lower;
 mod merge;
@@ -30,14 +33,19 @@ mod model;
 mod objects;
 mod place;
 mod print;
+mod raw;
 mod repeats;
 mod scalars;
+mod shared;
+mod tags;
 mod titles;
 mod union;
 mod usage;
 mod variants;
 
-use toolgen_core::{Def, List};
+use std::collections::BTreeMap;
+
+use toolgen_core::{Def, List, ToolSpec};
 
 pub(super) use model::Wanted;
 
@@ -46,14 +54,16 @@ use super::ModuleStyle;
 /// The types of a module's tools.
 #[derive(Default)]
 pub(super) struct Types {
-    /// The module `types`, or an empty text if there are no tools.
+    /// The module `types`, or an empty text if nothing stands in it.
     pub(super) text: String,
+    /// The module `types` of the module of each tag, the same way.
+    pub(super) tags: Vec<String>,
     /// For each tool the type of its arguments and that of its results, as they are written in that module.
     pub(super) calls: Vec<(String, String)>,
 }
 
-/// Returns the types of these tools, whose named shapes are all among `defs`.
-pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, style: &ModuleStyle) -> Types {
+/// Returns the types of these tools, whose named shapes are all among `defs`. `tags` are the names of the modules of tags.
+pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, tags: &[&str], style: &ModuleStyle) -> Types {
     if tools.is_empty() {
         return Types::default();
     }
@@ -65,10 +75,20 @@ pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, style: &ModuleStyle)
     lowering.reserve_names();
     let mut calls: Vec<_> =
         tools.iter().zip(inputs).map(|(wanted, input)| lowering.tool(wanted, input)).collect();
-    let mut items = lowering.finish();
+    let (mut items, mut names) = lowering.finish();
+    tags::complete(&mut items);
     merge::equal(&mut items, &mut calls);
+    shared::rename(&mut items, &tags_of(tools, &calls), &mut names);
+    keys::settle(&mut items, &mut calls);
     usage::mark_use(&mut items, &calls);
     depth::bound(&mut items);
     usage::mark_keys(&mut items);
-    print::types(&items, &calls, &style.runtime, &style.derives)
+    homes::mark(&mut items, &calls);
+    print::types(&items, &calls, tags, style)
+}
+
+/// Returns the tags of tools, by the structs of their arguments.
+fn tags_of<'t>(tools: &[Wanted<'t>], calls: &[model::CallTypes<'_>]) -> BTreeMap<usize, &'t str> {
+    let tags = calls.iter().zip(tools).map(|(call, wanted)| (call.input, wanted.spec.category.as_str()));
+    tags.filter(|(_, tag)| *tag != ToolSpec::EMPTY.category.as_str()).collect()
 }

@@ -9,7 +9,7 @@ use toolgen_core::spec::template::*;
 use toolgen_core::spec::*;
 use toolgen_core::{Def, Frozen, List, Text};
 
-use super::{ModuleStyle, RuntimeDependency, module, module_name, package};
+use super::{ModuleStyle, Modules, RuntimeDependency, module, module_name, package};
 use crate::source::Pointer;
 use crate::tool::{Origin, Program, Success, Tool};
 
@@ -376,7 +376,8 @@ fn modules_of_a_crate_have_different_names() {
 #[test]
 fn a_crate_of_several_modules_declares_them() {
     let modules = [("a".to_owned(), "// a\n".to_owned()), ("b".to_owned(), "// b\n".to_owned())];
-    let files = package("my-\"tools", &modules, &["typed"], &RuntimeDependency::Path("../x".to_owned()));
+    let runtime = RuntimeDependency::Path("../x".to_owned());
+    let files = package("my-\"tools", &modules, &["typed"], &runtime, Modules::One);
     let paths: Vec<_> = files.iter().map(|(path, _)| path).collect();
     assert_eq!(paths, ["Cargo.toml", "src/a.rs", "src/b.rs", "src/lib.rs"]);
     let (_, manifest) = files.iter().next().unwrap();

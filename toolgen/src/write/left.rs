@@ -11,33 +11,44 @@ const ROOT: &str = "src/lib.rs";
 
 /// Returns the generated files in a folder that are not among those of the crate that is written there now.
 pub(super) fn over(texts: &BTreeMap<String, String>, folder: &Path) -> Vec<PathBuf> {
-    let Some(root) = texts.get(ROOT) else { return Vec::new() };
-    let source = folder.join("src");
-    let mut names: BTreeSet<String> = modules(root).map(str::to_owned).collect();
-    let mut found = Vec::new();
-    if let Ok(before) = fs::read(folder.join(ROOT))
-        && is_marked(&before)
-    {
-        for name in modules(&String::from_utf8_lossy(&before)) {
-            found.push(source.join(format!("{name}.rs")));
-            names.insert(name.to_owned());
-        }
+    if !texts.contains_key(ROOT) {
+        return Vec::new();
     }
     // The pieces of a single module.
-    names.insert("parts".to_owned());
-    for name in names {
-        let entries = fs::read_dir(source.join(name)).into_iter().flatten().flatten();
-        found.extend(entries.map(|entry| entry.path()).filter(|path| is_piece(path)));
+    let mut found = pieces(&folder.join("src/parts"));
+    let mut open = vec![(ROOT.to_owned(), "src".to_owned())];
+    while let Some((file, below)) = open.pop() {
+        let mut names: BTreeSet<String> =
+            texts.get(&file).into_iter().flat_map(|text| modules(text)).map(str::to_owned).collect();
+        if let Ok(before) = fs::read(folder.join(&file))
+            && is_marked(&before)
+        {
+            names.extend(modules(&String::from_utf8_lossy(&before)).map(str::to_owned));
+        }
+        for name in names {
+            let inner = format!("{below}/{name}");
+            found.push(folder.join(format!("{inner}.rs")));
+            found.extend(pieces(&folder.join(&inner)));
+            // Modules of tags.
+            open.push((format!("{inner}.rs"), inner));
+        }
     }
     let now: BTreeSet<PathBuf> = texts.keys().map(|path| folder.join(path)).collect();
     // A link may lead to what belongs to somebody else.
     let is_file = |path: &PathBuf| path.symlink_metadata().is_ok_and(|data| data.is_file());
     found.retain(|path| !now.contains(path) && is_file(path) && is_generated(path));
     found.sort();
+    found.dedup();
     found
 }
 
-/// Returns the names of the modules that the root of a crate has in files of their own.
+/// Returns the files in a folder that have names of pieces.
+fn pieces(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| is_piece(path)).collect()
+}
+
+/// Returns the names of the modules that a file has in files of their own.
 fn modules(root: &str) -> impl Iterator<Item = &str> {
     let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     root.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).filter(is_name)
@@ -55,7 +66,7 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use crate::emit::{RuntimeDependency, package};
+    use crate::emit::{Modules, RuntimeDependency, package};
     use crate::write::{MARK, remove};
 
     /// A module with so many bytes of items.
@@ -71,7 +82,7 @@ mod tests {
         let of = |modules: &[(&str, usize)]| {
             let modules: Vec<(String, String)> =
                 modules.iter().map(|(name, bytes)| ((*name).to_owned(), module(*bytes))).collect();
-            package("pets", &modules, &[], &RuntimeDependency::Version)
+            package("pets", &modules, &[], &RuntimeDependency::Version, Modules::One)
         };
         let below = |paths: Vec<PathBuf>| -> Vec<String> {
             let below = paths.iter().map(|path| path.strip_prefix(&folder).unwrap().display().to_string());
@@ -108,6 +119,41 @@ mod tests {
 
         let least = of(&[("pets", 1_000)]);
         assert_eq!(below(least.left_over(&folder)), ["src/parts/tools_1.rs", "src/parts/tools_2.rs"]);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn files_of_tags_are_removed_with_their_tags() {
+        let folder = std::env::temp_dir().join(format!("toolgen-left-tags-{}", std::process::id()));
+        let of = |tags: &[(&str, usize)], documents: &[&str]| {
+            let tag = |(name, bytes): &(&str, usize)| {
+                let items = module(*bytes).replace('\n', "\n    ");
+                format!("\n/// A tag.\npub mod {name} {{\n    {}\n}}\n", items.trim())
+            };
+            let text = module(0) + &tags.iter().map(tag).collect::<String>();
+            let modules: Vec<(String, String)> =
+                documents.iter().map(|name| ((*name).to_owned(), text.clone())).collect();
+            package("pets", &modules, &[], &RuntimeDependency::Version, Modules::ByTag)
+        };
+        let below = |paths: Vec<PathBuf>| -> Vec<String> {
+            let below = paths.iter().map(|path| path.strip_prefix(&folder).unwrap().display().to_string());
+            below.collect()
+        };
+        let two = of(&[("cats", 1_500_000), ("tools_1", 0)], &["pets", "shops"]);
+        two.write(&folder).unwrap();
+        assert!(folder.join("src/pets/cats/tools_2.rs").exists());
+        assert!(two.left_over(&folder).is_empty());
+        let one = of(&[("cats", 0)], &["pets", "shops"]);
+        let left = ["cats/tools_1.rs", "cats/tools_2.rs", "tools_1.rs"];
+        let left = ["pets", "shops"].map(|of| left.map(|path| format!("src/{of}/{path}"))).concat();
+        assert_eq!(below(one.left_over(&folder)), left);
+        remove(&one.left_over(&folder)).unwrap();
+        one.write(&folder).unwrap();
+        let single = of(&[("cats", 0)], &["pets"]);
+        let left = ["src/pets.rs", "src/pets/cats.rs", "src/shops.rs", "src/shops/cats.rs"];
+        let mut left = left.map(PathBuf::from);
+        left.sort();
+        assert_eq!(below(single.left_over(&folder)), left.map(|path| path.display().to_string()));
         fs::remove_dir_all(&folder).unwrap();
     }
 }

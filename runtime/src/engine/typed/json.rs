@@ -274,18 +274,26 @@ impl<T: FromJson> FromJson for Vec<T> {
     }
 }
 
-impl<T: ToJson> ToJson for BTreeMap<String, T> {
+/// Keys are types that are written as texts.
+impl<K: ToJson, T: ToJson> ToJson for BTreeMap<K, T> {
     fn to_json(&self) -> Value {
-        Value::Object(self.iter().map(|(name, value)| (name.clone(), value.to_json())).collect())
+        let name = |key: &K| match key.to_json() {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        Value::Object(self.iter().map(|(key, value)| (name(key), value.to_json())).collect())
     }
 }
 
-impl<T: FromJson> FromJson for BTreeMap<String, T> {
+impl<K: FromJson + Ord, T: FromJson> FromJson for BTreeMap<K, T> {
     fn from_json(value: Value) -> Result<Self, JsonError> {
         let Value::Object(map) = value else { return Err(JsonError::expected("an object", &value)) };
         map.into_iter()
             .map(|(name, value)| match T::from_json(value) {
-                Ok(value) => Ok((name, value)),
+                Ok(value) => {
+                    let key = K::from_json(Value::String(name.clone())).map_err(|error| error.at(&name))?;
+                    Ok((key, value))
+                }
                 Err(error) => Err(error.at(&name)),
             })
             .collect()

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 
-use super::{Selection, Task, compiling, flag, option, path};
+use super::{Selection, Task, compiling, flag, generated, option, path};
 
 /// `graph`
 #[derive(Debug)]
@@ -72,6 +72,7 @@ fn bin() -> Command {
         .arg(path("out", "DIR", "The folder to write to").required(true))
         .arg(option("name", "NAME", "The name of the program; that of the first document by default"))
         .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which no registry has yet"))
+        .arg(generated::modules())
         .arg(flag("build", "Build the program, too"))
         .arg(flag("force", "Replace files that were not generated, too"))
         .after_help(

@@ -120,6 +120,8 @@ pub(super) fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, S
     options.types = false;
     if name == "gen" {
         generated::set(matches, &mut options);
+    } else if name == "bin" {
+        generated::set_modules(matches, &mut options);
     }
     if name != "serve" {
         check::levels(matches, &mut options.levels)?;

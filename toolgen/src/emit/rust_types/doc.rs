@@ -92,10 +92,14 @@ pub(super) fn is_same(name: &str, key: &str) -> bool {
     letters(name).eq_ignore_ascii_case(&letters(key)) && key.is_ascii()
 }
 
-/// Writes documentation in Markdown. It is a string literal, so it cannot become code.
+/// Writes documentation in Markdown, a comment for each of its lines. What could end a line is none of them, so no text becomes code.
 pub(in crate::emit) fn write(text: &str, indent: usize, out: &mut String) {
-    out.extend(std::iter::repeat_n(' ', indent));
-    let _ = writeln!(out, "#[doc = {}]", literal::string(text));
+    for line in text.split('\n') {
+        let line: String = line.chars().filter(|c| literal::is_plain(*c)).collect();
+        let _ = writeln!(out, "{:indent$}/// {line}", "");
+        out.truncate(out.trim_end().len());
+        out.push('\n');
+    }
 }
 
 #[cfg(test)]

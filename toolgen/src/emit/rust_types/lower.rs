@@ -10,14 +10,16 @@ use toolgen_core::{Def, List, Shape};
 use super::super::TextType;
 use super::super::idents::{self, Names};
 use super::doc::{self, first_paragraph};
-use super::model::{Body, Item, Origin, Presence, Struct, StructField, Ty, Union, Variant, Wanted, Wrap};
-use super::objects::{MAX_NESTING, object_of};
+use super::model::{
+    Body, Item, Origin, Presence, Struct, StructField, Ty, Union, Use, Variant, Wanted, Wrap,
+};
+use super::objects::{MAX_NESTING, object_of, scalar};
 use super::place::Place;
 use super::repeats::{self, Repeats};
 use super::scalars::{constant, integer, one_type, type_names};
 use super::titles::Titles;
 use super::usage::Usage;
-use super::{depth, union, variants};
+use super::{depth, raw, union, variants};
 
 /// The state of the translation.
 pub(super) struct Lowering<'a> {
@@ -27,6 +29,8 @@ pub(super) struct Lowering<'a> {
     titles: Titles,
     text_types: &'a [TextType],
     items: Vec<Item>,
+    /// The type that is being translated.
+    owner: Option<usize>,
     names: Names,
     /// The names that the items of named shapes get.
     def_names: BTreeMap<String, String>,
@@ -54,6 +58,7 @@ impl<'a> Lowering<'a> {
             titles,
             text_types,
             items: Vec::new(),
+            owner: None,
             names: type_names(),
             def_names: BTreeMap::new(),
             by_def: BTreeMap::new(),
@@ -65,7 +70,9 @@ impl<'a> Lowering<'a> {
     /// Reserves the name of a tool's argument struct. It is called for all tools before any other type is named, so
     /// that the names used most in Rust code do not depend on the schemas of the document.
     pub(super) fn reserve_input(&mut self, wanted: &Wanted<'_>) -> usize {
-        let mut doc = first_paragraph(&wanted.spec.description);
+        let said = &wanted.spec.description;
+        // A document that says nothing has the operation there.
+        let mut doc = if **said == *wanted.operation { String::new() } else { first_paragraph(said) };
         if !doc.is_empty() {
             doc.push_str("\n\n");
         }
@@ -90,13 +97,14 @@ impl<'a> Lowering<'a> {
         self.names.take_or(&idents::camel(name), "Data")
     }
 
-    /// Builds the types that were only named so far, and returns all.
-    pub(super) fn finish(mut self) -> Vec<Item> {
+    /// Builds the types that were only named so far, and returns all, with the names that are taken.
+    pub(super) fn finish(mut self) -> (Vec<Item>, Names) {
         while let Some((index, def)) = self.open.pop() {
             let Some(shape) = find_def(self.defs, &def) else { continue };
             let name = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
             let usage = self.usage.get(&def).copied().unwrap_or_default();
             let place = Place::new(&name, String::new(), usage);
+            self.owner = Some(index);
             let body = self.body(shape, &place);
             self.set(index, body);
         }
@@ -105,7 +113,7 @@ impl<'a> Lowering<'a> {
                 self.set(index, Body::Alias(Ty::Value));
             }
         }
-        self.items
+        (self.items, self.names)
     }
 
     /// Adds an item whose body is set later.
@@ -116,8 +124,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn add(&mut self, name: String, doc: String, origin: Origin) -> usize {
-        let (open, made, linked, is_key) = (false, false, false, false);
-        self.items.push(Item { name, doc, origin, body: Body::Pending, open, made, linked, is_key });
+        self.items.push(Item::new(name, doc, origin, self.owner));
         self.items.len() - 1
     }
 
@@ -173,8 +180,15 @@ impl<'a> Lowering<'a> {
                 Some(ty) => ty,
                 None => self.inline(shape, place),
             },
-            Kind::Object(rules) if rules.fields.is_empty() => self.map(rules, place),
-            Kind::Object(_) | Kind::All(_) | Kind::Union(_) => self.inline(shape, place),
+            Kind::Object(rules) if rules.fields.is_empty() => self.map(rules, None, place),
+            Kind::All(parts) => match raw::described(parts).or_else(|| scalar(self.defs, parts)) {
+                Some(Shape { kind: Kind::Object(rules), nullable: false, .. }) if rules.fields.is_empty() => {
+                    self.map(rules, raw::keys(shape).as_ref(), place)
+                }
+                Some(only) if !matches!(only.kind, Kind::Object(_)) => self.value(only, place),
+                _ => self.inline(shape, place),
+            },
+            Kind::Object(_) | Kind::Union(_) => self.inline(shape, place),
             Kind::Any | Kind::Never | Kind::Null | Kind::Raw(_) => Ty::Value,
         }
     }
@@ -220,6 +234,12 @@ impl<'a> Lowering<'a> {
                 ty
             }
         };
+        if let Ty::Item(index, _) = &ty
+            && let Some(item) = self.items.get_mut(*index)
+        {
+            let Place { name, key, what, .. } = place.clone();
+            item.uses.push(Use { owner: self.owner, key, name, what });
+        }
         // A list of texts has one type, and a name for each place: what other places hold does not change the names here.
         if repeats::key(shape).is_some() && self.names.is_free(&place.name) {
             let index = self.reserve(&place.name, place.what.clone());
@@ -261,9 +281,11 @@ impl<'a> Lowering<'a> {
             Kind::Enum(values) => union::enumeration(values, &shape.choices),
             Kind::Union(rules) => self.union(rules, place),
             Kind::Object(_) | Kind::All(_) => match object_of(self.defs, shape, 0) {
-                Some(rules) if rules.fields.is_empty() => Body::Alias(self.map(&rules, place)),
+                Some(rules) if rules.fields.is_empty() => {
+                    Body::Alias(self.map(&rules, raw::keys(shape).as_ref(), place))
+                }
                 Some(rules) => Body::Struct(self.structure(&rules, place)),
-                None => Body::Alias(Ty::Value),
+                None => Body::Alias(self.restricted(shape, place)),
             },
             _ => Body::Alias(self.value(shape, &place.inner("value"))),
         }
@@ -295,13 +317,24 @@ impl<'a> Lowering<'a> {
         Body::Union(Union { variants, choice })
     }
 
-    fn map(&mut self, rules: &ObjectRules, place: &Place) -> Ty {
+    /// Returns the type of what is no object and only has rules beside it.
+    fn restricted(&mut self, shape: &Shape, place: &Place) -> Ty {
+        let Kind::All(parts) = &shape.kind else { return Ty::Value };
+        match raw::described(parts).or_else(|| scalar(self.defs, parts)) {
+            Some(only) if parts.len() > 1 => self.value(only, &place.inner("value")),
+            _ => Ty::Value,
+        }
+    }
+
+    fn map(&mut self, rules: &ObjectRules, keys: Option<&Shape>, place: &Place) -> Ty {
         let of = match (&rules.extra, &*rules.patterns) {
             (Extra::Of(shape), []) => self.value(shape, &place.inner("value")),
             (Extra::Closed, [only]) => self.value(&only.shape, &place.inner("value")),
             _ => Ty::Value,
         };
-        Ty::Map(Box::new(of))
+        let key = keys.map(|keys| self.value(keys, &place.inner("key")));
+        let key = key.filter(|key| matches!(key, Ty::Known(_) | Ty::Item(..))).unwrap_or(Ty::Text);
+        Ty::Map { key: Box::new(key), value: Box::new(of) }
     }
 
     fn structure(&mut self, rules: &ObjectRules, place: &Place) -> Struct {

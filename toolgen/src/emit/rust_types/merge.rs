@@ -20,6 +20,16 @@ pub(super) fn equal(items: &mut [Item], calls: &mut [CallTypes<'_>]) {
             item.body.types_mut().into_iter().for_each(|ty| redirect(ty, &same));
         }
     }
+    for index in 0..items.len() {
+        let mut of = index;
+        while same[of] != of {
+            of = same[of];
+        }
+        if of != index {
+            let uses = std::mem::take(&mut items[index].uses);
+            items[of].uses.extend(uses);
+        }
+    }
     for CallTypes { output, failure, item, headers, .. } in calls {
         failure.iter_mut().chain(headers).chain(item).chain([output]).for_each(|ty| redirect(ty, &same));
     }
@@ -52,7 +62,11 @@ fn find(items: &[Item], same: &mut [usize]) -> bool {
 fn redirect(ty: &mut Ty, same: &[usize]) {
     match ty {
         Ty::Item(index, _) => *index = same[*index],
-        Ty::Option(inner) | Ty::Vec(inner) | Ty::Map(inner) => redirect(inner, same),
+        Ty::Option(inner) | Ty::Vec(inner) => redirect(inner, same),
+        Ty::Map { key, value } => {
+            redirect(key, same);
+            redirect(value, same);
+        }
         Ty::Tuple(items) => items.iter_mut().for_each(|item| redirect(item, same)),
         _ => {}
     }

@@ -22,8 +22,11 @@ pub(super) enum Ty {
     Value,
     Option(Box<Ty>),
     Vec(Box<Ty>),
-    /// `BTreeMap<String, _>`
-    Map(Box<Ty>),
+    /// `BTreeMap<_, _>`
+    Map {
+        key: Box<Ty>,
+        value: Box<Ty>,
+    },
     Tuple(Vec<Ty>),
     Item(usize, Wrap),
 }
@@ -43,6 +46,12 @@ pub(super) struct Item {
     pub(super) doc: String,
     pub(super) origin: Origin,
     pub(super) body: Body,
+    /// The type of whose translation it is a part, if there is one.
+    pub(super) owner: Option<usize>,
+    /// The places of the document that have it, if it has no name there.
+    pub(super) uses: Vec<Use>,
+    /// The module of a tag that it stands in.
+    pub(super) home: Option<usize>,
     /// Whether it is part of results, which may hold what the document does not say.
     pub(super) open: bool,
     /// Whether programs make its values: it is part of arguments, or of the results of functions.
@@ -51,6 +60,41 @@ pub(super) struct Item {
     pub(super) linked: bool,
     /// Whether it has a total equality, and so can be a key.
     pub(super) is_key: bool,
+    /// Whether it is the key of a map, and so needs an order.
+    pub(super) is_sorted: bool,
+}
+
+impl Item {
+    /// Creates an item whose body is to come.
+    pub(super) fn new(name: String, doc: String, origin: Origin, owner: Option<usize>) -> Item {
+        Item {
+            name,
+            doc,
+            origin,
+            body: Body::Pending,
+            owner,
+            uses: Vec::new(),
+            home: None,
+            open: false,
+            made: false,
+            linked: false,
+            is_key: false,
+            is_sorted: false,
+        }
+    }
+}
+
+/// A place of the document that has a type.
+#[derive(Clone, Debug)]
+pub(super) struct Use {
+    /// The type of whose translation the place is a part.
+    pub(super) owner: Option<usize>,
+    /// The key in the object around it.
+    pub(super) key: String,
+    /// The name of a type made here.
+    pub(super) name: String,
+    /// What a type is that the document says nothing of.
+    pub(super) what: String,
 }
 
 /// What a type has its name from.
@@ -134,8 +178,9 @@ pub(super) struct Variant {
 /// How a value identifies its variant.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) enum Choice {
-    /// By a property: its name, and its value for each variant by index (several values may mean one).
-    Tag(String, Vec<(String, usize)>),
+    /// By a property: its name, its value for each variant by index (several values may mean one), and the variant that any
+    /// other value means, and none.
+    Tag { property: String, values: Vec<(String, usize)>, by_default: Option<usize> },
     /// By the JSON type of the value: a pattern of `serde_json::Value` for each variant.
     Kind(Vec<&'static str>),
     /// Not at all: the variant counts that keeps most of the value.
@@ -147,6 +192,8 @@ pub(super) enum Choice {
 pub(in crate::emit) struct Wanted<'a> {
     /// The name of its static.
     pub(in crate::emit) ident: &'a str,
+    /// The module of a tag that it stands in.
+    pub(in crate::emit) home: Option<usize>,
     /// Its operation on the wire, for its documentation.
     pub(in crate::emit) operation: &'a str,
     /// The specification.
@@ -164,6 +211,8 @@ pub(in crate::emit) struct Wanted<'a> {
 /// The types of a tool.
 pub(super) struct CallTypes<'a> {
     pub(super) ident: &'a str,
+    /// The module of a tag that the tool stands in.
+    pub(super) home: Option<usize>,
     /// The index of the argument struct.
     pub(super) input: usize,
     pub(super) output: Ty,
@@ -194,7 +243,11 @@ impl Ty {
         match self {
             Ty::Item(index, wrap) => visit(behind, *index, wrap),
             Ty::Option(inner) => inner.for_each_item(behind, visit),
-            Ty::Vec(inner) | Ty::Map(inner) => inner.for_each_item(true, visit),
+            Ty::Vec(inner) => inner.for_each_item(true, visit),
+            Ty::Map { key, value } => {
+                key.for_each_item(true, visit);
+                value.for_each_item(true, visit);
+            }
             Ty::Tuple(items) => items.iter_mut().for_each(|item| item.for_each_item(behind, visit)),
             Ty::Bool
             | Ty::Short
@@ -208,11 +261,25 @@ impl Ty {
         }
     }
 
+    /// Visits the types of the keys in it.
+    pub(super) fn for_each_key(&mut self, visit: &mut dyn FnMut(&mut Ty)) {
+        match self {
+            Ty::Option(inner) | Ty::Vec(inner) => inner.for_each_key(visit),
+            Ty::Map { key, value } => {
+                visit(key);
+                value.for_each_key(visit);
+            }
+            Ty::Tuple(items) => items.iter_mut().for_each(|item| item.for_each_key(visit)),
+            _ => {}
+        }
+    }
+
     /// Whether the type itself, apart from the named types in it, has a total equality.
     pub(super) fn is_key(&self) -> bool {
         match self {
             Ty::Float | Ty::Value | Ty::Item(_, Wrap::Link) => false,
-            Ty::Option(inner) | Ty::Vec(inner) | Ty::Map(inner) => inner.is_key(),
+            Ty::Option(inner) | Ty::Vec(inner) => inner.is_key(),
+            Ty::Map { key, value } => key.is_key() && value.is_key(),
             Ty::Tuple(items) => items.iter().all(Ty::is_key),
             Ty::Bool
             | Ty::Short

@@ -3,7 +3,7 @@
 use toolgen_core::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, find_def};
 use toolgen_core::{Def, List, Shape};
 
-use super::union;
+use super::{raw, union};
 use crate::source::unescape;
 
 /// The maximum nesting of shapes that is followed.
@@ -21,7 +21,7 @@ pub(super) fn object_of(defs: &List<Def>, shape: &Shape, nesting: usize) -> Opti
             let mut fields: Vec<Field> = Vec::new();
             let mut whole = ObjectRules { extra: Extra::Open, ..ObjectRules::ANY };
             for part in parts {
-                if part.kind == Kind::Any {
+                if raw::restricts(part) {
                     continue;
                 }
                 let rules = object_of(defs, part, nesting + 1)?;
@@ -61,12 +61,29 @@ pub(super) fn json_type(defs: &List<Def>, shape: &Shape, nesting: usize) -> Opti
         Kind::Boolean => Some("Bool"),
         Kind::Integer(_) | Kind::Number(_) => Some("Number"),
         Kind::String(_) => Some("String"),
-        Kind::Enum(_) if is_text(shape) => Some("String"),
+        Kind::Enum(list) => {
+            let all = |is: fn(&Literal) -> bool| !list.is_empty() && list.iter().all(is);
+            let numbers = all(|value| matches!(value, Literal::Number(_))).then_some("Number");
+            all(|value| matches!(value, Literal::String(_))).then_some("String").or(numbers)
+        }
+        Kind::Union(rules) => {
+            let mut types = rules.variants.iter().map(|variant| json_type(defs, variant, nesting + 1));
+            let first = types.next().flatten()?;
+            types.all(|other| other == Some(first)).then_some(first)
+        }
         Kind::Array(_) | Kind::Tuple(_) => Some("Array"),
         Kind::Object(_) => Some("Object"),
         Kind::Ref(name) => json_type(defs, find_def(defs, name)?, nesting + 1),
         _ => None,
     }
+}
+
+/// Returns the part of an `allOf` of scalars of one JSON type that has a name, or else the first.
+pub(super) fn scalar<'s>(defs: &List<Def>, parts: &'s [Shape]) -> Option<&'s Shape> {
+    let first = parts.first()?;
+    let of = json_type(defs, first, 0).filter(|name| !["Object", "Array"].contains(name))?;
+    let same = parts.iter().all(|part| json_type(defs, part, 0) == Some(of));
+    same.then(|| parts.iter().find(|part| matches!(part.kind, Kind::Ref(_))).unwrap_or(first))
 }
 
 /// Whether all values of a shape are texts.

@@ -1,41 +1,26 @@
 //! Types as text.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::super::expr::Expr;
+use super::super::ModuleStyle;
 use super::super::literal::{self, visible};
-use super::model::{Body, CallTypes, Choice, Item, Presence, Struct, StructField, Ty, Union, Variant, Wrap};
-use super::{Types, doc as documentation, lists};
+use super::codecs::{read_object, read_union, write_object};
+use super::model::{Body, CallTypes, Item, Presence, Struct, StructField, Ty, Union, Variant, Wrap};
+use super::{Types, doc as documentation, lists, tags};
 
-/// The whole module, and the types of each call.
-pub(super) fn types(items: &[Item], calls: &[CallTypes<'_>], runtime: &str, derives: &[String]) -> Types {
-    let mut out = String::from(
-        "\npub use self::types::*;\n\n\
-         /// The arguments and the results of the tools as Rust types.\n\
-         #[allow(\n    \
-             missing_docs, clippy::doc_markdown, clippy::large_enum_variant, clippy::module_inception,\n    \
-             clippy::option_option, clippy::struct_excessive_bools, clippy::struct_field_names,\n    \
-             clippy::enum_variant_names, clippy::too_many_arguments, clippy::trivially_copy_pass_by_ref,\n    \
-             clippy::type_complexity,\n    \
-             reason = \"the document chose the names, the texts and the structure\"\n\
-         )]\n\
-         pub mod types {\n",
-    );
-    let _ = writeln!(out, "    use {runtime}::__private::types_prelude::*;");
-    let printer = Printer { items, derives };
-    for item in items {
-        printer.item(item, &mut out);
-    }
-    for call in calls {
-        printer.call(call, &mut out);
-    }
-    printer.implement(runtime, &mut out);
-    out.push_str("}\n");
+/// The modules, and the types of each call. `tags` are the names of the modules of tags.
+pub(super) fn types(items: &[Item], calls: &[CallTypes<'_>], tags: &[&str], style: &ModuleStyle) -> Types {
+    let printer = Printer { items, calls, tags, runtime: &style.runtime, derives: &style.derives };
     let of_call = |call: &CallTypes<'_>| {
         let input = items.get(call.input).map_or_else(String::new, |item| item.name.clone());
         (input, printer.ty(&call.output))
     };
-    Types { text: out, calls: calls.iter().map(of_call).collect() }
+    Types {
+        text: printer.module(None),
+        tags: (0..tags.len()).map(|home| printer.module(Some(home))).collect(),
+        calls: calls.iter().map(of_call).collect(),
+    }
 }
 
 /// Adds words after what is there, in lines of bounded length.
@@ -54,18 +39,55 @@ fn wrap<'w>(words: impl Iterator<Item = &'w str>, out: &mut String) {
 
 struct Printer<'a> {
     items: &'a [Item],
+    calls: &'a [CallTypes<'a>],
+    tags: &'a [&'a str],
+    runtime: &'a str,
     derives: &'a [String],
 }
 
 impl Printer<'_> {
+    /// The module with the types of the module of a tag, or of the one around; an empty text if there are none.
+    fn module(&self, home: Option<usize>) -> String {
+        let is_written = |item: &&Item| item.body != Body::Pending;
+        let items = || self.items.iter().filter(is_written);
+        if !items().any(|item| item.home == home) {
+            return String::new();
+        }
+        let mut out = String::from(
+            "\npub use self::types::*;\n\n\
+             /// The arguments and the results of the tools as Rust types.\n\
+             #[allow(\n    \
+                 missing_docs, clippy::doc_markdown, clippy::large_enum_variant, clippy::module_inception,\n    \
+                 clippy::option_option, clippy::struct_excessive_bools, clippy::struct_field_names,\n    \
+                 clippy::enum_variant_names, clippy::too_many_arguments, clippy::trivially_copy_pass_by_ref,\n    \
+                 clippy::type_complexity,\n    \
+                 reason = \"the document chose the names, the texts and the structure\"\n\
+             )]\n\
+             pub mod types {\n",
+        );
+        let _ = writeln!(out, "    use {}::__private::types_prelude::*;", self.runtime);
+        if home.is_some() && items().any(|item| item.home.is_none()) {
+            out.push_str(
+                "    #[allow(unused_imports, reason = \"which of them the types need depends on the document\")]\n    \
+                 use super::super::types::*;\n",
+            );
+        }
+        for item in items().filter(|item| item.home == home) {
+            self.item(item, &mut out);
+        }
+        for call in self.calls.iter().filter(|call| call.home == home) {
+            self.call(call, &mut out);
+        }
+        self.implement(home, &mut out);
+        out.push_str("}\n");
+        out
+    }
+
     fn item(&self, item: &Item, out: &mut String) {
         let Item { name, doc, body, .. } = item;
-        if *body == Body::Pending {
-            return;
-        }
         out.push('\n');
         if !doc.is_empty() {
-            documentation::write(doc, 4, out);
+            documentation::write(&self.linked(doc, item.home), 4, out);
         }
         match body {
             Body::Pending => {}
@@ -81,9 +103,30 @@ impl Printer<'_> {
         }
     }
 
+    /// Returns documentation with the link to a tool in it as the module needs it where the type stands.
+    fn linked<'d>(&self, doc: &'d str, home: Option<usize>) -> Cow<'d, str> {
+        const LINK: &str = "](super::";
+        let path = || {
+            let (_, rest) = doc.split_once(LINK)?;
+            let (ident, _) = rest.split_once(')')?;
+            let of = self.calls.iter().find(|call| call.ident == ident)?.home;
+            let up = if home.is_some() { "super::" } else { "" };
+            let down = of.and_then(|of| self.tags.get(of)).map_or_else(String::new, |tag| format!("{tag}::"));
+            (of != home).then(|| format!("{LINK}{up}{down}"))
+        };
+        if self.tags.is_empty() {
+            return Cow::Borrowed(doc);
+        }
+        path().map_or(Cow::Borrowed(doc), |path| Cow::Owned(doc.replacen(LINK, &path, 1)))
+    }
+
     /// Writes what a type derives: besides what all do, `extra`, and equality where it is total.
     fn derive(&self, item: &Item, extra: &[&str], out: &mut String) {
-        let keys: &[&str] = if item.is_key { &["Eq", "Hash"] } else { &[] };
+        let keys: &[&str] = match (item.is_key, item.is_sorted) {
+            (true, true) => &["Eq", "Hash", "PartialOrd", "Ord"],
+            (true, false) => &["Eq", "Hash"],
+            (false, _) => &[],
+        };
         let all = ["Clone"].iter().chain(extra).chain(&["Debug", "PartialEq"]).chain(keys);
         let all: Vec<&str> = all.copied().chain(self.derives.iter().map(String::as_str)).collect();
         let _ = writeln!(out, "    #[derive({})]", all.join(", "));
@@ -144,17 +187,30 @@ impl Printer<'_> {
         let _ =
             writeln!(out, "    }}\n\n    impl ToJson for {name} {{\n        fn to_json(&self) -> Value {{");
         out.push_str("            match self {\n");
-        let other = item.open.then_some("Other");
-        for variant in body.variants.iter().map(|variant| variant.name.as_str()).chain(other) {
-            let _ = writeln!(out, "                Self::{variant}(value) => value.to_json(),");
+        for (index, Variant { name, .. }) in body.variants.iter().enumerate() {
+            let _ = match tags::added(self.items, body, index) {
+                Some((property, text)) => {
+                    let (property, text) = (literal::string(property), literal::string(text));
+                    writeln!(
+                        out,
+                        "                Self::{name}(value) => tagged(value.to_json(), {property}, {text}),"
+                    )
+                }
+                None => writeln!(out, "                Self::{name}(value) => value.to_json(),"),
+            };
+        }
+        if item.open {
+            out.push_str("                Self::Other(value) => value.to_json(),\n");
         }
         out.push_str("            }\n        }\n    }\n");
         read_union(item, body, out);
     }
 
-    /// Writes the macros that implement the rest for all types.
-    fn implement(&self, runtime: &str, out: &mut String) {
-        let named = |item: &&Item| !matches!(item.body, Body::Alias(_) | Body::Pending);
+    /// Writes the macros that implement the rest for all types of a module.
+    fn implement(&self, home: Option<usize>, out: &mut String) {
+        let runtime = self.runtime;
+        let named =
+            move |item: &&Item| item.home == home && !matches!(item.body, Body::Alias(_) | Body::Pending);
         let items = || self.items.iter().filter(named);
         if items().next().is_some() {
             let _ = write!(out, "\n    {runtime}::__serde! {{");
@@ -247,7 +303,14 @@ impl Printer<'_> {
             Ty::Value => "Value".to_owned(),
             Ty::Option(inner) => format!("Option<{}>", self.ty(inner)),
             Ty::Vec(inner) => format!("Vec<{}>", self.ty(inner)),
-            Ty::Map(inner) => format!("BTreeMap<String, {}>", self.ty(inner)),
+            Ty::Map { key, value } => {
+                let key = match **key {
+                    // It is a list, which needs no box.
+                    Ty::Item(index, _) => self.ty(&Ty::Item(index, Wrap::Plain)),
+                    ref other => self.ty(other),
+                };
+                format!("BTreeMap<{key}, {}>", self.ty(value))
+            }
             Ty::Tuple(items) => {
                 let items: Vec<_> = items.iter().map(|item| self.ty(item) + ",").collect();
                 format!("({})", items.join(" "))
@@ -262,94 +325,4 @@ impl Printer<'_> {
             }
         }
     }
-}
-
-fn write_object(name: &str, body: &Struct, out: &mut String) {
-    let entry = |key: &str, value: String| Expr::Call("", vec![Expr::string(key), Expr::atom(value)]);
-    let always = body.constants.iter().map(|(key, value)| entry(key, format!("&{value}")));
-    let is_given = |field: &&StructField| field.is_left_out();
-    let field = |field: &StructField| entry(&field.key, format!("&self.{}", field.name));
-    let always = always.chain(body.fields.iter().filter(|f| !is_given(f)).map(field)).collect();
-    let given = body.fields.iter().filter(is_given).map(field).collect();
-    let borrow = |items| Expr::Borrow(Box::new(Expr::Array(items)));
-    let mut expr = Expr::Call("object", vec![borrow(always), borrow(given)]);
-    if let Some((extra, _)) = &body.extra {
-        expr = Expr::Call("with_extra", vec![expr, Expr::atom(format!("&self.{extra}"))]);
-    }
-    let _ =
-        write!(out, "\n    impl ToJson for {name} {{\n        fn to_json(&self) -> Value {{\n            ");
-    expr.write(12, 12, 0, out);
-    out.push_str("\n        }\n    }\n");
-}
-
-fn read_object(name: &str, body: &Struct, out: &mut String) {
-    /// The length of the longest tuple that the runtime reads.
-    const MAX: usize = 8;
-    begin_read(name, out);
-    let names = body.fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>();
-    let mut tuples: Vec<String> = names.chunks(MAX).map(|names| format!("({},)", names.join(", "))).collect();
-    let last = tuples.pop().unwrap_or_else(|| "()".to_owned());
-    let open: String = tuples.iter().map(|tuple| format!("And({tuple}, ")).collect();
-    let pattern = format!("{open}{last}{}", ")".repeat(tuples.len()));
-    let keys = body.fields.iter().map(|field| literal::string(&field.key)).collect::<Vec<_>>().join(", ");
-    let (pattern, read, extra) = match &body.extra {
-        Some((extra, _)) => (format!("({pattern}, {extra})"), "read_all", Some(extra.as_str())),
-        None => (pattern, "read", None),
-    };
-    let all = names.into_iter().chain(extra).collect::<Vec<_>>().join(", ");
-    let _ = write!(
-        out,
-        "            let {pattern} = {read}(value, &[{keys}])?;\n            \
-         Ok(Self {{ {all} }})\n        }}\n    }}\n"
-    );
-}
-
-fn begin_read(name: &str, out: &mut String) {
-    let _ = write!(
-        out,
-        "\n    impl FromJson for {name} {{\n        fn from_json(value: Value) -> Result<Self, JsonError> {{\n",
-    );
-}
-
-fn read_union(item: &Item, body: &Union, out: &mut String) {
-    begin_read(&item.name, out);
-    let variant = |index: usize| body.variants.get(index).map_or("Other", |variant| variant.name.as_str());
-    match &body.choice {
-        Choice::Best => {
-            out.push_str("            let known = Best::of(&value)");
-            for Variant { name, .. } in &body.variants {
-                let _ = write!(out, "\n                .or(Self::{name})");
-            }
-            out.push_str("\n                .found();\n");
-        }
-        Choice::Tag(property, values) => {
-            let _ =
-                writeln!(out, "            let known = match tag(&value, {}) {{", literal::string(property));
-            for (value, index) in values {
-                let _ = writeln!(
-                    out,
-                    "                {} => attempt(&value, Self::{}),",
-                    literal::string(value),
-                    variant(*index)
-                );
-            }
-            out.push_str("                _ => None,\n            };\n");
-        }
-        Choice::Kind(kinds) => {
-            out.push_str("            let known = match &value {\n");
-            for (index, kind) in kinds.iter().enumerate() {
-                let _ = writeln!(
-                    out,
-                    "                Value::{kind}{} => attempt(&value, Self::{}),",
-                    if *kind == "Null" { "" } else { "(_)" },
-                    variant(index)
-                );
-            }
-            out.push_str("                _ => None,\n            };\n");
-        }
-    }
-    out.push_str(match item.open {
-        true => "            Ok(known.unwrap_or(Self::Other(value)))\n        }\n    }\n",
-        false => "            known.ok_or_else(|| JsonError::new(\"none of the shapes to choose from\"))\n        }\n    }\n",
-    });
 }

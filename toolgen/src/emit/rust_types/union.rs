@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use toolgen_core::schema::shape::{Choices, Kind, Literal, ObjectRules, UnionRules};
+use toolgen_core::schema::shape::{
+    Choices, Discriminator, Field, Kind, Literal, ObjectRules, UnionRules, find_def,
+};
 use toolgen_core::{Def, List, Shape, Text};
 
 use super::super::idents::{self, Names};
 use super::doc::first_paragraph;
 use super::model::{Body, Choice, Listed, Ty};
-use super::objects::{is_text, json_type, object_of};
+use super::objects::{MAX_NESTING, is_text, json_type, object_of};
 use super::scalars::{are_named_integers, one_type, small};
 
 /// Whether a shape allows `null`, as a variant or in one, and the only other variant if there is just one.
@@ -44,7 +46,7 @@ pub(super) fn simple(shapes: &[&Shape]) -> Option<Body> {
 /// Returns how a value tells which of the variants it is.
 pub(super) fn choice(defs: &List<Def>, rules: &UnionRules, shapes: &[&Shape]) -> Choice {
     let objects: Vec<Option<ObjectRules>> = shapes.iter().map(|shape| object_of(defs, shape, 0)).collect();
-    by_tag(rules, shapes, &objects).or_else(|| by_kind(defs, shapes, &objects)).unwrap_or(Choice::Best)
+    by_tag(defs, rules, shapes, &objects).or_else(|| by_kind(defs, shapes, &objects)).unwrap_or(Choice::Best)
 }
 
 /// Returns the enum of named integers, or of the texts among these values.
@@ -105,22 +107,14 @@ fn texts(shapes: &[&Shape]) -> Option<Body> {
 }
 
 /// Chooses by the document's discriminator, or by a required field with one text, different in each variant.
-fn by_tag(rules: &UnionRules, shapes: &[&Shape], objects: &[Option<ObjectRules>]) -> Option<Choice> {
-    if objects.iter().any(Option::is_none) || objects.is_empty() {
-        return None;
-    }
+fn by_tag(
+    defs: &List<Def>,
+    rules: &UnionRules,
+    shapes: &[&Shape],
+    objects: &[Option<ObjectRules>],
+) -> Option<Choice> {
     if let Some(discriminator) = &rules.discriminator {
-        let mut values = Vec::new();
-        for (index, shape) in shapes.iter().enumerate() {
-            let before = values.len();
-            let Kind::Ref(name) = &shape.kind else { return None };
-            let mapped = discriminator.mapping.iter().filter(|(_, target)| target == name);
-            values.extend(mapped.map(|(value, _)| (value.to_string(), index)));
-            if values.len() == before {
-                values.push((name.to_string(), index));
-            }
-        }
-        return distinct(&discriminator.property, values);
+        return by_discriminator(defs, discriminator, shapes, objects);
     }
     let first = objects.first()?.as_ref()?;
     first.fields.iter().find_map(|candidate| {
@@ -130,23 +124,70 @@ fn by_tag(rules: &UnionRules, shapes: &[&Shape], objects: &[Option<ObjectRules>]
             let field = object.as_ref()?.fields.iter().find(|field| field.wire_name() == property)?;
             let Kind::Enum(list) = &field.shape.kind else { return None };
             for value in list {
-                let Literal::String(text) = value else { return None };
-                values.push((text.to_string(), index));
+                values.push((text(value)?.to_owned(), index));
             }
             if !field.required {
                 return None;
             }
         }
-        distinct(&Text::from(property.to_owned()), values)
+        distinct(property, values, None)
     })
 }
 
-fn distinct(property: &Text, values: Vec<(String, usize)>) -> Option<Choice> {
+/// Chooses by the values of a discriminator: as mapped, as the variant lists them, or its name.
+fn by_discriminator(
+    defs: &List<Def>,
+    discriminator: &Discriminator,
+    shapes: &[&Shape],
+    objects: &[Option<ObjectRules>],
+) -> Option<Choice> {
+    let (mut values, mut by_default) = (Vec::new(), None);
+    for (index, (shape, object)) in shapes.iter().zip(objects).enumerate() {
+        if object.is_none() && !are_objects(defs, shape, 0) {
+            return None;
+        }
+        let name = match &shape.kind {
+            Kind::Ref(name) => Some(name),
+            _ => None,
+        };
+        if name.is_some() && name == discriminator.by_default.as_ref() {
+            by_default = Some(index);
+        }
+        let before = values.len();
+        let mapped = discriminator.mapping.iter().filter(|(_, target)| Some(target) == name);
+        values.extend(mapped.map(|(value, _)| (value.to_string(), index)));
+        if values.len() == before {
+            let is_meant = |field: &&Field| field.name == discriminator.property;
+            let field = object.as_ref().and_then(|object| object.fields.iter().find(is_meant));
+            if let Some(Kind::Enum(list)) = field.map(|field| &field.shape.kind) {
+                values.extend(list.iter().filter_map(text).map(|value| (value.to_owned(), index)));
+            }
+        }
+        if values.len() == before && by_default != Some(index) {
+            values.push((name?.to_string(), index));
+        }
+    }
+    let mut fields = objects.iter().flatten().flat_map(|object| &object.fields);
+    let field = fields.find(|field| field.name == discriminator.property);
+    distinct(field.map_or(discriminator.property.as_str(), Field::wire_name), values, by_default)
+}
+
+/// Whether all values of a shape are objects, also of a union.
+fn are_objects(defs: &List<Def>, shape: &Shape, nesting: usize) -> bool {
+    if nesting > MAX_NESTING || shape.nullable {
+        return false;
+    }
+    match &shape.kind {
+        Kind::Ref(name) => find_def(defs, name).is_some_and(|shape| are_objects(defs, shape, nesting + 1)),
+        Kind::Union(rules) => rules.variants.iter().all(|variant| are_objects(defs, variant, nesting + 1)),
+        _ => object_of(defs, shape, nesting).is_some(),
+    }
+}
+
+fn distinct(property: &str, values: Vec<(String, usize)>, by_default: Option<usize>) -> Option<Choice> {
     let mut seen = BTreeSet::new();
-    values
-        .iter()
-        .all(|(value, _)| seen.insert(value.clone()))
-        .then(|| Choice::Tag(property.to_string(), values))
+    let are_distinct = values.iter().all(|(value, _)| seen.insert(value.clone()));
+    are_distinct.then_some(Choice::Tag { property: property.to_owned(), values, by_default })
 }
 
 /// Chooses by JSON types, at most one variant each.

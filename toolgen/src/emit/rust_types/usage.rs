@@ -6,6 +6,7 @@ use toolgen_core::schema::shape::{Access, Kind, find_def};
 use toolgen_core::{List, Shape, ToolSpec};
 
 use super::model::{Body, CallTypes, Item, Wanted};
+use super::raw;
 use crate::shapes::parts;
 
 /// How a type is used.
@@ -67,6 +68,12 @@ fn references(shape: &Shape, usage: Usage, reached: &mut BTreeSet<String>, open:
     let mut shapes = vec![shape];
     while let Some(shape) = shapes.pop() {
         if let Kind::Ref(name) = &shape.kind
+            && reached.insert(name.to_string())
+        {
+            open.push(name.to_string());
+        }
+        // Rules of keys are types, too.
+        if let Some(Kind::Ref(name)) = raw::keys(shape).map(|keys| keys.kind)
             && reached.insert(name.to_string())
         {
             open.push(name.to_string());

@@ -44,7 +44,7 @@ fn plain(at: usize, shape: &Shape, choice: &Choice) -> String {
     if let Kind::Ref(name) = &shape.kind {
         return idents::camel(name);
     }
-    if let Choice::Tag(_, values) = choice
+    if let Choice::Tag { values, .. } = choice
         && let Some((value, _)) = values.iter().find(|(_, index)| *index == at)
     {
         return idents::camel(value);

@@ -141,9 +141,8 @@ pub(crate) fn shape() -> impl Strategy<Value = Shape> {
                     })
                 });
         let mode = prop_oneof![Just(UnionMode::Any), Just(UnionMode::One)];
-        let discriminator = option::of(word().prop_map(|property| Discriminator {
-            property,
-            mapping: vec![(Text::from("x"), Text::from("a"))].into(),
+        let discriminator = option::of((word(), option::of(word())).prop_map(|(property, by_default)| {
+            Discriminator { property, mapping: vec![(Text::from("x"), Text::from("a"))].into(), by_default }
         }));
         let union =
             (mode, vec(inner.clone(), 0..4), discriminator).prop_map(|(mode, variants, discriminator)| {

@@ -29,6 +29,15 @@ pub fn tag<'a>(value: &'a Value, property: &str) -> &'a str {
     value.get(property).and_then(Value::as_str).unwrap_or_default()
 }
 
+/// Returns the value of a variant with the text by which it is told from others, unless it holds one.
+#[must_use]
+pub fn tagged(mut value: Value, property: &str, tag: &str) -> Value {
+    if let Value::Object(map) = &mut value {
+        map.entry(property).or_insert_with(|| tag.into());
+    }
+    value
+}
+
 /// Returns the variant if the value fits it.
 #[must_use]
 pub fn attempt<T: FromJson, U>(value: &Value, variant: fn(T) -> U) -> Option<U> {

@@ -3,7 +3,7 @@
 use toolgen_core::Shape;
 use toolgen_core::schema::shape::{Kind, ObjectRules};
 
-use super::super::model::{Body, CallTypes, Origin, Presence, Struct, Ty, Wanted, Wrap};
+use super::super::model::{Body, CallTypes, Origin, Presence, Struct, Ty, Use, Wanted, Wrap};
 use super::super::objects::{item_at, object_of};
 use super::super::place::Place;
 use super::super::usage::Usage;
@@ -13,6 +13,7 @@ impl Lowering<'_> {
     /// Returns the types of a tool whose argument struct already has a name.
     pub(in super::super) fn tool<'w>(&mut self, wanted: &Wanted<'w>, input: usize) -> CallTypes<'w> {
         let spec = wanted.spec;
+        self.owner = Some(input);
         let name = self.items.get(input).map_or_else(String::new, |item| item.name.clone());
         let place = Place::new(&name, String::new(), Usage::INPUT);
         let rules = object_of(self.defs, &spec.input, 0);
@@ -33,6 +34,7 @@ impl Lowering<'_> {
         let failure = wanted.failure.map(|shape| self.failure(shape, input, &name));
         CallTypes {
             ident: wanted.ident,
+            home: wanted.home,
             input,
             output,
             failure,
@@ -59,6 +61,10 @@ impl Lowering<'_> {
         let own = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
         let body = self.structure(rules, &Place::new(&own, String::new(), Usage::OUTPUT));
         self.set(index, Body::Struct(body));
+        if let Some(item) = self.items.get_mut(index) {
+            let what = item.doc.clone();
+            item.uses.push(Use { owner: Some(input), key: String::new(), name: own.clone(), what });
+        }
         if let Some(item) = self.items.get_mut(input) {
             item.doc += &format!(" Its answer has the headers of [`{own}`].");
         }

@@ -63,8 +63,10 @@ fn add_ids(value: &Value, place: &Pointer, ids: &mut Vec<(Pointer, String)>) {
 
 /// Returns the targets of a discriminator.
 fn mapping(object: &serde_json::Map<String, Value>) -> impl Iterator<Item = &Value> {
-    let mapping = object.get("discriminator").and_then(|one| one.get("mapping")).and_then(Value::as_object);
-    mapping.into_iter().flat_map(serde_json::Map::values)
+    let discriminator = object.get("discriminator");
+    let mapping = discriminator.and_then(|one| one.get("mapping")).and_then(Value::as_object);
+    let by_default = discriminator.and_then(|one| one.get("defaultMapping"));
+    mapping.into_iter().flat_map(serde_json::Map::values).chain(by_default)
 }
 
 /// Returns the file of an example object, which is known by having no keys but those of one.

@@ -15,8 +15,7 @@ const MAX_SEARCH: usize = 6;
 impl<'a> Context<'a> {
     /// Returns the discriminator of a union: the value of the property for each variant that is a reference. OpenAPI
     /// allows names and references in the mapping; a variant that is not mapped has the values its own property
-    /// allows, or its name. `None` if the values do not tell the variants apart: a default variant (OpenAPI 3.2) takes any
-    /// other value, and none.
+    /// allows, or its name. A default variant (OpenAPI 3.2) takes any other value, and none.
     pub(super) fn discriminator_of(
         &mut self,
         given: &'a Value,
@@ -32,9 +31,7 @@ impl<'a> Context<'a> {
             .collect();
         let by_default = given.get("defaultMapping").and_then(Value::as_str);
         let by_default = by_default.and_then(|text| self.mapped_def(text, from));
-        if by_default.is_some_and(|name| names.contains(&Some(name.as_str()))) {
-            return None;
-        }
+        let by_default = by_default.filter(|name| names.contains(&Some(name.as_str())));
         let mut mapping: BTreeMap<String, String> = BTreeMap::new();
         for (value, target) in given.get("mapping").and_then(Value::as_object).into_iter().flatten() {
             let target = target.as_str().and_then(|text| self.mapped_def(text, from));
@@ -49,7 +46,7 @@ impl<'a> Context<'a> {
             }
             let mut values = Vec::new();
             self.allowed_values(source, property, from, &mut values, MAX_SEARCH);
-            if values.is_empty() {
+            if values.is_empty() && by_default.as_deref() != Some(*name) {
                 values.extend(text.rsplit('/').next().map(str::to_owned));
             }
             for value in values {
@@ -58,7 +55,11 @@ impl<'a> Context<'a> {
         }
         let mapping: Map<String, Value> =
             mapping.into_iter().map(|(value, name)| (value, json!(format!("#/$defs/{name}")))).collect();
-        Some(json!({"propertyName": portable_key(property), "mapping": mapping}))
+        let mut told = json!({"propertyName": portable_key(property), "mapping": mapping});
+        if let (Some(told), Some(name)) = (told.as_object_mut(), by_default) {
+            told.insert("defaultMapping".to_owned(), json!(format!("#/$defs/{name}")));
+        }
+        Some(told)
     }
 
     /// Returns the target of a value in a discriminator's mapping: a reference, or the name of a component.
@@ -93,10 +94,44 @@ impl<'a> Context<'a> {
             let listed = field.get("enum").and_then(Value::as_array).into_iter().flatten();
             values.extend(listed.filter_map(Value::as_str).map(str::to_owned));
         }
+        for variant in
+            ["oneOf", "anyOf"].iter().filter_map(|keyword| schema.get(keyword)?.as_array()).flatten()
+        {
+            self.variant_values(schema, variant, property, from, values, depth - 1);
+        }
         if values.is_empty() {
             for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
                 self.allowed_values(part, property, from, values, depth - 1);
             }
         }
+    }
+
+    /// Collects the values of a property that mean a variant of a union which is itself a variant.
+    fn variant_values(
+        &self,
+        union: &Value,
+        variant: &Value,
+        property: &str,
+        from: &Pointer,
+        values: &mut Vec<String>,
+        depth: usize,
+    ) {
+        let by =
+            union.get("discriminator").filter(|by| by.get("propertyName").is_some_and(|own| own == property));
+        let target = |text: &str| {
+            let component = format!("#/components/schemas/{text}");
+            self.locate(&component, from).or_else(|_| self.locate(text, from)).ok().map(|node| node.pointer)
+        };
+        let own = target_of(variant).and_then(target);
+        let mapping = by.and_then(|by| by.get("mapping")).and_then(Value::as_object).into_iter().flatten();
+        let mapped = mapping.filter(|(_, to)| own.is_some() && to.as_str().and_then(target) == own);
+        let mut found: Vec<String> = mapped.map(|(value, _)| value.clone()).collect();
+        if found.is_empty() {
+            self.allowed_values(variant, property, from, &mut found, depth);
+        }
+        if found.is_empty() && by.is_some() {
+            found.extend(target_of(variant).and_then(|text| text.rsplit('/').next()).map(str::to_owned));
+        }
+        values.extend(found);
     }
 }

@@ -162,16 +162,23 @@ impl Checker<'_> {
             union.variants.iter().map(|variant| self.tags(variant, discriminator)).collect();
         // A variant without a known value may always be meant.
         let complete = tags.iter().all(|tags| !tags.is_empty());
+        let by_default = discriminator.by_default.as_ref().and_then(|name| {
+            union.variants.iter().find(|variant| matches!(&variant.kind, Kind::Ref(of) if of == name))
+        });
+        let otherwise = |choice| by_default.map_or(choice, Choice::Variant);
         let Some(tag) = union.variants.iter().find_map(|variant| self.tag(given, variant, property, 0))
         else {
             // Without it, the variants that do not require it may fit.
-            return if complete { Choice::Missing } else { Choice::Open };
+            return otherwise(if complete { Choice::Missing } else { Choice::Open });
         };
-        let Value::String(tag) = tag else { return if complete { Choice::Wrong } else { Choice::Open } };
+        let Value::String(tag) = tag else {
+            return otherwise(if complete { Choice::Wrong } else { Choice::Open });
+        };
         let mut fitting = union.variants.iter().zip(&tags).filter(|(_, tags)| tags.contains(tag));
         match (fitting.next(), fitting.next()) {
             (Some((variant, _)), None) => Choice::Variant(variant),
-            (None, _) if complete => Choice::Wrong,
+            (None, _) if complete => otherwise(Choice::Wrong),
+            (None, _) => otherwise(Choice::Open),
             _ => Choice::Open,
         }
     }

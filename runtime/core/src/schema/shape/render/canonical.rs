@@ -197,6 +197,9 @@ fn union(rules: &UnionRules, out: &mut Object) {
         };
         told.insert("mapping".into(), Value::Object(discriminator.mapping.iter().map(pair).collect()));
     }
+    if let Some(name) = &discriminator.by_default {
+        told.insert("defaultMapping".into(), pointer::reference(name).into());
+    }
     out.insert("discriminator".into(), Value::Object(told));
 }
 

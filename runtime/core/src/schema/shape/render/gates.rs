@@ -356,8 +356,11 @@ fn a_list_without_items_cannot_be_rendered() {
 fn the_property_that_tells_variants_apart_has_the_key_of_the_dialect() {
     let cat = |schema: &Value| {
         let variant = Shape::of(Kind::Ref("Cat".into()));
-        let discriminator =
-            Discriminator { property: "pet kind".into(), mapping: vec![("cat".into(), "Cat".into())].into() };
+        let discriminator = Discriminator {
+            property: "pet kind".into(),
+            mapping: vec![("cat".into(), "Cat".into())].into(),
+            by_default: None,
+        };
         let rules = UnionRules {
             mode: UnionMode::Any,
             variants: vec![variant].into(),

@@ -65,7 +65,8 @@ impl Renderer<'_> {
         for (name, value) in names.zip(rendered).filter_map(|(name, value)| Some((name?, value))) {
             let Some(target) = find_def(self.defs, name) else { continue };
             let Some(map) = value.as_object_mut().filter(|map| map.contains_key("$ref")) else { continue };
-            if says(target, &discriminator.property) {
+            let is_default = discriminator.by_default.as_ref().is_some_and(|by_default| by_default == name);
+            if is_default || says(target, &discriminator.property) {
                 continue;
             }
             let Some(property) = self.advertised(target, &discriminator.property) else { continue };
@@ -134,7 +135,13 @@ impl Renderer<'_> {
                 .iter()
                 .filter(|(_, target)| target == *name)
                 .map(|(value, _)| value.as_str());
-            told.push(format!("{:?} for {name}", values.next().unwrap_or(name)));
+            match (values.next(), &discriminator.by_default) {
+                (None, Some(by_default)) if by_default == *name => {}
+                (value, _) => told.push(format!("{:?} for {name}", value.unwrap_or(name))),
+            }
+        }
+        if let Some(name) = &discriminator.by_default {
+            told.push(format!("anything else for {name}"));
         }
         self.lose("discriminator", true, "no JSON Schema has the keyword");
         node.notes.push(match told.as_slice() {

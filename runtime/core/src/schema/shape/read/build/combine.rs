@@ -30,7 +30,8 @@ impl Builder<'_> {
                 Some((value.clone().into(), pointer::referenced(target.as_str()?)?.into()))
             })
             .collect();
-        Some(Discriminator { property, mapping })
+        let by_default = value.get("defaultMapping").and_then(|target| pointer::referenced(target.as_str()?));
+        Some(Discriminator { property, mapping, by_default: by_default.map(Into::into) })
     }
 }
 

@@ -45,6 +45,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     ) -> Vec<Value> {
         for (variant, source) in variants.iter_mut().zip(union) {
             describe_by_title(variant, source);
+            // Frameworks that write OpenAPI 3.0 say so that `null` is one of the alternatives.
+            if union.len() > 1 && *source == json!({"nullable": true}) {
+                *variant = json!({"type": "null"});
+            }
         }
         variants.dedup_by(|later, first| is_same(first, later));
         if let Some(given) = object.get("discriminator")

@@ -1,0 +1,134 @@
+//! How the tools of a document are divided into modules.
+
+use std::fmt;
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use toolgen_runtime::{Call, ToolSpec};
+
+use super::idents::{Names, snake};
+use super::literal::visible;
+use super::{Module, ModuleStyle, Static, write_list, write_module, write_tool};
+use crate::tool::Tool;
+
+/// How the tools and the types of a document are divided into modules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Modules {
+    /// All stand in the module of the document.
+    #[default]
+    One,
+    /// The tools of each tag (of a manifest: of each category) stand in a module of the tag's name, with the types that no
+    /// other tool uses. What several tags share stands around them, and so do tools without a tag and functions of the
+    /// program.
+    ByTag,
+}
+
+impl Modules {
+    /// All ways.
+    pub const ALL: &'static [Modules] = &[Modules::One, Modules::ByTag];
+
+    /// Returns the name, as the command line has it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Modules::One => "one",
+            Modules::ByTag => "by-tag",
+        }
+    }
+}
+
+impl fmt::Display for Modules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Modules {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Modules, String> {
+        let known = Modules::ALL.iter().copied().find(|modules| modules.name() == text);
+        known.ok_or_else(|| "it is `one` or `by-tag`".to_owned())
+    }
+}
+
+/// The names of the modules that a module has for other things than tags and imported documents.
+pub(super) const RESERVED: [&str; 5] = ["types", "functions", "categories", "toolsets", "contexts"];
+
+/// The names of files that are no modules, and of the folder of pieces.
+const FILES: [&str; 4] = ["lib", "main", "mod", "parts"];
+
+/// The module of a tag.
+pub(super) struct Tag<'p> {
+    /// Its name in Rust.
+    pub(super) name: String,
+    /// The tag, as the document has it.
+    tag: &'p str,
+    /// Whether another module has the name that this one would have.
+    renamed: bool,
+}
+
+/// Returns the tag whose module a tool stands in.
+fn of_tool(tool: &Tool) -> Option<&str> {
+    let category = tool.spec.category.as_str();
+    let stands_outside = category == ToolSpec::EMPTY.category.as_str() || tool.call == Call::Function;
+    (!stands_outside).then_some(category)
+}
+
+/// Returns the modules of tags, and for each tool the one that it stands in.
+pub(super) fn of_tools<'p>(
+    tools: &'p [Tool],
+    modules: Modules,
+    names: &mut Names,
+) -> (Vec<Tag<'p>>, Vec<Option<usize>>) {
+    if modules == Modules::One {
+        return (Vec::new(), vec![None; tools.len()]);
+    }
+    for name in FILES {
+        names.take(name);
+    }
+    let mut tags: Vec<&str> = tools.iter().filter_map(of_tool).collect();
+    tags.sort_unstable();
+    tags.dedup();
+    let homes = tools.iter().map(|tool| tags.binary_search(&of_tool(tool)?).ok()).collect();
+    let mut tags: Vec<Tag<'p>> =
+        tags.into_iter().map(|tag| Tag { name: snake(tag), tag, renamed: false }).collect();
+    // A tag that is its name has it before others.
+    for is_own in [true, false] {
+        for tag in tags.iter_mut().filter(|tag| (snake(tag.tag) == tag.tag) == is_own) {
+            let name = names.take(&tag.name);
+            tag.renamed = name != tag.name;
+            tag.name = name;
+        }
+    }
+    (tags, homes)
+}
+
+/// Writes the modules of tags, each with its types.
+pub(super) fn write(module: &Module<'_>, types: &[String], style: &ModuleStyle, out: &mut String) {
+    for (index, tag) in module.tags.iter().enumerate() {
+        let tools: Vec<&Static<'_>> = module.tools.iter().filter(|tool| tool.home == Some(index)).collect();
+        let mut body = String::new();
+        let mut shared = Vec::new();
+        tools.iter().for_each(|tool| tool.value.names(&mut shared));
+        let shared = module.shared.iter().filter(|known| shared.contains(&known.name.as_str()));
+        let mut shared: Vec<&str> = shared.map(|shared| shared.name.as_str()).collect();
+        shared.sort_unstable();
+        match shared.as_slice() {
+            [] => {}
+            [only] => _ = writeln!(body, "use super::{only};"),
+            all => _ = writeln!(body, "use super::{{{}}};", all.join(", ")),
+        }
+        let idents = tools.iter().map(|tool| tool.ident.clone());
+        write_list("The tools of this module, sorted by name.", idents, style, &mut body);
+        tools.iter().for_each(|tool| write_tool(tool, style, &mut body));
+        body.push_str(types.get(index).map_or("", String::as_str));
+        let mut doc =
+            format!("The tools of the tag `{}`, and the types that only they use.", visible(tag.tag));
+        if tag.renamed {
+            let _ = write!(doc, " The name `{}` is that of another module.", snake(tag.tag));
+        }
+        write_module(&doc, &tag.name, &body, out);
+    }
+}

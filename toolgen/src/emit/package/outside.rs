@@ -1,0 +1,61 @@
+//! Moves the modules of tags and of imported documents out of a text, to files of their own.
+
+use super::super::modules::RESERVED;
+use super::pieces::{Module, items, module};
+
+/// A text without the modules that were in it.
+pub(super) struct Outside {
+    /// The rest.
+    pub(super) text: String,
+    /// The lines that declare the modules, each with its documentation.
+    pub(super) declarations: String,
+    /// The names of the modules and their texts.
+    pub(super) modules: Vec<(String, String)>,
+}
+
+/// Takes the modules out of a text that are those of tags and of imported documents.
+pub(super) fn take(text: &str) -> Outside {
+    let (mut rest, mut declarations, mut modules) = (Vec::new(), String::new(), Vec::new());
+    for item in items(text, 0) {
+        match module(item, 0).filter(|module| !RESERVED.contains(&module.name)) {
+            Some(Module { before, name, inner }) => {
+                declarations.push_str(&format!("\n{};\n", before.trim_end_matches(" {")));
+                modules.push((name.to_owned(), at_the_margin(inner)));
+            }
+            None => rest.push(item),
+        }
+    }
+    Outside { text: rest.join("\n\n") + "\n", declarations, modules }
+}
+
+/// Returns the items of a module as those of a file are written.
+fn at_the_margin(text: &str) -> String {
+    let first = text.lines().find(|line| !line.is_empty()).unwrap_or_default();
+    let margin = first.len() - first.trim_start().len();
+    let mut out = String::with_capacity(text.len());
+    for line in text.trim_matches('\n').lines() {
+        out.push_str(line.get(margin..).unwrap_or_default());
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::take;
+
+    #[test]
+    fn modules_of_tags_and_imports_are_taken_out() {
+        let text = "// Generated.\n\nconst A: u8 = 1;\n\n/// Types.\npub mod types {\n    pub struct B;\n}\n\n/// Pets.\npub mod pets {\n    \
+                    use super::A;\n\n    pub mod types {\n        pub struct C;\n    }\n}\n\n/// Imported.\npub mod store {\n\n/// D.\npub static D: u8 = 1;\n}\n";
+        let outside = take(text);
+        assert_eq!(
+            outside.text,
+            "// Generated.\n\nconst A: u8 = 1;\n\n/// Types.\npub mod types {\n    pub struct B;\n}\n"
+        );
+        assert_eq!(outside.declarations, "\n/// Pets.\npub mod pets;\n\n/// Imported.\npub mod store;\n");
+        let [pets, store] = outside.modules.as_slice() else { panic!("{:?}", outside.modules) };
+        assert_eq!(pets.1, "use super::A;\n\npub mod types {\n    pub struct C;\n}\n");
+        assert_eq!(store.1, "/// D.\npub static D: u8 = 1;\n");
+    }
+}

@@ -1,0 +1,45 @@
+//! Rules that shapes keep as text, as far as types depend on them.
+
+use serde_json::{Map, Value, json};
+use toolgen_runtime::Shape;
+use toolgen_runtime::schema::shape::Kind;
+use toolgen_runtime::schema::shape::read::read;
+
+fn raw(shape: &Shape) -> Option<Map<String, Value>> {
+    let Kind::Raw(text) = &shape.kind else { return None };
+    serde_json::from_str(text).ok()
+}
+
+/// Whether a part of an `allOf` only restricts the values that the other parts describe, and holds no values of its own.
+pub(super) fn restricts(part: &Shape) -> bool {
+    let is_rule = |(keyword, value): (&String, &Value)| match keyword.as_str() {
+        "propertyNames" | "not" | "dependentRequired" | "contains" | "minContains" | "maxContains"
+        | "uniqueItems" => true,
+        "unevaluatedProperties" | "unevaluatedItems" => *value == Value::Bool(false),
+        _ => false,
+    };
+    part.kind == Kind::Any || raw(part).is_some_and(|raw| raw.iter().all(is_rule))
+}
+
+/// Returns the only part of an `allOf` that describes values.
+pub(super) fn described(parts: &[Shape]) -> Option<&Shape> {
+    let mut rest = parts.iter().filter(|part| !restricts(part));
+    rest.next().filter(|_| rest.next().is_none())
+}
+
+/// Returns the shape that the keys of an object must have, from the rules among the parts of an `allOf`.
+pub(super) fn keys(shape: &Shape) -> Option<Shape> {
+    match &shape.kind {
+        Kind::All(parts) => parts.iter().find_map(keys),
+        Kind::Raw(_) => {
+            let mut rule = raw(shape)?.remove("propertyNames")?;
+            let object = rule.as_object_mut()?;
+            // Keys are texts, whether it is said or not.
+            if !["$ref", "enum", "const", "type"].iter().any(|keyword| object.contains_key(*keyword)) {
+                object.insert("type".to_owned(), json!("string"));
+            }
+            Some(read(&rule, &mut Vec::new()))
+        }
+        _ => None,
+    }
+}

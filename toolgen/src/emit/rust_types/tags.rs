@@ -1,0 +1,69 @@
+//! What tells the variants of a union apart, in the types of the variants.
+
+use super::super::idents::Names;
+use super::model::{Body, Choice, Item, Presence, Struct, StructField, Ty, Union};
+
+/// The longest chain of other names for a type that is followed.
+const MAX_NAMES: usize = 16;
+
+/// Gives the variants of unions a field for the property that tells them apart, where a value has one of several texts there,
+/// or any, and the document does not list the property: no text gets lost.
+pub(super) fn complete(items: &mut [Item]) {
+    let mut missing: Vec<(usize, String)> = Vec::new();
+    for item in items.iter() {
+        let Body::Union(union) = &item.body else { continue };
+        let Choice::Tag { property, values, by_default } = &union.choice else { continue };
+        for (index, variant) in union.variants.iter().enumerate() {
+            let texts = values.iter().filter(|(_, of)| *of == index).count();
+            if (texts > 1 || *by_default == Some(index))
+                && let Some(of) = struct_of(items, &variant.ty)
+            {
+                missing.push((of, property.clone()));
+            }
+        }
+    }
+    for (index, property) in missing {
+        let Some(Item { body: Body::Struct(body), .. }) = items.get_mut(index) else { continue };
+        if body.extra.is_none() && !holds(body, &property) {
+            let taken: Vec<&str> = body.fields.iter().map(|field| field.name.as_str()).collect();
+            let name = Names::reserving(&taken).take_field(&property);
+            let doc = "Tells which variant of a union it is.".to_owned();
+            let presence = Presence::Optional;
+            body.fields.push(StructField { name, key: property, doc, presence, ty: Ty::Text });
+        }
+    }
+}
+
+/// Returns the text that a value of a variant is written with if it does not hold one itself.
+pub(super) fn added<'u>(items: &[Item], union: &'u Union, at: usize) -> Option<(&'u str, &'u str)> {
+    let Choice::Tag { property, values, by_default } = &union.choice else { return None };
+    let mut texts = values.iter().filter(|(_, of)| *of == at).map(|(text, _)| text.as_str());
+    let first = texts.next().filter(|_| *by_default != Some(at))?;
+    let is_added = match struct_of(items, &union.variants.get(at)?.ty).and_then(|of| items.get(of)) {
+        Some(Item { body: Body::Struct(body), .. }) => {
+            let always = body.fields.iter().any(|field| field.key == *property && !field.is_left_out());
+            !always && !body.constants.iter().any(|(key, _)| key == property)
+        }
+        // A union of its own, which may have more to say.
+        _ => texts.next().is_none(),
+    };
+    is_added.then_some((property, first))
+}
+
+fn holds(body: &Struct, key: &str) -> bool {
+    body.fields.iter().any(|field| field.key == key) || body.constants.iter().any(|(known, _)| known == key)
+}
+
+/// Returns the struct that a type is, maybe by another name.
+fn struct_of(items: &[Item], ty: &Ty) -> Option<usize> {
+    let mut ty = ty;
+    for _ in 0..MAX_NAMES {
+        let Ty::Item(index, _) = ty else { return None };
+        match &items.get(*index)?.body {
+            Body::Struct(_) => return Some(*index),
+            Body::Alias(of) => ty = of,
+            _ => return None,
+        }
+    }
+    None
+}

@@ -1,0 +1,128 @@
+//! Modules by tags: what one tag alone uses stands in its module, what several share stands around them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use toolgen::emit::{self, ModuleStyle, Modules, RuntimeDependency};
+use toolgen::{Document, Options, Problems, Program};
+
+fn program(document: &Value) -> Program {
+    let mut whole = json!({"openapi": "3.1.0", "info": {"title": "T", "version": "1"}});
+    whole.as_object_mut().unwrap().extend(document.as_object().unwrap().clone());
+    let mut problems = Problems::new();
+    let document = Document::parse(Path::new("api.json"), &whole.to_string(), &mut problems).unwrap();
+    toolgen::compile(&document, &Options::default(), &mut problems).unwrap()
+}
+
+fn text(document: &Value, modules: Modules) -> String {
+    emit::module(&program(document), &ModuleStyle { modules, ..ModuleStyle::new("api.json") })
+}
+
+fn operation(id: &str, tags: &[&str], schema: &str) -> Value {
+    let schema = json!({"$ref": format!("#/components/schemas/{schema}")});
+    let answer = json!({"description": "", "content": {"application/json": {"schema": schema}}});
+    json!({"operationId": id, "tags": tags, "responses": {"200": answer}})
+}
+
+fn document() -> Value {
+    let of = |field: &str, ty: &Value| json!({"type": "object", "properties": {field: ty}});
+    json!({
+        "paths": {
+            "/pets": {"get": operation("listPets", &["Pet care"], "Pet")},
+            "/shops": {"get": operation("listShops", &["shops", "Pet care"], "Shop")},
+            "/types": {"get": operation("listTypes", &["types"], "Shop")},
+            "/Types": {"get": operation("listMore", &["Types"], "Pet")},
+            "/health": {"get": operation("getHealth", &[], "Health")},
+        },
+        "components": {"schemas": {
+            "Pet": of("owner", &json!({"$ref": "#/components/schemas/Person"})),
+            "Shop": of("owner", &json!({"$ref": "#/components/schemas/Person"})),
+            "Person": of("name", &json!({"type": "string"})),
+            "Health": of("well", &json!({"type": "boolean"})),
+        }},
+    })
+}
+
+/// The text of a module in another.
+fn inner<'t>(text: &'t str, name: &str) -> &'t str {
+    let start = format!("\npub mod {name} {{\n");
+    text.split_once(&start).unwrap().1.split_once("\n}\n").unwrap().0
+}
+
+#[test]
+fn what_one_tag_uses_stands_in_its_module() {
+    let text = text(&document(), Modules::ByTag);
+    let (pets, shops, types) = (inner(&text, "pet_care"), inner(&text, "shops"), inner(&text, "types"));
+    for (of, module) in [("LIST_PETS", pets), ("LIST_SHOPS", shops)] {
+        assert!(module.contains(&format!("pub static {of}: ")), "{module}");
+        assert!(module.contains(&format!("    pub static TOOLS: &[&::toolgen_runtime::Tool] = &[&{of}];\n")));
+    }
+    assert!(pets.contains("pub struct ListPets {") && shops.contains("pub struct ListShops {"), "{text}");
+    let shared = ["Person", "Pet", "Shop", "Health", "GetHealth"];
+    for name in shared {
+        assert!(types.contains(&format!("    pub struct {name} {{")), "{name}: {types}");
+        assert_eq!(text.matches(&format!("pub struct {name} {{")).count(), 1, "{name}");
+    }
+    assert!(pets.contains("use super::super::types::*;"), "{pets}");
+}
+
+#[test]
+fn equal_names_of_modules_are_told() {
+    let text = text(&document(), Modules::ByTag);
+    assert!(inner(&text, "types_3").contains("LIST_MORE"), "{text}");
+    assert!(inner(&text, "types_2").contains("LIST_TYPES"));
+    assert!(text.contains("The tools of the tag `Types`, and the types that only they use. The name `types` is that of another module."));
+}
+
+#[test]
+fn the_list_at_the_root_is_that_of_one_module() {
+    let order = |modules| {
+        let text = text(&document(), modules);
+        let list = text.split_once("pub static TOOLS").unwrap().1.split_once(" = ").unwrap().1;
+        let paths = list.split_once(';').unwrap().0.trim_matches(['&', '[', ']', '\n']).split(',');
+        let idents = paths.map(|path| path.trim().rsplit(['&', ':']).next().unwrap().to_owned());
+        idents.filter(|ident| !ident.is_empty()).collect::<Vec<_>>()
+    };
+    assert_eq!(order(Modules::ByTag), order(Modules::One));
+    assert_eq!(order(Modules::One).len(), 5);
+    assert!(!text(&document(), Modules::ByTag).contains("pub mod categories"), "they are the modules");
+}
+
+#[test]
+fn links_to_tools_lead_to_their_modules() {
+    let list = |key: &str| json!({"type": "object", "properties": {key: {"type": "integer"}}});
+    let answer = |key| json!({"description": "", "content": {"application/json": {"schema": list(key)}}});
+    let of = |id: &str, tag: &str, key| json!({"get": {"operationId": id, "tags": [tag], "responses": {"200": answer(key)}}});
+    // The most common one is `SharedOutput`; the other has the name of its first place, and its documentation.
+    let document = json!({"paths": {
+        "/a": of("getA", "a", "x"), "/b": of("getB", "b", "x"), "/c": of("getC", "c", "x"),
+        "/d": of("countD", "a", "y"), "/e": of("countE", "b", "y"),
+    }});
+    let text = text(&document, Modules::ByTag);
+    assert!(inner(&text, "types").contains("pub struct SharedOutput {"), "{text}");
+    assert!(inner(&text, "types").contains("](super::a::COUNT_D)"), "{text}");
+    assert!(inner(&text, "a").contains("[`COUNT_D`](super::COUNT_D)"), "{text}");
+}
+
+#[test]
+fn each_tag_has_a_file_in_a_crate() {
+    let style = ModuleStyle { modules: Modules::ByTag, ..ModuleStyle::new("api.json") };
+    let module = |name: &str| (name.to_owned(), emit::module(&program(&document()), &style));
+    let package = |modules: &[(String, String)]| {
+        emit::package("all", modules, &["typed"], &RuntimeDependency::Version, Modules::ByTag)
+    };
+    let files = package(&[module("api")]);
+    let paths: Vec<_> = files.iter().map(|(path, _)| path).collect();
+    let tags = ["pet_care", "shops", "types_2", "types_3"];
+    let expected = ["lib", tags[0], tags[1], tags[2], tags[3]].map(|name| format!("src/{name}.rs"));
+    assert_eq!(paths, [&["Cargo.toml".to_owned()], &expected[..]].concat());
+    let text = |wanted: &str| files.iter().find(|(path, _)| *path == wanted).unwrap().1;
+    assert!(text("src/lib.rs").contains("\npub mod pet_care;\n"));
+    assert!(text("src/pet_care.rs").starts_with("// Generated by toolgen "));
+    assert!(text("src/pet_care.rs").contains("\npub static LIST_PETS: "));
+    let files = package(&[module("api"), module("other")]);
+    assert!(files.iter().any(|(path, _)| path == "src/other/pet_care.rs"));
+    assert!(files.iter().any(|(_, text)| text.contains("pub mod types {")));
+}
