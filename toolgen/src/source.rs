@@ -230,7 +230,10 @@ fn decode(mut bytes: Vec<u8>, findings: &mut Vec<Finding>) -> String {
     };
     if bytes.len() > MAX_BYTES {
         let message = format!("the document is larger than {} MB", MAX_BYTES / 1024 / 1024);
-        return refuse(&message, "split the document, or take a version of it in which `$ref` stands for what is repeated");
+        return refuse(
+            &message,
+            "split the document, or take a version of it in which `$ref` stands for what is repeated",
+        );
     }
     let save = "save the document as UTF-8";
     match bytes.as_slice() {

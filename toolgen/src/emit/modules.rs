@@ -4,7 +4,7 @@ use std::fmt;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-use toolgen_runtime::{Call, ToolSpec};
+use toolgen_core::{Call, ToolSpec};
 
 use super::idents::{Names, snake};
 use super::literal::visible;

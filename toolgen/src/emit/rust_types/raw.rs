@@ -1,9 +1,9 @@
 //! Rules that shapes keep as text, as far as types depend on them.
 
 use serde_json::{Map, Value, json};
-use toolgen_runtime::Shape;
-use toolgen_runtime::schema::shape::Kind;
-use toolgen_runtime::schema::shape::read::read;
+use toolgen_core::Shape;
+use toolgen_core::schema::shape::Kind;
+use toolgen_core::schema::shape::read::read;
 
 fn raw(shape: &Shape) -> Option<Map<String, Value>> {
     let Kind::Raw(text) = &shape.kind else { return None };

@@ -1,6 +1,6 @@
 //! Chooses among media types, and decides how a value is written.
 
-use toolgen_runtime::spec::plan::is_surely_bytes;
+use toolgen_core::spec::plan::is_surely_bytes;
 
 /// The ways to write a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
