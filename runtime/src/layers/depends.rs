@@ -15,6 +15,7 @@ use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::session::Session;
+use crate::call::structured::Structured;
 use crate::call::tool::DEFAULT_TIMEOUT;
 use crate::call::values::{Provenance, is_given};
 use crate::registry::Registry;
@@ -266,6 +267,10 @@ pub(crate) fn reported(unmet: &[Unmet], mut result: ToolResult) -> ToolResult {
         return result;
     }
     if result.details.is_null() {
+        // Such as that there is nothing, which a declared result may say.
+        if result.structured == Structured::Details {
+            result.structured = Structured::Json(Text::from("null"));
+        }
         result.details = Value::Object(Map::new());
     }
     if let Value::Object(details) = &mut result.details {

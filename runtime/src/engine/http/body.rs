@@ -174,6 +174,10 @@ impl File {
             let message = if argument.is_empty() { message } else { format!("`{argument}`: {message}") };
             RequestProblem::new(RequestProblemKind::File, argument, message)
         };
+        if let Some(text) = value.as_str() {
+            // Where the schema of the document has a text.
+            return Ok(File { content: text.as_bytes().to_vec(), filename: None, content_type: None });
+        }
         let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let inline = value.get("base64").and_then(Value::as_str);
         let content = match (text("path"), inline) {

@@ -28,16 +28,16 @@ pub(super) fn is_one(tool: &Tool, path: &[&str]) -> bool {
     }
 }
 
-/// Returns the fields of a file that a word names, or `None` if the word is JSON.
+/// Returns the fields of a file that a word names, or `None` if the word is JSON, or a text that may stand there, too.
 ///
 /// # Errors
 ///
 /// What is wrong with the word or the file.
-pub(super) fn given(name: &str, word: &str, most: u64) -> Result<Option<Members>, String> {
+pub(super) fn given(name: &str, word: &str, is_text: bool, most: u64) -> Result<Option<Members>, String> {
     let Some(path) = word.strip_prefix('@').filter(|path| !path.starts_with('@')) else {
         let is_json =
             serde_json::from_str::<Value>(word).is_ok_and(|value| !value.is_string() && !value.is_number());
-        return match is_json {
+        return match is_json || is_text {
             true => Ok(None),
             false => Err(format!("`{name}` is a file, which is given by its path: {name}=@{word}")),
         };

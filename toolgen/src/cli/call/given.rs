@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::Value;
 use toolgen::Tool;
 use toolgen_runtime::List;
@@ -102,9 +103,9 @@ impl Given {
         for (name, value) in pairs {
             let (path, shape) = place(tool.spec.input.shape(), &name, &tool.spec.defs);
             if file::is_one(tool, &path) {
-                let is_list = Takes::of(shape, &tool.spec.defs).lists_alone();
-                if let Some(file) = file::given(&name, &value, most)? {
-                    arguments.put_file(&path, &name, file, is_list)?;
+                let takes = Takes::of(shape, &tool.spec.defs);
+                if let Some(file) = file::given(&name, &value, takes.text, most)? {
+                    arguments.put_file(&path, &name, file, takes.lists_alone())?;
                     continue;
                 }
             }
@@ -253,7 +254,7 @@ fn content(name: &str, word: &str, takes: &Takes<'_>) -> Result<String, String> 
     let told = |why| format!("`{name}`: {why}; a text that begins with `@` is written {name}=@{word}");
     let bytes = bytes(path, u64::MAX).map_err(told)?;
     if takes.base64 {
-        return Ok(base64::engine::general_purpose::STANDARD.encode(bytes));
+        return Ok(if takes.of_urls { URL_SAFE_NO_PAD.encode(bytes) } else { STANDARD.encode(bytes) });
     }
     let text = String::from_utf8(bytes).map_err(|_| told(no_text(path)))?;
     Ok(if takes.text { text } else { text.trim().to_owned() })

@@ -19,6 +19,8 @@ pub(super) struct Takes<'a> {
     pub(super) text: bool,
     /// Whether its texts are bytes, as Base64.
     pub(super) base64: bool,
+    /// Whether their alphabet is that of URLs.
+    pub(super) of_urls: bool,
     null: bool,
     boolean: bool,
     number: bool,
@@ -53,7 +55,8 @@ impl<'a> Takes<'a> {
             Kind::Integer(_) | Kind::Number(_) => self.number = true,
             Kind::String(rules) => {
                 self.text = true;
-                self.base64 |= &*rules.content_encoding == "base64" || &*rules.format == "byte";
+                self.of_urls |= &*rules.content_encoding == "base64url";
+                self.base64 |= self.of_urls || &*rules.content_encoding == "base64";
             }
             Kind::Enum(literals) => literals.iter().for_each(|literal| match literal {
                 Literal::Null => self.null = true,

@@ -145,7 +145,8 @@ impl Fields {
         if own.is_empty() || own == outer {
             shape.description = outer.clone().into();
         } else if !outer.is_empty() {
-            shape.description = format!("{outer} {own}").into();
+            let end = if outer.ends_with(char::is_alphanumeric) { "." } else { "" };
+            shape.description = format!("{outer}{end} {own}").into();
         }
         self.add(&name, &name, Field { required: draft.required, shape, ..Field::OPTIONAL });
         BodySource::Argument(name.into())

@@ -9,7 +9,7 @@ use toolgen_runtime::{Shape, Text};
 
 use super::codes;
 use super::context::{Context, LeftOut};
-use super::form::{document_shape, file_shape, text_shape};
+use super::form::{document_shape, file_shape, text_or_file_shape, text_shape};
 use super::media::{self, Kind as Medium};
 use super::node::Node;
 use super::v2::Given;
@@ -86,6 +86,8 @@ impl<'a> Context<'a> {
         let Declared { required, description, .. } = declared;
         let (media_type, kind) = self.definite_media(media_type, &shape);
         let Written { codec, shape, files } = self.written(kind, &media_type, shape, &media);
+        let is_text = kind == Medium::Binary && matches!(codec, Codec::Text);
+        let media_type = if is_text { media::first_definite(&media_type).to_owned() } else { media_type };
         let has_fields = matches!(codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_) | Codec::Xml(_));
         let object = if has_fields { self.resolved(&shape) } else { Shape::ANY };
         let fields = if object.nullable || self.asks_for_more(&media) { None } else { flat(&object) };
@@ -252,15 +254,18 @@ impl<'a> Context<'a> {
             Medium::Text | Medium::Events | Medium::Xml | Medium::Yaml | Medium::Lines => {
                 (Codec::Text, text_shape(shape))
             }
+            // What is encoded is sent as it is: the service decodes it.
+            Medium::Binary if self.is_encoded(&shape) => (Codec::Text, text_shape(shape)),
             Medium::Binary => {
                 if self.is_structured(&shape) {
                     self.not_written(media_type, &media.pointer, "the body is one argument, a file");
                 }
-                return Written {
-                    codec: Codec::Binary,
-                    shape: file_shape(&shape.description, media_type),
-                    files: true,
+                let is_either = self.is_plain_text(&shape) && media::may_be_texts(media_type);
+                let shape = match is_either {
+                    true => text_or_file_shape(shape, media_type),
+                    false => file_shape(&shape.description, media_type),
                 };
+                return Written { codec: Codec::Binary, shape, files: true };
             }
         };
         Written { codec, shape, files: false }

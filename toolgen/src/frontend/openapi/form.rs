@@ -1,7 +1,7 @@
 //! Reads forms: the parts of a body that are written one by one, and the files among them.
 
 use toolgen_runtime::schema::shape::read::Rules;
-use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, UnionRules};
+use toolgen_runtime::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, UnionMode, UnionRules};
 use toolgen_runtime::spec::plan::{Encoding, FILE_FIELDS, Location, Part, Style, Xml};
 use toolgen_runtime::{Shape, Text};
 
@@ -60,6 +60,10 @@ impl<'a> Context<'a> {
                 }
                 _ => (content_type.to_owned(), None),
             };
+            // Encoded bytes are bytes, too (3.1, "Encoding Object").
+            let is_default = content_type.is_empty() && style.is_none() && xml.is_none() && !file;
+            let is_bytes = is_default && styled && kind == Medium::FormData && self.is_encoded(&field.shape);
+            let content_type = if is_bytes { media::BYTES.to_owned() } else { content_type };
             let part = Part {
                 name: name.into(),
                 file,
@@ -212,13 +216,38 @@ impl<'a> Context<'a> {
         );
     }
 
-    /// Whether a shape stands for bytes: `format: binary` (3.0), or a text with a media type but no encoding (3.1).
+    /// Whether a shape stands for bytes: `format: binary` (3.0), or a text with the media type of bytes but no encoding (3.1).
     pub(super) fn is_file(&mut self, shape: &Shape, content_type: &str) -> bool {
-        let Kind::String(rules) = self.resolved(shape).kind else { return false };
         let bytes = |media_type: &str| !media_type.is_empty() && media::kind(media_type) == Medium::Binary;
+        let rules = match self.resolved(shape).kind {
+            Kind::String(rules) => rules,
+            // A schema that says nothing leaves it to the media type (3.1).
+            kind => return kind == Kind::Any && bytes(content_type),
+        };
+        // Whoever names bytes of any kind for a text means a file.
+        let bytes = |media_type: &str| {
+            bytes(media_type) && (media_type.contains(media::BYTES) || !media::may_be_texts(media_type))
+        };
         rules.format == *"binary"
             || (rules.content_encoding.is_empty()
                 && (bytes(&rules.content_media_type) || (rules.format.is_empty() && bytes(content_type))))
+    }
+
+    /// Whether a shape, or that of its items, is a text in which bytes are encoded: `format: byte` (3.0), `contentEncoding`.
+    pub(super) fn is_encoded(&mut self, shape: &Shape) -> bool {
+        match self.resolved(shape).kind {
+            Kind::String(rules) => !rules.content_encoding.is_empty(),
+            Kind::Array(rules) => {
+                matches!(self.resolved(&rules.items).kind, Kind::String(rules) if !rules.content_encoding.is_empty())
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a shape is a text of which nothing says that it stands for bytes.
+    pub(super) fn is_plain_text(&mut self, shape: &Shape) -> bool {
+        let Kind::String(rules) = self.resolved(shape).kind else { return false };
+        rules.format != *"binary" && rules.content_encoding.is_empty() && rules.content_media_type.is_empty()
     }
 }
 
@@ -252,6 +281,15 @@ pub(super) fn document_shape(said: &str, media_type: &str) -> Shape {
 fn described(said: &str, how: &str) -> Text {
     let said = said.trim();
     if said.is_empty() { how.to_owned().into() } else { format!("{said} ({how})").into() }
+}
+
+/// Returns the shape of a body that is a text by its schema, and bytes by its media type: it may be given as either.
+pub(super) fn text_or_file_shape(text: Shape, allowed: &str) -> Shape {
+    let description = described(&text.description, "A text, or a file by one of `path` and `base64`.");
+    let text = Shape { description: Text::EMPTY, ..text_shape(text) };
+    let variants = vec![text, file_shape("", allowed)].into();
+    let union = UnionRules { mode: UnionMode::Any, variants, discriminator: None };
+    Shape { description, ..Shape::of(Kind::Union(union)) }
 }
 
 /// Returns the shape of a file argument: see [`FILE_FIELDS`]. Of the media types that are allowed, a list whose members may be

@@ -62,6 +62,50 @@ pub(super) fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
+/// Returns the first type of a list that is no range, or that of any bytes.
+pub(super) fn first_definite(listed: &str) -> &str {
+    let mut all = listed.split(',').map(str::trim);
+    all.find(|one| !one.is_empty() && !one.contains('*')).unwrap_or(BYTES)
+}
+
+/// Whether each type of a list may hold a text: all may of which it is not known that they are bytes, such as
+/// `application/jwt`.
+pub(super) fn may_be_texts(listed: &str) -> bool {
+    listed.split(',').all(|one| !is_surely_bytes(&essence(one)))
+}
+
+/// Whether no text is of a media type.
+pub(super) fn is_surely_bytes(essence: &str) -> bool {
+    const OTHERS: [&str; 15] = [
+        "gzip",
+        "java-archive",
+        "msword",
+        "pdf",
+        "protobuf",
+        "vnd.google.protobuf",
+        "wasm",
+        "x-7z-compressed",
+        "x-bzip2",
+        "x-gzip",
+        "x-protobuf",
+        "x-tar",
+        "x-zip-compressed",
+        "zip",
+        "zstd",
+    ];
+    let (main, sub) = essence.split_once('/').unwrap_or((essence, ""));
+    match main {
+        "audio" | "video" | "font" | "image" => !sub.ends_with("+xml"),
+        "application" => {
+            OTHERS.contains(&sub) || sub.starts_with("vnd.openxmlformats-") || sub.starts_with("vnd.ms-")
+        }
+        _ => false,
+    }
+}
+
+/// The media type of any bytes.
+pub(super) const BYTES: &str = "application/octet-stream";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +137,23 @@ mod tests {
             ("", Kind::Binary),
         ] {
             assert_eq!(kind(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_surely_bytes_is_no_text() {
+        for bytes in
+            ["image/png", "image/*", "application/pdf", "text/plain, audio/mpeg", "application/vnd.ms-excel"]
+        {
+            assert!(!may_be_texts(bytes), "{bytes}");
+        }
+        for text in [
+            "application/octet-stream",
+            "application/sdp",
+            "image/svg+xml",
+            "application/jwt, application/jose",
+        ] {
+            assert!(may_be_texts(text), "{text}");
         }
     }
 }

@@ -121,6 +121,20 @@ pub(in crate::schema::shape::read) fn implied(schema: &Object) -> Types {
     }
 }
 
+/// Names the encoding of texts that are bytes as JSON Schema does: OpenAPI before 3.1, and its registry of formats, have formats
+/// for it.
+pub(super) fn name_encoding(types: &[&str], out: &mut Object) {
+    let encoding = match out.get("format").and_then(Value::as_str) {
+        Some("byte" | "base64") => "base64",
+        Some("base64url") => "base64url",
+        _ => return,
+    };
+    if types.is_empty() || types.contains(&"string") {
+        out.remove("format");
+        out.entry("contentEncoding").or_insert_with(|| Value::from(encoding));
+    }
+}
+
 /// Returns what an invalid type plainly means: a type and a format, either of which may be empty.
 fn meant(text: &str) -> Option<(&'static str, &'static str)> {
     Some(match text.trim().to_ascii_lowercase().as_str() {

@@ -53,8 +53,11 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         kept
     }
 
-    /// Reads `default` and the examples.
+    /// Reads `default` and the examples, by what else the schema says of its values; names the encoding of bytes.
     pub(super) fn values(&mut self, object: &'a Object, types: &Types, out: &mut Object) {
+        if self.rules.is_openapi() {
+            types::name_encoding(types, out);
+        }
         if !["default", "example", "examples"].iter().any(|keyword| object.contains_key(*keyword)) {
             return;
         }
