@@ -57,6 +57,11 @@ fn calls_say_what_they_are_and_why_they_are_blocked() {
     assert!(problem::<ToolCall>(damaged).starts_with("ToolCall: `id`: invalid type: integer `1`"));
 }
 
+fn link(to: &str, size: Option<u64>) -> Content {
+    let mime_type = size.map_or("", |_| "text/plain").to_owned();
+    Content::Link { uri: to.to_owned(), name: to.to_owned(), mime_type, size }
+}
+
 #[test]
 fn results_are_as_to_json_has_them() {
     let blob = ResourceData::Base64("AA==".into());
@@ -64,6 +69,8 @@ fn results_are_as_to_json_has_them() {
         .with_content(Content::Image { data: "AQ==".into(), mime_type: "image/png".into() })
         .with_content(Content::Audio { data: "AQ==".into(), mime_type: "audio/wav".into() })
         .with_content(Content::Resource { uri: "x:/y".into(), mime_type: String::new(), data: blob.clone() })
+        .with_content(link("x:/y", Some(7)))
+        .with_content(link("x:/z", None))
         .with_details(json!({"k": 1}))
         .with_child_loop("s.sub.1");
     assert_eq!(same(&result), result.to_json().to_string());
@@ -168,6 +175,7 @@ fn debug_output_shows_neither_arguments_nor_results() {
         result =
             result.with_content(Content::Resource { uri: NEEDLE.to_owned(), mime_type: "t".into(), data });
     }
+    result = result.with_content(link(NEEDLE, None));
     let bytes = Content::Image { data: NEEDLE.to_owned(), mime_type: "image/png".into() };
     let response = ToolResponse::new(&call, Ok(result.with_content(bytes)));
     let turn = ModelTurn::calls([call.clone()]).with_text(NEEDLE);

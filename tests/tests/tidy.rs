@@ -173,6 +173,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "opens, reads and writes files below a directory, for tools",
     ),
     ("runtime/src/builtin/walk.rs", &["std::fs"], "lists directories below one, for tools"),
+    ("runtime/src/call/folder.rs", &["cap_std::fs"], "opens files below a directory that is held open"),
     (
         "runtime/src/call/roots.rs",
         &["std::fs"],
@@ -201,7 +202,11 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "lists the directories that stay open to a program",
     ),
     ("runtime/src/engine/http/env.rs", &["std::env"], "reads credentials"),
-    ("runtime/src/engine/http/files.rs", &["std::fs"], "reads the files that arguments name"),
+    (
+        "runtime/src/engine/http/files.rs",
+        &["cap_std::fs"],
+        "reads the files that arguments name, and writes those that answers become",
+    ),
     ("runtime/src/engine/mcp/stdio.rs", &["tokio::process"], "talks to the programs that are MCP servers"),
     (
         "runtime/src/engine/mcp/stdio/input.rs",
@@ -272,6 +277,11 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("toolgen/src/cli/new/needs.rs", &["std::fs"], "adds features to the dependencies of the crate"),
     ("toolgen/src/cli/serve.rs", &["std::env"], "reads the bearer token from the variable that is named"),
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
+    (
+        "toolgen/src/cli/output_file.rs",
+        &["std::fs"],
+        "writes the body of an answer to the file that is named",
+    ),
     (
         "toolgen/src/cli/place.rs",
         &["std::env"],

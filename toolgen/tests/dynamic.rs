@@ -387,3 +387,29 @@ async fn parts_of_a_document_are_fetched_from_named_hosts_only() {
     let (program, problems) = loader.compile().unwrap();
     assert!(!format!("{:?}", program.tools).contains("page"), "{problems}");
 }
+
+/// Whatever a model is shown, it may say what the document says where that is one argument.
+#[test]
+fn arguments_may_be_called_as_the_document_calls_them() {
+    let document = json!({
+        "openapi": "3.0.3", "info": {"title": "x", "version": "1"}, "paths": {"/log/{log-id}": {"post": {
+            "operationId": "watch", "parameters": [
+                {"name": "log-id", "in": "path", "required": true, "schema": {"type": "string"}},
+                {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}},
+                {"name": "filter[x]", "in": "query", "schema": {"type": "string"}},
+                {"name": "$top", "in": "query", "schema": {"type": "integer"}}],
+            "requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {
+                "a-b": {"type": "object", "properties": {"c.d": {"type": "string"}}}}}}}},
+            "responses": {}}}}});
+    let loaded = Loader::from_str(&document.to_string()).unwrap();
+    let tools = loaded.tools(&engine()).unwrap().tools;
+    let spec = tools[0].spec();
+    let theirs =
+        json!({"log-id": "1", "Last-Event-ID": "2", "filter[x]": "3", "$top": 4, "a-b": {"c.d": "5"}});
+    let shown = json!({"log_id": "1", "Last_Event_ID": "2", "filter_x": "3", "top": 4, "a_b": {"c_d": "5"}});
+    for dialect in toolgen_runtime::schema::dialect::Dialect::ALL {
+        let read =
+            |given: &Value| toolgen_runtime::call::tool::arguments(spec, given.clone(), dialect).unwrap();
+        assert_eq!(read(&theirs), read(&shown), "{}", dialect.name);
+    }
+}

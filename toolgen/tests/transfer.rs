@@ -15,6 +15,7 @@ const API: &str = r#"{"openapi": "3.0.3", "info": {"title": "x", "version": "1"}
         "image/*": {"schema": {"type": "string", "format": "binary"}}}}, "responses": {}}},
     "/form": {"post": {"operationId": "sendForm", "requestBody": {"content": {"multipart/form-data": {"schema": {
         "type": "object", "properties": {"note": {"type": "string"}, "photo": {"type": "string", "format": "binary"},
+            "old[]": {"type": "array", "items": {"type": "string", "format": "binary"}},
             "files": {"type": "array", "items": {"type": "string", "format": "binary"}}}}}}}, "responses": {}}},
     "/report": {"get": {"operationId": "getReport", "responses": {"200": {"description": "x", "content": {
         "application/pdf": {"schema": {"type": "string", "format": "binary"}}}}}}}}}"#;
@@ -85,13 +86,21 @@ fn a_file_is_given_by_its_path() {
         assert_eq!(sent(&place, words, b"GIF89a"), Ok((media_type.to_owned(), body.to_owned())), "{words:?}");
     }
     fs::remove_file(&elsewhere).unwrap();
-    let words = ["sendForm", "note=@more/b.txt", "files=@more/b.txt", "files=@api.json", "photo=@more/b.txt"];
+    let words = [
+        "sendForm",
+        "note=@more/b.txt",
+        "files=@more/b.txt",
+        "files=@api.json",
+        "photo=@more/b.txt",
+        "old[]=@more/b.txt",
+    ];
     let (_, body) = sent(&place, &words, b"").unwrap();
     for part in [
         "name=\"note\"\r\nContent-Type: text/plain\r\n\r\nb\r\n",
         "name=\"files\"; filename=\"b.txt\"\r\n",
         "name=\"files\"; filename=\"api.json\"\r\n",
         "name=\"photo\"; filename=\"b.txt\"\r\n",
+        "name=\"old[]\"; filename=\"b.txt\"\r\n",
     ] {
         assert!(body.contains(part), "{part}: {body}");
     }

@@ -2,6 +2,7 @@
 //!
 //! An engine interprets it; no code is generated for it.
 
+mod bytes;
 mod command;
 mod headers;
 mod local;
@@ -13,6 +14,7 @@ use crate::base::frozen::{Frozen, List, Text};
 use crate::spec::ToolSpec;
 use crate::spec::template::Template;
 
+pub use bytes::is_surely_bytes;
 pub use command::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
 pub use headers::{is_secret_header, is_telling_header};
 pub use local::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
@@ -311,7 +313,7 @@ pub struct BodyField {
 /// How one field of a form is written. Other fields follow the defaults of OpenAPI.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// The field, by its key in the body.
+    /// The field, by its key in the body. Empty: each field that no other part names.
     pub name: Text,
     /// Whether the value is a file argument (see [`FILE_FIELDS`]), or a list of them.
     pub file: bool,
@@ -320,6 +322,15 @@ pub struct Part {
     pub content_type: Text,
     /// The style, if the document sets one: of a field of a form, or of a list in one part. Or XML.
     pub encoding: Option<Encoding>,
+}
+
+impl Part {
+    /// Returns the part that a field is sent as, if one is for it.
+    #[must_use]
+    pub fn of<'p>(parts: &'p [Part], field: &str) -> Option<&'p Part> {
+        let own = parts.iter().find(|part| part.name == field);
+        own.or_else(|| parts.iter().find(|part| part.name.is_empty()))
+    }
 }
 
 /// The fields of a file argument: either a `path` or the content in `base64`, and optionally a `filename` and a

@@ -10,7 +10,7 @@ use super::encode::{Escape, escape};
 use super::files::Files;
 use super::multipart;
 use super::request::{Body, RequestProblem, RequestProblemKind, content, is_json};
-use super::{style, xml};
+use super::{charset, style, xml};
 use crate::base::json::type_name;
 use crate::base::media_type::essence;
 use crate::spec::plan::{self, BodySource, Codec, Encoding, Part};
@@ -60,7 +60,9 @@ fn encode(
 ) -> Result<(String, Body), RequestProblem> {
     match &plan.codec {
         Codec::Json => {
-            Ok((concrete(&plan.media_type, "application/json").to_owned(), Body::Text(value.to_string())))
+            let media_type = concrete(&plan.media_type, "application/json").to_owned();
+            let text = charset::json(value.to_string(), &media_type);
+            Ok((media_type, Body::Text(text)))
         }
         Codec::JsonLines => {
             let media_type = concrete(&plan.media_type, "application/x-ndjson");
@@ -79,11 +81,15 @@ fn encode(
         }
         Codec::Xml(hints) => {
             let text = xml::write(value, hints).map_err(|why| body_problem(argument, why))?;
-            Ok((with_charset(concrete(&plan.media_type, "application/xml"), &text), Body::Text(text)))
+            let media_type = with_charset(concrete(&plan.media_type, "application/xml"), &text);
+            let body = in_charset(argument, &media_type, text)?;
+            Ok((media_type, body))
         }
         Codec::Text => {
             let text = content(value, "text/plain");
-            Ok((with_charset(concrete(&plan.media_type, "text/plain"), &text), Body::Text(text)))
+            let media_type = with_charset(concrete(&plan.media_type, "text/plain"), &text);
+            let body = in_charset(argument, &media_type, text)?;
+            Ok((media_type, body))
         }
         Codec::Binary => {
             let file = File::read(argument, value, files)?;
@@ -115,6 +121,15 @@ pub(super) fn with_charset(media_type: &str, text: &str) -> String {
     }
 }
 
+/// Returns a text in the charset that its media type names.
+pub(super) fn in_charset(argument: &str, media_type: &str, text: String) -> Result<Body, RequestProblem> {
+    match charset::encode(&text, media_type) {
+        None => Ok(Body::Text(text)),
+        Some(Ok(bytes)) => Ok(Body::Bytes(bytes)),
+        Some(Err(why)) => Err(body_problem(argument, format!("`{argument}`: {why}"))),
+    }
+}
+
 /// Returns the fields of a form; those that are XML as texts.
 fn fields<'a>(
     argument: &str,
@@ -136,7 +151,7 @@ fn fields<'a>(
 pub(super) fn form(fields: &Map<String, Value>, parts: &[Part]) -> String {
     let mut pairs = Vec::new();
     for (name, value) in fields {
-        let part = parts.iter().find(|part| part.name == name.as_str());
+        let part = Part::of(parts, name);
         pairs.extend(form_field(name, value, part));
     }
     pairs.join("&")

@@ -1,6 +1,6 @@
 //! Decodes the text of responses.
 
-use encoding_rs::{Encoding, UTF_8};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use crate::base::media_type::{essence, is_xml};
 use crate::base::truncate::{floor, whole};
@@ -17,6 +17,62 @@ pub(super) fn decode(bytes: &[u8], content_type: &str, truncated: bool) -> Strin
     let _ = decoder.decode_to_string(bytes, &mut text, !truncated);
     text.shrink_to_fit();
     text
+}
+
+/// Returns a text in the charset that its media type names, or `None` if that is how it stands in UTF-8.
+///
+/// # Errors
+///
+/// If the charset lacks some of its characters.
+pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, String>> {
+    let label = charset(content_type)?.to_ascii_lowercase();
+    let encoding = Encoding::for_label_no_replacement(label.as_bytes())?;
+    if encoding == UTF_16LE || encoding == UTF_16BE {
+        let bytes = |unit: u16| if encoding == UTF_16BE { unit.to_be_bytes() } else { unit.to_le_bytes() };
+        // Without an order in its name, the bytes say it themselves.
+        let mark = (label == "utf-16").then_some('\u{feff}');
+        let mut units = [0; 2];
+        let mark = mark.map(|mark| mark.encode_utf16(&mut units)[0]);
+        return Some(Ok(mark.into_iter().chain(text.encode_utf16()).flat_map(bytes).collect()));
+    }
+    if encoding == UTF_8 || text.is_ascii() {
+        return None;
+    }
+    // WHATWG reads these as Windows does, and they have less.
+    let most = match label.as_str() {
+        _ if encoding != WINDOWS_1252 || label.contains("1252") => '\u{10ffff}',
+        ascii if ascii.contains("ascii") => '\u{7f}',
+        _ => '\u{ff}',
+    };
+    let (bytes, _, lacking) = encoding.encode(text);
+    if lacking || text.chars().any(|char| char > most) {
+        return Some(Err(format!(
+            "the service takes the charset {label}, which lacks some of the characters"
+        )));
+    }
+    Some(Ok(bytes.into_owned()))
+}
+
+/// Returns JSON that reads the same in the charset that its media type names.
+pub(super) fn json(text: String, content_type: &str) -> String {
+    let other = charset(content_type).is_some_and(|label| !label.eq_ignore_ascii_case("utf-8"));
+    if !other || text.is_ascii() {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        if char.is_ascii() {
+            out.push(char);
+        } else {
+            out.extend(char.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    out
+}
+
+/// Whether a media type names a charset, and so is one of texts.
+pub(super) fn is_named(content_type: &str) -> bool {
+    charset(content_type).is_some()
 }
 
 fn charset(content_type: &str) -> Option<&str> {
@@ -63,6 +119,29 @@ mod tests {
         assert_eq!(decode(b"\xc4\xe3\xba", "text/csv;charset=gb18030", true), "你");
         assert_eq!(decode(b"\xef\xf0\xe8", "text/html; charset=windows-1251", false), "при");
         assert_eq!(decode("é".as_bytes(), "text/plain; charset=klingon", false), "é");
+    }
+
+    #[test]
+    fn a_text_is_sent_in_the_charset_of_its_media_type() {
+        let encoded = |text, charset: &str| encode(text, &format!("text/plain; charset={charset}"));
+        for (text, charset, bytes) in [
+            ("é", "ISO-8859-1", &b"\xe9"[..]),
+            ("é", "\"utf-16\"", b"\xff\xfe\xe9\0"),
+            ("é", "utf-16be", b"\0\xe9"),
+            ("日本", "Shift_JIS", b"\x93\xfa\x96\x7b"),
+            ("€", "windows-1252", b"\x80"),
+        ] {
+            assert_eq!(encoded(text, charset), Some(Ok(bytes.to_vec())), "{charset}");
+        }
+        for (text, charset) in [("é", "utf-8"), ("e", "iso-8859-1"), ("é", "klingon")] {
+            assert_eq!(encoded(text, charset), None, "{charset}");
+        }
+        for (text, charset) in [("€", "iso-8859-1"), ("é", "us-ascii"), ("日", "windows-1252")] {
+            assert!(encoded(text, charset).unwrap().is_err(), "{charset}");
+        }
+        let written = json("{\"a\":\"é😀\"}".to_owned(), "application/json; charset=latin1");
+        assert_eq!(written, "{\"a\":\"\\u00e9\\ud83d\\ude00\"}");
+        assert_eq!(json("é".to_owned(), "application/json"), "é");
     }
 
     #[test]

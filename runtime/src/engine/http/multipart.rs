@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::body::{File, with_charset};
+use super::body::{File, in_charset, with_charset};
 use super::files::Files;
 use super::request::{RequestProblem, RequestProblemKind, content};
 use super::style;
@@ -25,7 +25,7 @@ pub(super) fn parts(
 ) -> Result<Vec<Piece>, RequestProblem> {
     let mut pieces: Vec<Piece> = Vec::new();
     for (name, value) in fields {
-        let plan = plans.iter().find(|plan| plan.name == name.as_str());
+        let plan = Part::of(plans, name);
         match (value, plan.and_then(|plan| plan.encoding.as_ref())) {
             (Value::Null, _) => {}
             (value, Some(Encoding::Style { style, explode, .. })) => {
@@ -76,7 +76,8 @@ fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> R
     let text = content(value, media_type);
     let content_type =
         if media_type.starts_with("text/") { with_charset(media_type, &text) } else { media_type.to_owned() };
-    Ok(Piece { name: name.to_owned(), filename: None, content_type, content: text.into_bytes() })
+    let content = in_charset(name, &content_type, text)?.as_bytes().to_vec();
+    Ok(Piece { name: name.to_owned(), filename: None, content_type, content })
 }
 
 /// Returns a boundary that depends only on the content and does not occur in it.

@@ -18,7 +18,7 @@ use crate::base::frozen::Text;
 use crate::base::media_type::{essence, is_xml};
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
-use crate::spec::plan::{Xml, is_secret_header};
+use crate::spec::plan::{Xml, is_secret_header, is_surely_bytes};
 
 /// The longest header that a model is told, in bytes; a part of one is of no use.
 const MAX_HEADER: usize = 1024;
@@ -55,7 +55,7 @@ enum Kind {
     Image,
     Audio,
     Binary,
-    /// The server does not say; the bytes decide.
+    /// What the server says does not tell; the bytes decide.
     Unknown,
 }
 
@@ -256,8 +256,6 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
     if still_encoded {
         // The client has removed the header of every encoding it understands.
         Kind::Binary
-    } else if essence.is_empty() {
-        Kind::Unknown
     } else if essence == "text/event-stream" {
         Kind::Events
     } else if essence.starts_with("text/")
@@ -272,8 +270,12 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
         Kind::Image
     } else if essence.starts_with("audio/") {
         Kind::Audio
-    } else {
+    } else if is_surely_bytes(&essence) {
         Kind::Binary
+    } else if charset::is_named(content_type) {
+        Kind::Text
+    } else {
+        Kind::Unknown
     }
 }
 

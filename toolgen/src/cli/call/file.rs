@@ -5,7 +5,7 @@ use std::path::Path;
 use base64::Engine as _;
 use serde_json::Value;
 use toolgen::Tool;
-use toolgen_runtime::spec::plan::{BodySource, Codec};
+use toolgen_runtime::spec::plan::{BodySource, Codec, Part};
 
 use super::given::{Member, Members, bytes};
 
@@ -17,12 +17,14 @@ pub(super) fn is_one(tool: &Tool, path: &[&str]) -> bool {
         (Codec::Multipart(parts), source, path) => {
             let part = match (source, path) {
                 (BodySource::Fields(fields), [name]) => {
-                    fields.iter().find(|field| field.argument == *name).map(|field| field.name.as_str())
+                    // The document may call it otherwise.
+                    let of_name = fields.iter().find(|field| field.argument == *name || field.name == *name);
+                    of_name.map(|field| field.name.as_str())
                 }
                 (BodySource::Argument(argument), [first, part]) if argument == *first => Some(*part),
                 _ => None,
             };
-            part.is_some_and(|name| parts.iter().any(|part| part.file && part.name == name))
+            part.and_then(|name| Part::of(parts, name)).is_some_and(|part| part.file)
         }
         _ => false,
     }

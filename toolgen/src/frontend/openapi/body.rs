@@ -225,6 +225,10 @@ impl<'a> Context<'a> {
                 return (media_type, Medium::Binary);
             }
             Medium::Any => return ("application/json".to_owned(), Medium::Json),
+            // An empty name says as much.
+            Medium::Binary if media_type.trim().is_empty() && self.is_structured(shape) => {
+                return ("application/json".to_owned(), Medium::Json);
+            }
             Medium::Text if media_type.contains('*') => "text/plain",
             Medium::Multipart if media_type.contains('*') => "multipart/form-data",
             _ => return (media_type, kind),

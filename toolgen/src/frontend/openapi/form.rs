@@ -75,6 +75,14 @@ impl<'a> Context<'a> {
             }
         }
         rules.fields = fields.into();
+        if let (Extra::Of(shape), true) = (&rules.extra, kind != Medium::Form) {
+            let mut shape = (**shape).clone();
+            if self.take_file(&mut shape, "", &media.pointer) {
+                rules.extra = Extra::Of(shape.into());
+                let (name, content_type) = (Text::EMPTY, Text::EMPTY);
+                parts.push(Part { name, file: true, content_type, encoding: None });
+            }
+        }
         parts
     }
 

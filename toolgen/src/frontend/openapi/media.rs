@@ -1,5 +1,7 @@
 //! Chooses among media types, and decides how a value is written.
 
+use toolgen_runtime::spec::plan::is_surely_bytes;
+
 /// The ways to write a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
@@ -72,35 +74,6 @@ pub(super) fn first_definite(listed: &str) -> &str {
 /// `application/jwt`.
 pub(super) fn may_be_texts(listed: &str) -> bool {
     listed.split(',').all(|one| !is_surely_bytes(&essence(one)))
-}
-
-/// Whether no text is of a media type.
-pub(super) fn is_surely_bytes(essence: &str) -> bool {
-    const OTHERS: [&str; 15] = [
-        "gzip",
-        "java-archive",
-        "msword",
-        "pdf",
-        "protobuf",
-        "vnd.google.protobuf",
-        "wasm",
-        "x-7z-compressed",
-        "x-bzip2",
-        "x-gzip",
-        "x-protobuf",
-        "x-tar",
-        "x-zip-compressed",
-        "zip",
-        "zstd",
-    ];
-    let (main, sub) = essence.split_once('/').unwrap_or((essence, ""));
-    match main {
-        "audio" | "video" | "font" | "image" => !sub.ends_with("+xml"),
-        "application" => {
-            OTHERS.contains(&sub) || sub.starts_with("vnd.openxmlformats-") || sub.starts_with("vnd.ms-")
-        }
-        _ => false,
-    }
 }
 
 /// The media type of any bytes.
