@@ -173,7 +173,11 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "opens, reads and writes files below a directory, for tools",
     ),
     ("runtime/src/builtin/walk.rs", &["std::fs"], "lists directories below one, for tools"),
-    ("runtime/src/call/folder.rs", &["cap_std::fs"], "opens files below a directory that is held open"),
+    (
+        "runtime/src/call/folder.rs",
+        &["cap_std::fs", "std::fs"],
+        "opens files below a directory that is held open",
+    ),
     (
         "runtime/src/call/roots.rs",
         &["std::fs"],
@@ -204,7 +208,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("runtime/src/engine/http/env.rs", &["std::env"], "reads credentials"),
     (
         "runtime/src/engine/http/files.rs",
-        &["cap_std::fs"],
+        &["cap_std::fs", "std::fs"],
         "reads the files that arguments name, and writes those that answers become",
     ),
     ("runtime/src/engine/mcp/stdio.rs", &["tokio::process"], "talks to the programs that are MCP servers"),
@@ -243,6 +247,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "asks whether a name in place of a variable's is that of one",
     ),
     ("toolgen/src/cli/call/given.rs", &["std::fs"], "reads arguments from a file"),
+    ("toolgen/src/cli/call/send.rs", &["std::fs"], "asks whether the file of an answer is there already"),
     ("toolgen/src/cli/doctor.rs", &["std::fs"], "asks whether what it looks at is a folder"),
     (
         "toolgen/src/cli/doctor/machine.rs",

@@ -169,9 +169,9 @@ fn an_output_schema_is_shown_where_it_fits_under_the_ceiling() {
 /// Clients up to revision 2025-11-25 want an object: what is none stands in one, as the official SDKs have it.
 #[tokio::test]
 async fn a_list_or_a_number_is_the_result_of_an_object() {
-    let of = |output: Value| ToolSpec {
-        output: spec("x", "x", &json!({"type": "object"}), Some(&output)).output,
-        ..declared()
+    let of = |output: Value| {
+        let ToolSpec { output, defs, .. } = spec("x", "x", &json!({"type": "object"}), Some(&output));
+        ToolSpec { output, defs, ..declared() }
     };
     let whole = json!({"type": "integer"});
     let list =

@@ -103,9 +103,13 @@ fn only_text(fields: &Map<String, Value>) -> Option<&str> {
     if fields.len() == 1 { fields.values().next().and_then(Value::as_str) } else { None }
 }
 
-/// A piece of content. One of a kind that is not known, or not as it should be, is kept as JSON.
+/// A piece of content. One of a kind that is not known, or not as it should be, is kept as JSON, and so is a link, of which a
+/// server says more than there is room for.
 fn piece(block: &Value) -> Content {
-    Content::deserialize(block).unwrap_or_else(|_| Content::Text(block.to_string()))
+    match Content::deserialize(block) {
+        Ok(Content::Link { .. }) | Err(_) => Content::Text(block.to_string()),
+        Ok(content) => content,
+    }
 }
 
 #[cfg(test)]
