@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 use toolgen_runtime::provider::Provider;
+use toolgen_runtime::schema::shape::read::read_document;
 use toolgen_runtime::spec::{Completion, Requirement};
 use toolgen_runtime::wire::{AnswerOptions, WireFormat};
 use toolgen_runtime::{
@@ -170,8 +171,8 @@ fn an_output_schema_is_shown_where_it_fits_under_the_ceiling() {
 #[tokio::test]
 async fn a_list_or_a_number_is_the_result_of_an_object() {
     let of = |output: Value| {
-        let ToolSpec { output, defs, .. } = spec("x", "x", &json!({"type": "object"}), Some(&output));
-        ToolSpec { output, defs, ..declared() }
+        let (shape, defs) = read_document(&output, &mut Vec::new());
+        ToolSpec { output: Some(shape.into()), defs, ..declared() }
     };
     let whole = json!({"type": "integer"});
     let list =

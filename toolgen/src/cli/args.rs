@@ -63,7 +63,7 @@ pub(super) enum Task {
     Schema(Schema),
     Docs(Docs),
     Generate(Generate),
-    Call(Call),
+    Call(Box<Call>),
     Serve(Box<Serve>),
     Explain(Explain),
     Graph(Graph),
@@ -290,7 +290,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             check: matches.get_flag("check"),
             force: matches.get_flag("force"),
         }),
-        "call" => Task::Call(Call {
+        "call" => Task::Call(Box::new(Call {
             selection,
             tool: text("tool"),
             arguments: texts("arguments"),
@@ -300,7 +300,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
                 ..requests(matches)?
             },
             show_secrets: matches.get_flag("show-secrets"),
-        }),
+        })),
         "serve" => Task::Serve(Box::new(serve::task(matches, selection)?)),
         "tokens" => tokens::task(matches, selection),
         _ => project::compiling_task(name, matches, selection),
