@@ -67,7 +67,7 @@ impl<'a> Forms<'a> {
     }
 
     /// Returns the names of the optional arguments that are shown, if the tool is not above its ceiling.
-    pub(crate) fn optional(&self) -> Vec<Text> {
+    pub fn optional(&self) -> Vec<Text> {
         let Forms { spec, slim, .. } = self;
         let Some(Kind::Object(rules)) = resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) else {
             return Vec::new();

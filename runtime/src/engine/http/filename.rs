@@ -3,8 +3,8 @@
 use percent_encoding::percent_decode_str;
 
 use super::charset;
-use crate::base::hidden::Hidden;
 use crate::base::media_type::essence;
+use toolgen_core::Hidden;
 
 /// The longest name, in bytes: file systems take 255, and a number may follow.
 const LONGEST: usize = 160;

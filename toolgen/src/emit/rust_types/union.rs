@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use toolgen_core::schema::shape::{
     Choices, Discriminator, Field, Kind, Literal, ObjectRules, UnionRules, find_def,
 };
-use toolgen_core::{Def, List, Shape, Text};
+use toolgen_core::{Def, List, Shape};
 
 use super::super::idents::{self, Names};
 use super::doc::first_paragraph;
