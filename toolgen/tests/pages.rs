@@ -37,6 +37,10 @@ fn lists_are_recognised_where_arguments_and_answers_fit() {
         ("offset", "offset=skip size=limit"),
         ("page", "page=page items=/pets size=limit"),
         ("page0", "page=page@0 size=size"),
+        ("pageCount", "offset=skip items=/results size=limit"),
+        ("switched", "offset=offset items=/entries total=/total_count size=limit"),
+        ("switchedOn", "cursor=marker@/next_marker items=/entries total=/total_count size=limit"),
+        ("totals", "next=/next items=/results total=/count"),
         ("url", "next=/next items=/results size=limit"),
     ];
     assert_eq!(pages(&program), expected.map(|(id, pages)| (id, pages.to_owned())).into());

@@ -18,3 +18,4 @@ mod server;
 mod tls;
 #[cfg(feature = "typed")]
 mod typed;
+mod whole;

@@ -141,6 +141,23 @@ pub(super) const MORES: &[&str] = &[
 /// Fields of an answer that say whether it is the last page.
 pub(super) const ENDS: &[&str] = &["done", "islast", "islastpage", "lastpage", "last", "isend"];
 
+/// Fields of an answer that hold how many items the whole list has.
+pub(super) const TOTALS: &[&str] = &[
+    "totalcount",
+    "totalitems",
+    "totalresults",
+    "totalrecords",
+    "totalelements",
+    "totalentries",
+    "totalrows",
+    "totalsize",
+    "totalhits",
+    "itemcount",
+    "odatacount",
+    "total",
+    "count",
+];
+
 /// Fields of an answer that hold what is said of pages.
 pub(super) const ENVELOPES: &[&str] = &[
     "meta",
