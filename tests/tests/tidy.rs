@@ -280,10 +280,10 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "reads the URL of a database from the variable that is named",
     ),
     ("toolgen/src/cli/shell.rs", &["std::fs"], "makes the folder of the manual pages"),
-    ("toolgen/src/cli/record.rs", &["std::fs"], "writes the run to the file that is named"),
-    ("toolgen/src/cli/timeline.rs", &["std::fs"], "writes the page to the file that is named"),
+    ("toolgen/src/cli/place.rs", &["std::fs"], "makes the folder of a log"),
+    ("toolgen/src/cli/record.rs", &["std::fs"], "asks whether the file that is named is there"),
+    ("toolgen/src/cli/timeline.rs", &["std::fs"], "asks whether the file that is named is there"),
     ("toolgen/src/cli/timeline/queue.rs", &["std::fs"], "looks whether the files of a queue have changed"),
-    ("toolgen/src/cli/tokens.rs", &["std::fs"], "writes the report to the file that is named"),
     (
         "toolgen/src/frontend/manifest/files.rs",
         &["std::fs"],

@@ -30,6 +30,8 @@ pub(super) fn recognised(plan: &RequestPlan, spec: &ToolSpec) -> Option<Paginati
     let is_said = |_: &str, shape: &Shape| matches!(shape.kind, Kind::Boolean);
     let last = || Some(format!("!{}", list.answer.find(names::ENDS, is_said)?));
     let more = list.answer.find(names::MORES, is_said).or_else(last);
+    let of_page = || list.argument(names::PAGE_SIZES, is_count);
+    let size = if let NextPage::Page { .. } = next { of_page().or(size) } else { size };
     let total = list.total(&next).unwrap_or_default().into();
     Some(Pagination {
         next,
@@ -86,7 +88,7 @@ impl<'a> List<'a> {
                     rules.format.starts_with("uri")
                         || rules.format == *"url"
                         || is_in_links(pointer)
-                        || says(shape, &["url", "uri", "link"])
+                        || says(shape, &["url", "uri", "link", "relative path"])
                 }
                 _ => false,
             })
