@@ -276,14 +276,14 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
     (
         "toolgen/src/cli/place.rs",
-        &["std::env"],
-        "reads the URL of a database from the variable that is named",
+        &["std::env", "std::fs"],
+        "reads the URL of a database from the variable that is named, and makes the folder of a log",
     ),
     ("toolgen/src/cli/shell.rs", &["std::fs"], "makes the folder of the manual pages"),
-    ("toolgen/src/cli/place.rs", &["std::fs"], "makes the folder of a log"),
     ("toolgen/src/cli/record.rs", &["std::fs"], "asks whether the file that is named is there"),
     ("toolgen/src/cli/timeline.rs", &["std::fs"], "asks whether the file that is named is there"),
     ("toolgen/src/cli/timeline/queue.rs", &["std::fs"], "looks whether the files of a queue have changed"),
+    ("toolgen/src/cli/tokens.rs", &["std::fs"], "asks whether the file that is named is there"),
     (
         "toolgen/src/frontend/manifest/files.rs",
         &["std::fs"],
