@@ -73,6 +73,8 @@ pub struct Problem {
     pub help: String,
     /// The severity: that of the code, unless the user chose another.
     severity: Severity,
+    /// Whether a credential may stand at its place, which is then not shown.
+    secret: bool,
 }
 
 impl Problem {
@@ -137,6 +139,15 @@ impl Problems {
         self.push(source, code, pointer.clone(), None, message.into(), help.into());
     }
 
+    /// Adds a problem at whose place a credential may stand: the line is not shown, and the message does not repeat it.
+    pub(crate) fn report_secret(&mut self, code: Code, pointer: &Pointer, message: String, help: String) {
+        let count = self.list.len();
+        self.report(code, pointer, message, help);
+        if let Some(problem) = self.list.get_mut(count) {
+            problem.secret = true;
+        }
+    }
+
     /// Adds a problem of another text, to which the document refers.
     pub fn report_in(
         &mut self,
@@ -185,7 +196,7 @@ impl Problems {
             Ordering::Greater => return,
         };
         let severity = code.severity();
-        self.list.push(Problem { code, source, pointer, position, message, help, severity });
+        self.list.push(Problem { code, source, pointer, position, message, help, severity, secret: false });
     }
 
     /// Gives the problems the severities that a user chose, and drops those that are not to be reported.

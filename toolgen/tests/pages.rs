@@ -28,15 +28,22 @@ fn lists_are_recognised_where_arguments_and_answers_fit() {
     let (program, told) = compile(&Options::default());
     assert_eq!(told, "");
     let expected = [
+        ("batch", "cursor=since@/next_batch items=/chunk size=limit"),
+        ("both", "page=page size=page_size"),
         ("cursor", "cursor=page_after@/meta/next_cursor items=/data more=/meta/has_more size=limit"),
         ("deep", "cursor=NextToken@/payload/NextToken items=/payload/Pets"),
         ("done", "cursor=iterator@/iterator items=/data more=!/done"),
         ("last", "last=starting_after@/id items=/data more=/has_more"),
         ("links", "link"),
+        ("messages", "next=/paging/next items=/messages size=limit"),
         ("named", "next=/nextLink items=/value"),
         ("offset", "offset=skip size=limit"),
         ("page", "page=page items=/pets size=limit"),
         ("page0", "page=page@0 size=size"),
+        ("pageCount", "offset=skip items=/results size=limit"),
+        ("switched", "offset=offset items=/entries total=/total_count size=limit"),
+        ("switchedOn", "cursor=marker@/next_marker items=/entries total=/total_count size=limit"),
+        ("totals", "next=/next items=/results total=/count"),
         ("url", "next=/next items=/results size=limit"),
     ];
     assert_eq!(pages(&program), expected.map(|(id, pages)| (id, pages.to_owned())).into());

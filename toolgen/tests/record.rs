@@ -47,6 +47,16 @@ fn log(name: &str) -> PathBuf {
 }
 
 #[test]
+fn the_folder_of_a_file_is_made() {
+    let log = log("record-folder.jsonl");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("record-folder");
+    let _ = fs::remove_dir_all(&folder);
+    let file = folder.join("tests/runs/refund.json");
+    let done = record(&[log.to_str().unwrap(), "--run", "last", "--out", file.to_str().unwrap()]);
+    assert!(done.status.success() && file.is_file(), "{done:?}");
+}
+
+#[test]
 fn a_run_becomes_a_file() {
     let (log, file) = (log("record.jsonl"), scratch("record.json"));
     let (log, out) = (log.to_str().unwrap(), file.to_str().unwrap());

@@ -143,7 +143,7 @@ impl Cassette {
         Ok(text)
     }
 
-    /// Writes what was recorded so far to a file, without its secrets.
+    /// Writes what was recorded so far to a file, in a folder that is made for it, without its secrets.
     ///
     /// # Errors
     ///
@@ -151,7 +151,9 @@ impl Cassette {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), CassetteError> {
         let path = path.as_ref();
         let failed = |why| CassetteError(format!("{} cannot be written: {why}", path.display()));
-        fs::write(path, self.text()?).map_err(failed)
+        let text = self.text()?;
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        folder.and_then(|()| fs::write(path, text)).map_err(failed)
     }
 
     /// Ends the playing of a cassette: all requests on it were made, and no others. One that records has nothing to

@@ -44,6 +44,7 @@
 //! # }
 //! ```
 
+mod decided;
 mod difference;
 mod live;
 mod log;
@@ -56,6 +57,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+pub(crate) use decided::DENIED;
 pub use difference::{CallAt, Difference, DifferenceKind};
 use live::Fate;
 pub(crate) use live::Live;
@@ -91,6 +93,8 @@ struct State {
     made: BTreeSet<usize>,
     /// Which call of the recording a call is.
     known: BTreeMap<u64, usize>,
+    /// The calls of the recording whose approval was asked for.
+    decided: BTreeSet<usize>,
     difference: Option<Difference>,
 }
 

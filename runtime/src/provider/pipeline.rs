@@ -337,7 +337,7 @@ impl Provider {
         }
         let registered = (&**inner.registry.at(admitted.index), &inner.registry);
         let redactor = inner.redactor_at(admitted.index);
-        let outcome = match layers.decide(registered, redactor, arguments, call, ctx).await {
+        let outcome = match layers.decide(registered, redactor, arguments, call, (ctx, record)).await {
             Ok((arguments, approved)) => {
                 let call = approved.as_deref().unwrap_or(call);
                 if call.is_approved() {

@@ -4,11 +4,8 @@ use crate::call::ToolCall;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::session::Session;
-use crate::layers::replay::{Difference, RecordedOutcome, Replay};
+use crate::layers::replay::{DENIED, Difference, RecordedOutcome, Replay};
 use crate::provider::Provider;
-
-/// The code of a call that somebody denied.
-const DENIED: &str = "PERMISSION_DENIED";
 
 impl Provider {
     /// Makes the calls of a recorded run, one after the other, and resumes those that were approved, or denied: for tests

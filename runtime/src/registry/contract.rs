@@ -170,7 +170,10 @@ pub fn check(path: &Path, tools: impl HasSurface, least: Class) -> Result<(), St
         if locked.as_deref() == Some(text.as_str()) {
             return Ok(());
         }
-        return fs::write(path, text).map_err(|why| format!("{shown} cannot be written: {why}"));
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        return folder
+            .and_then(|()| fs::write(path, text))
+            .map_err(|why| format!("{shown} cannot be written: {why}"));
     }
     const REMEDY: &str = "run the test with TOOLGEN_UPDATE=1 to write it, read what changed, and commit it";
     let Some(locked) = locked else {

@@ -77,7 +77,7 @@ async fn no_answer_is_an_error_that_tells_no_secret() {
     let error = call(engine().credentials(credentials()), plan_to(&url), json!({})).await.unwrap_err();
     assert!(error.to_string().starts_with("Error: HTTP request failed: "), "{error}");
     assert!(
-        error.operator_text().starts_with(&format!("HTTP request failed: GET {url}: ")),
+        error.operator_text().starts_with(&format!("HTTP request failed: GET {url}/x: ")),
         "{}",
         error.operator_text()
     );
@@ -121,6 +121,14 @@ async fn a_call_without_its_credential_says_what_to_set() {
     assert_eq!(
         told,
         ["tool 't': No credential is configured for `s` (set the environment variable TOOLGEN_TEST_NOT_SET)"]
+    );
+    // What several lack is told once.
+    let many = [tools[0].clone(), tools[0].clone(), tools[1].clone()];
+    let lacking = engine().credentials(EnvCredentials::new()).build().unwrap().missing_credentials(&many);
+    let told: Vec<String> = lacking.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        ["2 tools: No credential is configured for `s` (set the environment variable TOOLGEN_TEST_NOT_SET)"]
     );
     let given = StaticCredentials::new().with_origin("s", server.url.as_str(), Secret::new("x"));
     assert_eq!(engine().credentials(given).build().unwrap().missing_credentials(&tools), []);

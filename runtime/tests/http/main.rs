@@ -19,3 +19,4 @@ mod server;
 mod tls;
 #[cfg(feature = "typed")]
 mod typed;
+mod whole;

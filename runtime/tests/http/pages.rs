@@ -12,15 +12,15 @@ use toolgen_runtime::{Registry, ToolResult};
 
 use crate::server::{Step, TestServer, ctx, engine, parameter, plan, reply, secured, tool};
 
-const JSON: &str = "Content-Type: application/json\r\n";
+pub(crate) const JSON: &str = "Content-Type: application/json\r\n";
 
-fn paged(url: &str, pages: &str) -> Tool {
+pub(crate) fn paged(url: &str, pages: &str) -> Tool {
     let query = |name: &str| parameter(name, Location::Query, Encoding::FORM);
     let parameters = ["page", "after", "skip", "limit"].map(query).to_vec().into();
     tool(RequestPlan { parameters, pagination: Some(pages.parse().unwrap()), ..plan("GET", url, "/pets") })
 }
 
-fn argument(target: &str, name: &str) -> Option<usize> {
+pub(crate) fn argument(target: &str, name: &str) -> Option<usize> {
     let pairs = target.split_once('?')?.1;
     let pair = pairs.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
     pair?.parse().ok()
@@ -43,7 +43,7 @@ async fn pets() -> TestServer {
     .await
 }
 
-fn engine_of(builder: HttpEngineBuilder) -> HttpEngine {
+pub(crate) fn engine_of(builder: HttpEngineBuilder) -> HttpEngine {
     builder.build().unwrap()
 }
 
@@ -57,7 +57,7 @@ async fn ids(engine: &HttpEngine, tool: Tool) -> Vec<u64> {
     ids
 }
 
-async fn called(engine: HttpEngineBuilder, tool: Tool, arguments: Value) -> ToolResult {
+pub(crate) async fn called(engine: HttpEngineBuilder, tool: Tool, arguments: Value) -> ToolResult {
     let engine = engine_of(engine);
     Registry::new([engine.tool(tool)]).unwrap().call_without_layers("t", arguments, &ctx()).await.unwrap()
 }
@@ -168,7 +168,7 @@ async fn a_model_gets_whole_items_and_what_was_read_before_a_failure() {
     let text = result.to_text();
     assert!(text.contains("[1,2]"), "{text}");
     assert!(
-        text.ends_with("[2 items of 1 pages; more may follow (page 2 was answered with status 500)]"),
+        text.ends_with("[2 items of 1 page; more may follow (page 2 was answered with status 500)]"),
         "{text}"
     );
     // The first page is answered as ever.

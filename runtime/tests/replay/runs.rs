@@ -1,11 +1,14 @@
 //! What a replay answers, and which layers still work.
 
 use serde_json::json;
-use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::layers::middleware::{
+    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+};
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 use toolgen_runtime::testing::replay::Replay;
 use toolgen_runtime::{
-    BoxFuture, Provider, Registry, ToolError, ToolResponse, ToolResult, replay_test, tool, toolset,
+    BoxFuture, Provider, Registry, ToolContext, ToolError, ToolResponse, ToolResult, replay_test, tool,
+    toolset,
 };
 
 use super::{builder, call, called, dispatch, recorded, replaying, turn, world};
@@ -200,6 +203,90 @@ async fn a_call_that_was_denied_is_denied_again() {
     let replay = Replay::of(run);
     let provider = builder().middleware(Ask).replay(&replay).build().unwrap();
     assert_eq!(provider.rerun_in(&replay, &turn()).await, Ok(()));
+}
+
+/// Sends a letter.
+#[tool(undocumented)]
+fn send_letter(to: &str, #[arg(default = "Hello")] subject: String) -> String {
+    world::ask();
+    format!("{subject}, {to}")
+}
+
+/// Asks before letters.
+struct AskFirst;
+
+impl Middleware for AskFirst {
+    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(std::future::ready(Decision::NeedApproval("It is sent.".to_owned())))
+    }
+}
+
+/// Grace, who does not write to everybody, and whom nobody asks twice.
+struct Grace;
+
+impl Approver for Grace {
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest, _: &'a ToolContext) -> BoxFuture<'a, Approval> {
+        let said = match request.arguments["to"].as_str() {
+            Some("ada") => Approval::ApprovedBy("Grace".into()),
+            Some("bob") => Approval::Approved,
+            Some("eve") => Approval::Rejected("Not to her.".to_owned()),
+            _ => Approval::Later,
+        };
+        Box::pin(std::future::ready(said))
+    }
+}
+
+/// Nobody may be asked.
+struct Nobody;
+
+impl Approver for Nobody {
+    fn approve<'a>(&'a self, _: &'a ApprovalRequest, _: &'a ToolContext) -> BoxFuture<'a, Approval> {
+        panic!("the approver is asked")
+    }
+}
+
+#[tokio::test]
+async fn what_people_decided_is_recorded_and_nobody_is_asked_again() {
+    use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+    use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
+
+    let letters = || Provider::builder(&Registry::new(toolset![send_letter]).unwrap()).middleware(AskFirst);
+    let sink = MemorySink::new();
+    let auditor = Auditor::builder(sink.clone()).start().unwrap();
+    let provider = letters().approver(Grace).auditor(auditor.clone()).build().unwrap();
+    let mut outcomes = Vec::new();
+    for to in ["ada", "bob", "eve", "zoe"] {
+        outcomes.push(call(&provider, "send_letter", json!({"to": to})).await.text());
+    }
+    auditor.shutdown().await;
+    let run = RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap();
+    let text = run.text();
+    assert!(text.contains(r#""approved": "Grace""#) && text.contains(r#""approved": true"#), "{text}");
+    assert_eq!(text.matches("approved").count(), 2, "{text}");
+    let run = RecordedRun::parse(&text).unwrap();
+
+    // With an approver that must not be asked, and with none.
+    for approver in [true, false] {
+        let replay = Replay::of(run.clone());
+        let provider = || {
+            let provider = letters().replay(&replay);
+            if approver { provider.approver(Nobody) } else { provider }.build().unwrap()
+        };
+        assert_eq!(provider().rerun_in(&replay, &turn()).await, Ok(()));
+        let replay = replay.again();
+        let provider = letters().approver(Nobody).replay(&replay).build().unwrap();
+        for (to, outcome) in ["ada", "bob", "eve", "zoe"].into_iter().zip(&outcomes) {
+            assert_eq!(call(&provider, "send_letter", json!({"to": to})).await.text(), *outcome);
+        }
+        assert_eq!(replay.finish(), Ok(()));
+    }
+    // Where nobody approves, that is the difference, and not the defaults.
+    let text = text.replace(r#""approved": "Grace","#, "");
+    let replay = Replay::of(RecordedRun::parse(&text).unwrap());
+    let provider = letters().replay(&replay).build().unwrap();
+    call(&provider, "send_letter", json!({"to": "ada"})).await;
+    let why = replay.finish().unwrap_err().to_string();
+    assert!(why.contains("refused with APPROVAL_REQUIRED") && !why.contains("/subject"), "{why}");
 }
 
 /// Writes a long text.

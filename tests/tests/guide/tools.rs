@@ -210,16 +210,12 @@ mod apis {
 
     use crate::readme::petstore;
     fn in_memory() -> AnyResult<Registry> {
-        use std::collections::BTreeSet;
-
         use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
 
         let credentials = StaticCredentials::new().with("api_key", Secret::new("k-1"));
         let engine = HttpEngine::builder().credentials(credentials).build()?;
-        let missing = engine.missing_credentials(petstore::TOOLS.iter().copied());
-        let remedies: BTreeSet<_> = missing.iter().map(|tool| tool.remedy()).collect();
-        for remedy in remedies {
-            eprintln!("{remedy}"); // before the first call: the scheme, and how to give its credential
+        for missing in engine.missing_credentials(petstore::TOOLS.iter().copied()) {
+            eprintln!("{missing}"); // before the first call: how many tools lack a credential, and how to give it
         }
         let registry = Registry::new(engine.tools(petstore::TOOLS))?;
         Ok(registry)

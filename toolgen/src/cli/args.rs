@@ -195,7 +195,7 @@ pub(super) fn command() -> Command {
             compiling("gen", "Write the tools as a Rust module or a complete crate")
                 .arg(path("out", "DIR", "The folder to write to").required(true))
                 .arg(option("crate", "NAME", "Write a complete crate of this name, not modules only"))
-                .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which no registry has yet"))
+                .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which no registry has yet; written as the way from the crate to it, or as it is if it is absolute and in another tree"))
                 .args(generated::arguments())
                 .arg(flag("force", "Replace files that were not generated, too"))
                 .arg(flag("check", "Write nothing; exit with 1 if a file is missing or differs"))

@@ -43,7 +43,7 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
     };
     let name = name(task);
     let files = check_crate_name(&name).and_then(|()| {
-        let runtime = runtime(task.runtime_path.as_deref())?;
+        let runtime = runtime(task.runtime_path.as_deref(), &task.out)?;
         let layout = task.selection.options.modules;
         let modules = modules(&compiled, &Options::default().types(false).modules(layout), output);
         Ok(emit::program(&name, &modules, needs, &runtime, layout))

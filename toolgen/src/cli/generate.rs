@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use toolgen::Options;
 use toolgen::emit::{self, ModuleStyle, RuntimeDependency};
@@ -49,7 +49,7 @@ fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<
         let typed = types.then_some("typed").into_iter();
         let features: Vec<&str> =
             typed.chain(task.selection.options.text_types.iter().map(|of| of.name())).collect();
-        let runtime = runtime(task.runtime_path.as_deref())?;
+        let runtime = runtime(task.runtime_path.as_deref(), &task.out)?;
         return Ok(emit::package(name, &modules, &features, &runtime, task.selection.options.modules));
     }
     let mut files = Files::default();
@@ -96,15 +96,46 @@ pub(super) fn check_crate_name(name: &str) -> Result<(), String> {
     }
 }
 
-/// Returns where the crate finds the runtime: in this folder, or in the registry.
-pub(super) fn runtime(path: Option<&Path>) -> Result<RuntimeDependency, String> {
+/// Returns where the crate in a folder finds the runtime: in this folder, or in the registry.
+pub(super) fn runtime(path: Option<&Path>, out: &Path) -> Result<RuntimeDependency, String> {
     let Some(path) = path else { return Ok(RuntimeDependency::Version) };
-    // The crate may be moved out of this folder, and is never inside it.
-    let absolute = std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let whole = |path: &Path| {
+        std::path::absolute(path)
+            .map(|whole| plain(&whole))
+            .map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let absolute = whole(path)?;
     if !absolute.join("Cargo.toml").is_file() {
         return Err(format!("`--runtime-path {}` is not the folder of a crate", path.display()));
     }
-    Ok(RuntimeDependency::Path(absolute.display().to_string()))
+    let shown = relative(&whole(out)?, &absolute, path.is_relative()).unwrap_or(absolute);
+    Ok(RuntimeDependency::Path(shown.display().to_string()))
+}
+
+/// Returns a complete path without `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// Returns the way from one folder to another, both complete, so that both can be moved together. `None` if they have no more in
+/// common than the root, unless `anyhow`, and on another drive.
+fn relative(from: &Path, to: &Path, anyhow: bool) -> Option<PathBuf> {
+    let (left, right): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
+    let common = left.iter().zip(&right).take_while(|(left, right)| left == right).count();
+    let is_folder = |part: &Component<'_>| matches!(part, Component::Normal(_));
+    let (shared, own) = (right.get(..common)?, right.get(common..)?);
+    if shared.is_empty() || !anyhow && !shared.iter().any(is_folder) {
+        return None;
+    }
+    let up = left.iter().skip(common).map(|_| Component::ParentDir);
+    Some(up.chain(own.iter().copied()).collect())
 }
 
 /// Writes files unless they would replace what somebody wrote, and says how many.
@@ -168,4 +199,23 @@ fn compare(task: &Generate, files: &Files, output: &mut Output) -> io::Result<Ou
         output.line(&format!("{} is left of an earlier generation", path.display()))?;
     }
     Ok(if differing.is_empty() && left.is_empty() { Outcome::Fine } else { Outcome::Problems })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn the_runtime_is_found_from_the_crate() {
+        for (out, given, anyhow, expected) in [
+            ("/ada/app/tools", "/ada/toolgen/runtime", false, Some("../../toolgen/runtime")),
+            ("/ada/app/../b/tools", "/ada/b/../runtime", false, Some("../../runtime")),
+            ("/ada/tools", "/lib/toolgen/runtime", false, None),
+            ("/ada/tools", "/lib/toolgen/runtime", true, Some("../../lib/toolgen/runtime")),
+        ] {
+            let way = relative(&plain(Path::new(out)), &plain(Path::new(given)), anyhow);
+            assert_eq!(way.as_deref(), expected.map(Path::new), "{out} {given}");
+        }
+    }
 }

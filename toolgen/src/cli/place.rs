@@ -72,6 +72,11 @@ impl Place {
     /// Starts to write records here: to an SQLite database if the file is named like one, or lines of JSON. `Err` says
     /// what is wrong.
     pub(super) fn auditor(&self) -> Result<Auditor, String> {
+        if let Place::File(path) = self
+            && let Some(folder) = path.parent()
+        {
+            std::fs::create_dir_all(folder).map_err(|why| format!("{self} cannot be written: {why}"))?;
+        }
         let started = match self {
             // What a program was doing when it was killed is unknown, and is said to be.
             Place::File(path) if is_database(path) => SqliteSink::open(path).and_then(|mut sink| {

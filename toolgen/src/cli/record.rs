@@ -1,8 +1,8 @@
 //! `record`: takes a run from an audit log, as the file that a test replays.
 
-use std::fs;
 use std::io;
 
+use toolgen::write::write_if_changed;
 use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
 
 use super::Outcome;
@@ -18,8 +18,8 @@ pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
                 output.write(&run.text())?;
                 return Ok(Outcome::Fine);
             };
-            if let Err(why) = fs::write(out, run.text()) {
-                output.complain(&format!("{} cannot be written: {why}", out.display()));
+            if let Err(why) = write_if_changed(out, &run.text()) {
+                output.complain(&why.to_string());
                 return Ok(Outcome::Problems);
             }
             let calls = run.calls().len();

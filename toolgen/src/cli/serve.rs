@@ -105,7 +105,8 @@ fn missing_credentials(task: &Serve, tools: &[&Tool], offered: &Offered) -> Resu
     let mut schemes: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for missing in engine.missing_credentials(&called) {
         for one in missing.alternatives.iter().flatten() {
-            schemes.entry(one.scheme.clone()).or_insert_with(|| (one.remedy.clone(), 0)).1 += 1;
+            schemes.entry(one.scheme.clone()).or_insert_with(|| (one.remedy.clone(), 0)).1 +=
+                missing.tools.len();
         }
     }
     let told = schemes.into_iter().map(|(scheme, (remedy, tools))| {

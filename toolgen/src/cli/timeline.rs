@@ -5,12 +5,12 @@ mod page;
 mod queue;
 mod server;
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use serde_json::Value;
 use tokio::net::TcpListener;
+use toolgen::write::write_if_changed;
 use toolgen_runtime::provider::one_shot;
 
 use super::Outcome;
@@ -59,7 +59,7 @@ fn write(
         return Err(format!("{} is there already; `--force` replaces it", out.display()));
     }
     let page = page::embedded(&mut log, approvals)?;
-    fs::write(out, page).map_err(|why| format!("{} cannot be written: {why}", out.display()))?;
+    write_if_changed(out, &page).map_err(|why| why.to_string())?;
     output.note(&format!("{} shows {} calls", out.display(), log.len()));
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! `tokens`: counts the tokens of tools, and says where they go.
 
-use std::fs;
 use std::io;
 
 use toolgen::tokens::Report;
+use toolgen::write::write_if_changed;
 use toolgen_runtime::schema::dialect::Dialect;
 
 use super::Outcome;
@@ -43,8 +43,8 @@ pub(super) fn run(task: &Tokens, output: &mut Output) -> io::Result<Outcome> {
     };
     match &task.out {
         Some(path) => {
-            if let Err(error) = fs::write(path, text) {
-                output.complain(&format!("{} cannot be written: {error}", path.display()));
+            if let Err(error) = write_if_changed(path, &text) {
+                output.complain(&error.to_string());
                 return Ok(Outcome::Problems);
             }
         }

@@ -76,7 +76,7 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
 }
 
 fn pagination(pagination: &Pagination) -> Expr {
-    let Pagination { next, items, more, size, offered } = pagination;
+    let Pagination { next, items, more, total, size, offered } = pagination;
     let pair = |head, argument, pointer| {
         let fields = vec![("argument", Expr::text(argument)), ("pointer", Expr::text(pointer))];
         Expr::Struct { head, fields, base: None }
@@ -92,7 +92,7 @@ fn pagination(pagination: &Pagination) -> Expr {
         }
         NextPage::Offset(argument) => Expr::Call("NextPage::Offset", vec![Expr::text(argument)]),
     };
-    let rest = [("items", items), ("more", more), ("size", size), ("offered", offered)];
+    let rest = [("items", items), ("more", more), ("total", total), ("size", size), ("offered", offered)];
     let rest = rest.map(|(name, value)| (name, Expr::text(value)));
     let fields = [("next", next)].into_iter().chain(rest).collect();
     Expr::Struct { head: "Pagination", fields, base: None }

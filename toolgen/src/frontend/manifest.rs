@@ -77,6 +77,7 @@ mod placeholder;
 mod request;
 mod requires;
 mod schema;
+mod secrets;
 mod short;
 mod spread;
 mod template;

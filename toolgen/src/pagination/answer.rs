@@ -141,6 +141,10 @@ fn list<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<(Stri
     let chosen = match (named(true), things.as_slice(), named(false)) {
         (Some(list), ..) => Some(list),
         (None, [only], _) => Some(*only),
+        // Messages are told beside a list, unless they are all there is.
+        (None, [], None) => {
+            lists.first().filter(|(field, _)| lists.len() == 1 && names::plain(key(field)) == "messages")
+        }
         (None, _, named) => named,
     };
     if let Some((field, item)) = chosen {

@@ -35,7 +35,12 @@ pub(super) const CURSORS: &[&str] = &[
     "iterator",
     "next",
     "page",
+    "since",
 ];
+
+/// Arguments that hold the most items of a page, beside its number: a limit may be that of an offset.
+pub(super) const PAGE_SIZES: &[&str] =
+    &["perpage", "pagesize", "itemsperpage", "resultsperpage", "maxpagesize", "recordsperpage"];
 
 /// Arguments that hold a part of the last item of the page before.
 pub(super) const LASTS: &[&str] = &["startingafter", "after", "afterid", "lastid"];
@@ -91,6 +96,7 @@ pub(super) const NEXT_CURSORS: &[&str] = &[
     "aftercursor",
     "cursornext",
     "nextcursormark",
+    "nextbatch",
     "scrollid",
     "nextbookmark",
     "bookmark",
@@ -140,6 +146,23 @@ pub(super) const MORES: &[&str] = &[
 
 /// Fields of an answer that say whether it is the last page.
 pub(super) const ENDS: &[&str] = &["done", "islast", "islastpage", "lastpage", "last", "isend"];
+
+/// Fields of an answer that hold how many items the whole list has.
+pub(super) const TOTALS: &[&str] = &[
+    "totalcount",
+    "totalitems",
+    "totalresults",
+    "totalrecords",
+    "totalelements",
+    "totalentries",
+    "totalrows",
+    "totalsize",
+    "totalhits",
+    "itemcount",
+    "odatacount",
+    "total",
+    "count",
+];
 
 /// Fields of an answer that hold what is said of pages.
 pub(super) const ENVELOPES: &[&str] = &[

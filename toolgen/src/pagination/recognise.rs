@@ -22,7 +22,7 @@ pub(super) fn recognised(plan: &RequestPlan, spec: &ToolSpec) -> Option<Paginati
     let linked = || plan.pagination.as_ref().map(|_| NextPage::Link);
     let next = list
         .url(size.is_some())
-        .or_else(|| list.cursor())
+        .or_else(|| list.cursor(size.is_some()))
         .or_else(|| list.last())
         .or_else(linked)
         .or_else(|| list.page(size.is_some()))
@@ -30,14 +30,21 @@ pub(super) fn recognised(plan: &RequestPlan, spec: &ToolSpec) -> Option<Paginati
     let is_said = |_: &str, shape: &Shape| matches!(shape.kind, Kind::Boolean);
     let last = || Some(format!("!{}", list.answer.find(names::ENDS, is_said)?));
     let more = list.answer.find(names::MORES, is_said).or_else(last);
+    let of_page = || list.argument(names::PAGE_SIZES, is_count);
+    let size = if let NextPage::Page { .. } = next { of_page().or(size) } else { size };
+    let total = list.total(&next).unwrap_or_default().into();
     Some(Pagination {
         next,
+        total,
         items: list.answer.items.into(),
         more: more.unwrap_or_default().into(),
         size: size.map(|(parameter, _)| parameter.argument.clone()).unwrap_or_default(),
         offered: Text::EMPTY,
     })
 }
+
+/// What the name of an argument speaks of that switches cursors on.
+const SWITCHES: [&str; 4] = ["cursor", "marker", "keyset", "scroll"];
 
 struct List<'a> {
     plan: &'a RequestPlan,
@@ -81,7 +88,7 @@ impl<'a> List<'a> {
                     rules.format.starts_with("uri")
                         || rules.format == *"url"
                         || is_in_links(pointer)
-                        || says(shape, &["url", "uri", "link"])
+                        || says(shape, &["url", "uri", "link", "relative path"])
                 }
                 _ => false,
             })
@@ -96,7 +103,7 @@ impl<'a> List<'a> {
     }
 
     /// A cursor in the body.
-    fn cursor(&self) -> Option<NextPage> {
+    fn cursor(&self, sized: bool) -> Option<NextPage> {
         let next = self.answer.find(names::NEXT_CURSORS, |pointer, shape| {
             is_cursor(shape) && !says(shape, &["previous"]) && !is_in_links(pointer)
         });
@@ -108,10 +115,45 @@ impl<'a> List<'a> {
             .argument(&same, is_cursor)
             .filter(|(parameter, _)| rank(names::CURSORS, &parameter.name).is_some());
         let (parameter, shape) = found.or_else(|| self.argument(names::CURSORS, is_cursor))?;
+        // Without a switch that nobody sets, the service counts.
+        if self.is_switched() && (self.offset(sized).is_some() || self.page(sized).is_some()) {
+            return None;
+        }
         // A page that is a text is a cursor, if the answer gives it.
         let numbered = plain(&parameter.name) == "page" && is_count(resolved(shape, &self.spec.defs)?);
         (!numbered)
             .then(|| NextPage::Cursor { argument: parameter.argument.clone(), pointer: pointer.into() })
+    }
+
+    /// Whether cursors are taken only with another argument, such as `use_marker` or `with_cursor`, which is off by default.
+    fn is_switched(&self) -> bool {
+        let Kind::Object(rules) = &self.spec.input.shape().kind else { return false };
+        rules.fields.iter().any(|field| {
+            let name = plain(key(field));
+            let is_on = || {
+                let default = field.shape.default.as_ref();
+                default.or_else(|| resolved(&field.shape, &self.spec.defs)?.default.as_ref())
+                    == Some(&Literal::Bool(true))
+            };
+            let is_boolean = resolved(&field.shape, &self.spec.defs)
+                .is_some_and(|shape| matches!(shape.kind, Kind::Boolean));
+            is_boolean && SWITCHES.iter().any(|of| name.contains(of)) && !is_on()
+        })
+    }
+
+    /// How many items the list has in all.
+    fn total(&self, next: &NextPage) -> Option<String> {
+        self.answer.find(names::TOTALS, |pointer, shape| {
+            let name = pointer.rsplit('/').next().map(plain).unwrap_or_default();
+            // The count of a page, or of all: beside the URL of the next page it is of all.
+            let of_all = || {
+                matches!(next, NextPage::Url(_) if !says(shape, &["page"]))
+                    || says(shape, &["total", "overall", "in all", "of all", "all items", "all results"])
+            };
+            is_count(shape)
+                && !says(shape, &["of pages", "total pages", "page count", "price", "cost", "currency"])
+                && (name != "count" && name != "itemcount" || of_all())
+        })
     }
 
     /// The ID of the last item, which stands beside the list.

@@ -132,10 +132,12 @@ impl Human {
         let message = self.paint("1", &format!(": {}", one_line(&problem.message)));
         let (margin, place) = if problem.code.is_choice() {
             // No line of the document is to blame.
-            (" ".to_owned(), format!(" {} {}\n", self.paint("1;34", "-->"), path_of(&problem.source)))
+            let path = path_of(&problem.source);
+            let options = if problem.pointer.is_root() { "the options for " } else { "" };
+            (" ".to_owned(), format!(" {} {options}{path}\n", self.paint("1;34", "-->")))
         } else {
             let margin = " ".repeat(position.line.to_string().len());
-            let place = self.place(&margin, *position, &problem.source, tone);
+            let place = self.place(&margin, *position, problem, tone);
             (margin, place)
         };
         let mut text = format!("{head}{message}\n{place}");
@@ -167,11 +169,15 @@ impl Human {
         format!("{head}: {times} times: {}: {path}:{at}, …", code.page().title)
     }
 
-    /// Returns the file and the line, with a mark under the place.
-    fn place(&mut self, margin: &str, position: Position, source: &Arc<Source>, tone: &str) -> String {
+    /// Returns the file and the line, with a mark under the place. A line that may hold a credential is not shown.
+    fn place(&mut self, margin: &str, position: Position, problem: &Problem, tone: &str) -> String {
+        let source = &problem.source;
         let Position { line, column } = position;
         let (arrow, bar) = (self.paint("1;34", "-->"), self.paint("1;34", "|"));
         let mut text = format!("{margin}{arrow} {}:{line}:{column}\n", path_of(source));
+        if problem.secret {
+            return text;
+        }
         let offset = self.offset(position, source);
         if let Some((snippet, before)) = snippet(&source.text, offset) {
             let number = self.paint("1;34", &line.to_string());

@@ -174,13 +174,13 @@ pub(super) fn choose<'a>(
     if anonymous || missing.is_empty() { Ok(Vec::new()) } else { Err(missing) }
 }
 
-/// A tool that cannot be called for want of a credential. Displays what is missing and what to do about it, for the
+/// Tools that cannot be called for want of the same credential. Displays what is missing and what to do about it, for the
 /// engineer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingCredentials {
-    /// The tool.
-    pub tool: Text,
+    /// The tools that lack the same.
+    pub tools: Vec<Text>,
     /// What is missing for each alternative; one of them suffices.
     pub alternatives: Vec<Vec<MissingCredential>>,
 }
@@ -194,10 +194,10 @@ impl MissingCredentials {
         credentials: &dyn Credentials,
     ) -> Option<MissingCredentials> {
         let alternatives = choose(plan, origin, credentials).err()?;
-        Some(MissingCredentials { tool, alternatives })
+        Some(MissingCredentials { tools: vec![tool], alternatives })
     }
 
-    /// Returns what is missing and what to do about it, without the tool: one text for all tools that lack the same.
+    /// Returns what is missing and what to do about it, without the tools.
     #[must_use]
     pub fn remedy(&self) -> String {
         for_operators(&self.alternatives)
@@ -206,7 +206,10 @@ impl MissingCredentials {
 
 impl fmt::Display for MissingCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tool '{}': {}", self.tool, self.remedy())
+        match self.tools.as_slice() {
+            [tool] => write!(f, "tool '{tool}': {}", self.remedy()),
+            tools => write!(f, "{} tools: {}", tools.len(), self.remedy()),
+        }
     }
 }
 

@@ -180,16 +180,14 @@ impl HttpEngine {
     }
 
     /// Returns those of these tools that lack a credential, with what to do about it, so that a program can refuse to
-    /// start instead of failing at the first call. Nothing is sent.
+    /// start instead of failing at the first call: one entry for all tools that lack the same. Nothing is sent.
     ///
     /// ```no_run
     /// # use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
     /// # static TOOLS: &[&toolgen_runtime::Tool] = &[];
     /// let engine = HttpEngine::builder().credentials(EnvCredentials::new()).build()?;
-    /// let missing = engine.missing_credentials(TOOLS.iter().copied());
-    /// let remedies: std::collections::BTreeSet<_> = missing.iter().map(|tool| tool.remedy()).collect();
-    /// for remedy in remedies {
-    ///     eprintln!("{remedy}"); // once, however many tools lack the same credential
+    /// for missing in engine.missing_credentials(TOOLS.iter().copied()) {
+    ///     eprintln!("{missing}"); // how many tools lack it, and how to give it
     /// }
     /// # Ok::<(), toolgen_runtime::engine::http::EngineError>(())
     /// ```
@@ -206,7 +204,14 @@ impl HttpEngine {
                 url::base(plan, &self.options()).map(|base| origin(&base.prefix)).unwrap_or_default();
             MissingCredentials::of(tool.spec.name.to_text(), plan, &origin, &known)
         });
-        lacking.collect()
+        let mut all: Vec<MissingCredentials> = Vec::new();
+        for one in lacking {
+            match all.iter_mut().find(|known| known.alternatives == one.alternatives) {
+                Some(known) => known.tools.extend(one.tools),
+                None => all.push(one),
+            }
+        }
+        all
     }
 
     /// Builds the request of a call that is about to be sent, without its credentials.
@@ -312,8 +317,14 @@ fn reads_files(tool: &Tool) -> bool {
 pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
     let cause = request.credentials.redact(&transport::describe(error));
     ToolError::failed_with(code, format!("Error: HTTP request failed: {cause}")).with_operator_detail(
-        format!("HTTP request failed: {} {}: {cause}", request.method, origin(&request.url)),
+        format!("HTTP request failed: {} {}: {cause}", request.method, without_query(request)),
     )
+}
+
+/// Returns the URL of a request as operators see it: without its query, and without credentials.
+fn without_query(request: &HttpRequest) -> String {
+    let path = reqwest::Url::parse(&request.url).map(|url| url.path().to_owned()).unwrap_or_default();
+    request.credentials.redact(&format!("{}{path}", origin(&request.url)))
 }
 
 fn refuse(problems: &[RequestProblem]) -> ToolError {

@@ -86,10 +86,22 @@ impl Credentials for EnvCredentials {
                 let named = (self.remedy)(request.scheme, &variable);
                 format!("set an environment variable, such as {variable}, and name it: {named}")
             }
+            // It may be the secret itself.
+            variable if !is_name(variable) => format!(
+                "what is given as the environment variable of `{}` is no name of one, and is not repeated: set a variable, and \
+                 give its name",
+                request.scheme
+            ),
             variable => format!("set the environment variable {variable}"),
         };
         with_meant(told, request.scheme, self.variables.keys().map(String::as_str))
     }
+}
+
+/// Whether a text is a name that variables have.
+fn is_name(text: &str) -> bool {
+    !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Returns the variable that people would choose for a scheme: the name of the service and that of the scheme.
@@ -155,6 +167,8 @@ mod tests {
         }
         let set = EnvCredentials::new().prefix("toolgen test pets");
         assert_eq!(told(&set, "api_key", ""), "set the environment variable TOOLGEN_TEST_PETS_API_KEY");
+        let secret = told(&EnvCredentials::new().variable("api_key", "sk-12345"), "api_key", "");
+        assert!(secret.contains("is not repeated") && !secret.contains("sk-12345"), "{secret}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod merged;
 mod next;
+mod total;
 
 use std::collections::HashSet;
 
@@ -39,6 +40,10 @@ pub(super) struct Place {
     next: Next,
     /// What was asked for, so that nothing is asked for twice.
     asked: HashSet<String>,
+    /// How many items of the list come before what is asked for next, if that is known.
+    before: Option<usize>,
+    /// How many items the whole list has, as the last page said.
+    total: Option<usize>,
     /// The first URL: credentials go to its origin.
     home: Option<Url>,
 }
@@ -51,6 +56,8 @@ enum Next {
     Led(Box<HttpRequest>, Url),
     /// Not at all, though the service says that there is one.
     Refused(ToolError),
+    /// Not at all, though the service says that there are more items: what it says.
+    Short(String),
     Nothing,
 }
 
@@ -70,7 +77,20 @@ pub(super) struct Page {
 impl Place {
     /// The beginning of a list.
     pub(super) fn new(arguments: Value) -> Place {
-        Place { arguments, next: Next::Call, asked: HashSet::new(), home: None }
+        Place { arguments, next: Next::Call, asked: HashSet::new(), before: None, total: None, home: None }
+    }
+
+    /// Returns what the service says of items that it did not give, where the list ends.
+    fn short(&self) -> Option<&str> {
+        match &self.next {
+            Next::Short(said) => Some(said),
+            _ => None,
+        }
+    }
+
+    /// Whether as many items were read as the list has.
+    fn is_complete(&self) -> bool {
+        self.total.is_some() && self.before >= self.total
     }
 
     /// Whether all pages were read.
@@ -107,6 +127,7 @@ impl Reader<'_> {
                 if at_home { sending.proven(*request).await? } else { *request }
             }
             Next::Refused(why) => return Err(why),
+            Next::Short(said) => return Err(total::ends_short(&said)),
             Next::Call | Next::Nothing => {
                 let request = self.engine.prepare(self.tool, place.arguments.clone()).await?;
                 sending.proven(request).await?
@@ -136,7 +157,13 @@ impl Reader<'_> {
             page.list = self.list(&page.bytes);
         }
         if let Some((body, items)) = &page.list {
+            total::count(self.pages, place, body, items.len());
             place.next = self.next(place, &page, body, items).unwrap_or_else(Next::Refused);
+            if place.is_end()
+                && let Some(said) = total::short(self.pages, place, body)
+            {
+                place.next = Next::Short(said);
+            }
         }
         Ok(page)
     }

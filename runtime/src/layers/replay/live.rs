@@ -9,6 +9,7 @@ use super::{RecordedOutcome, Replay};
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
+use crate::layers::middleware::Approval;
 use crate::layers::pattern::{ValueDifference, differences};
 use crate::layers::redact::{Secrets, ToolRedactor};
 
@@ -20,6 +21,8 @@ pub(crate) struct Live {
     above: u64,
     pub(super) tool: Text,
     pub(super) arguments: Value,
+    /// The arguments with their defaults, as middleware sees them, while the call has not passed it.
+    completed: Option<Value>,
     redactor: ToolRedactor,
     /// Whether the tool is made of calls of other tools.
     composes: bool,
@@ -60,6 +63,7 @@ impl Live {
             above,
             tool,
             arguments,
+            completed: None,
             redactor,
             composes,
             state: State::Waiting,
@@ -75,7 +79,21 @@ impl Live {
     pub(crate) fn set_arguments(&mut self, arguments: &Value) {
         if let State::Waiting = self.state {
             self.arguments = read(arguments);
+            self.completed = None;
         }
+    }
+
+    /// Sets the arguments that the tool would get once the call is approved. A call that passed middleware was recorded with them, one that did not with
+    /// those that were sent.
+    pub(crate) fn set_completed(&mut self, arguments: Value) {
+        if let State::Waiting = self.state {
+            self.completed = Some(arguments);
+        }
+    }
+
+    /// Decides about the call, which needs an approval, as the recording has it.
+    pub(crate) fn decide(&self) -> Approval {
+        self.replay.decide(self)
     }
 
     /// Finds the call in the recording: its tool is about to run.
@@ -136,11 +154,21 @@ impl Live {
 
     /// Returns where the arguments differ from recorded ones, without secrets.
     pub(super) fn differences(&self, expected: &Value) -> Vec<ValueDifference> {
-        let shown = self.shown();
-        if differences(expected, &self.arguments, &shown).is_empty() {
-            return Vec::new();
+        let of = |arguments: &Value| {
+            let shown = self.redactor.arguments(arguments.clone()).0;
+            if differences(expected, arguments, &shown).is_empty() {
+                return Vec::new();
+            }
+            differences(expected, &shown, &shown)
+        };
+        let sent = of(&self.arguments);
+        match &self.completed {
+            Some(completed) if !sent.is_empty() => {
+                let completed = of(completed);
+                if completed.len() < sent.len() { completed } else { sent }
+            }
+            _ => sent,
         }
-        differences(expected, &shown, &shown)
     }
 }
 

@@ -187,6 +187,7 @@ fn taken(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun, Str
             agent: entry.intent.agent_id.to_string(),
             tool: entry.intent.tool_name.to_string(),
             arguments,
+            approved: entry.intent.approved.then(|| entry.intent.approved_by.to_string()),
             outcome,
         });
     }

@@ -51,6 +51,8 @@ pub struct RecordedCall {
     pub tool: String,
     /// The arguments, as they were sent. What is masked fits anything; a mask within a text fits one secret.
     pub arguments: Value,
+    /// Who approved it; empty if it was approved by somebody without a name. `None`: nobody did.
+    pub approved: Option<String>,
     /// What came of it.
     pub outcome: RecordedOutcome,
 }
@@ -112,14 +114,16 @@ impl RecordedRun {
         text
     }
 
-    /// Writes the file.
+    /// Writes the file, in a folder that is made for it.
     ///
     /// # Errors
     ///
     /// If it cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ReplayError> {
         let path = path.as_ref();
-        fs::write(path, self.text())
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        folder
+            .and_then(|()| fs::write(path, self.text()))
             .map_err(|why| ReplayError::new(format!("{} cannot be written: {why}", path.display())))
     }
 
@@ -142,6 +146,10 @@ impl RecordedCall {
         }
         out.insert("tool".to_owned(), self.tool.as_str().into());
         out.insert("arguments".to_owned(), self.arguments.clone());
+        if let Some(by) = &self.approved {
+            let by = if by.is_empty() { Value::Bool(true) } else { by.as_str().into() };
+            out.insert("approved".to_owned(), by);
+        }
         let (key, value) = self.outcome.written();
         out.insert(key.to_owned(), value);
         Value::Object(out)
@@ -166,6 +174,12 @@ impl RecordedCall {
         if number("call")?.is_some_and(|number| number != index + 1) {
             return Err(format!("/call: it is call {} of the list", index + 1));
         }
+        let approved = match call.get("approved") {
+            None | Some(Value::Bool(false)) => None,
+            Some(Value::Bool(true)) => Some(String::new()),
+            Some(Value::String(by)) => Some(by.clone()),
+            Some(_) => return Err("/approved: `true` or the name of who approved is expected".to_owned()),
+        };
         let inside = number("inside")?;
         if inside.is_some_and(|inside| inside > index) {
             return Err("/inside: a call is made by one that stands before it".to_owned());
@@ -176,6 +190,7 @@ impl RecordedCall {
             agent: text("agent")?.unwrap_or_default().to_owned(),
             tool: text("tool")?.ok_or("/tool: the name of the tool is missing")?.to_owned(),
             arguments: call.get("arguments").cloned().unwrap_or_else(|| json!({})),
+            approved,
             outcome: RecordedOutcome::read(call)?,
         })
     }

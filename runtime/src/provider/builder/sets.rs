@@ -45,7 +45,8 @@ impl ProviderBuilder {
     }
 
     /// Answers the calls from a recorded run instead of by the tools, also those of sub-agents: for tests. All layers are
-    /// passed; [`Replay::finish`] says at the end what differed.
+    /// passed, but nobody is asked for an approval: the recording has what was granted, denied, or kept waiting.
+    /// [`Replay::finish`] says at the end what differed.
     #[cfg(feature = "audit")]
     #[must_use]
     pub fn replay(mut self, replay: &Replay) -> ProviderBuilder {

@@ -4,6 +4,7 @@ use serde_json::Value;
 use toolgen_core::internal::{completed, under_wire_names};
 
 use super::Layers;
+use super::recording::Record;
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::approval::ApprovalRequest;
@@ -68,13 +69,14 @@ impl Layers {
         redactor: Option<&ToolRedactor>,
         sent: Value,
         call: &ToolCall,
-        ctx: &ToolContext,
+        (ctx, record): (&ToolContext, &mut Record),
     ) -> Result<(Value, Option<Box<ToolCall>>), ToolError> {
         let spec = tool.0.spec();
         if self.middleware.is_empty() && !call.is_approved() {
             return Ok((decoded(spec, sent, ctx.dialect())?, None));
         }
         let mut arguments = Arguments::of(spec, call, sent, ctx)?;
+        record.set_completed(|| Arguments::approved(spec, arguments.shown.clone()).map(|whole| whole.wire));
         let approved = &call.brings().approved;
         let mut reasons = Vec::new();
         for middleware in &self.middleware {
@@ -88,6 +90,8 @@ impl Layers {
                 }
                 Decision::Modify(modified) => {
                     arguments = Arguments::checked(spec, &parsed(modified)?, ctx)?;
+                    let whole = || Arguments::approved(spec, arguments.shown.clone());
+                    record.set_completed(|| whole().map(|whole| whole.wire));
                     if let Some(redactor) = redactor {
                         redactor.hide_secrets(&arguments.shown, ctx);
                     }
@@ -106,7 +110,9 @@ impl Layers {
         }
         // Boxed: few calls come here, and all would reserve the space for it.
         let shown = seen(redactor, &arguments.shown)?;
-        let approved = Box::pin(self.approve(tool, (arguments.shown, shown), reasons, call, ctx)).await?;
+        let decision = record.decision();
+        let asked = self.approve(tool, (arguments.shown, shown, decision), reasons, call, ctx);
+        let approved = Box::pin(asked).await?;
         let wire = Arguments::approved(spec, approved.arguments.clone())?.wire;
         Ok((wire, Some(approved)))
     }
@@ -143,7 +149,7 @@ impl Layers {
     async fn approve(
         &self,
         (tool, registry): (&dyn AgentTool, &Registry),
-        (arguments, shown): (Value, Value),
+        (arguments, shown, decision): (Value, Value, Option<Approval>),
         reasons: Vec<String>,
         call: &ToolCall,
         ctx: &ToolContext,
@@ -155,9 +161,11 @@ impl Layers {
         let request = ApprovalRequest { call, shown, calls, reasons, approver: Text::EMPTY };
         let waited = self.seals.seal(Waited::Approval(Box::new(request)), tool, registry)?;
         let Waited::Approval(request) = &waited else { return Err(waited.not_yet()) };
-        let said = match &self.approver {
-            None => Approval::Later,
-            Some(approver) => {
+        let said = match (decision, &self.approver) {
+            // What was decided in the run that is replayed; the approver is not asked.
+            (Some(said), _) => said,
+            (None, None) => Approval::Later,
+            (None, Some(approver)) => {
                 let asked = answer(self.patience.people, async { approver.approve(request, ctx).await });
                 match ctx.caller_token().run_until_cancelled(asked).await.ok_or(ToolError::Cancelled)? {
                     Ok(said) => said,

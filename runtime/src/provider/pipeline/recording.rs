@@ -44,6 +44,7 @@ mod on {
     use crate::call::result::ToolResult;
     use crate::call::tool::AgentTool;
     use crate::layers::audit::{CallInfo, Record as Written};
+    use crate::layers::middleware::Approval;
     use crate::layers::redact::Secrets;
     use crate::layers::replay::Live;
     use crate::provider::Provider;
@@ -82,6 +83,20 @@ mod on {
             if let Some(live) = &mut self.live {
                 live.set_arguments(arguments);
             }
+        }
+
+        /// Sets the arguments that the tool would get once the call is approved, for a replay.
+        pub(crate) fn set_completed(&mut self, arguments: impl FnOnce() -> Result<Value, ToolError>) {
+            if let Some(live) = &mut self.live
+                && let Ok(arguments) = arguments()
+            {
+                live.set_completed(arguments);
+            }
+        }
+
+        /// Returns what a replay decides about the call, in place of the approver.
+        pub(crate) fn decision(&self) -> Option<Approval> {
+            self.live.as_ref().map(|live| live.decide())
         }
 
         pub(crate) fn set_approved(&mut self, by: Text) {
@@ -145,6 +160,7 @@ mod off {
     use crate::call::context::Recorded;
     use crate::call::error::ToolError;
     use crate::call::result::ToolResult;
+    use crate::layers::middleware::Approval;
     use crate::layers::redact::Secrets;
 
     /// A record that does nothing.
@@ -152,6 +168,12 @@ mod off {
 
     impl Record {
         pub(crate) fn set_arguments(&mut self, _: &Value) {}
+
+        pub(crate) fn set_completed(&mut self, _: impl FnOnce() -> Result<Value, ToolError>) {}
+
+        pub(crate) fn decision(&self) -> Option<Approval> {
+            None
+        }
 
         pub(crate) fn set_approved(&mut self, _: Text) {}
 

@@ -71,7 +71,7 @@ fn bin() -> Command {
     compiling("bin", "Write a program that answers one call of a tool: JSON in, JSON out")
         .arg(path("out", "DIR", "The folder to write to").required(true))
         .arg(option("name", "NAME", "The name of the program; that of the first document by default"))
-        .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which no registry has yet"))
+        .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which no registry has yet; written as the way from the crate to it, or as it is if it is absolute and in another tree"))
         .arg(generated::modules())
         .arg(flag("build", "Build the program, too"))
         .arg(flag("force", "Replace files that were not generated, too"))

@@ -135,7 +135,8 @@ fn unset_credentials((path, program): &(PathBuf, Program)) -> Vec<Finding> {
     let mut schemes: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for missing in engine.missing_credentials(&tools) {
         for one in missing.alternatives.iter().flatten() {
-            schemes.entry(one.scheme.clone()).or_insert_with(|| (one.remedy.clone(), 0)).1 += 1;
+            schemes.entry(one.scheme.clone()).or_insert_with(|| (one.remedy.clone(), 0)).1 +=
+                missing.tools.len();
         }
     }
     let told = |(scheme, (remedy, tools)): (String, (String, usize))| {

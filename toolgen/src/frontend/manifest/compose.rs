@@ -135,7 +135,7 @@ impl<'a> Context<'a> {
         scope.later =
             items.iter().filter_map(|item| item.value.get("id")?.as_str()).map(str::to_owned).collect();
         for item in &items {
-            let callee = self.callee(item, callees);
+            let callee = self.callee(item, callees, &draft.id);
             called.extend(callee.map(|callee| &callee.spec));
             let step = self.step(item, callee, &mut scope);
             // Later steps may refer to one that has a mistake.
@@ -164,7 +164,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the tool that a step calls.
-    fn callee<'c>(&mut self, node: &Node<'a>, callees: &'c Callees) -> Option<&'c Callee> {
+    fn callee<'c>(&mut self, node: &Node<'a>, callees: &'c Callees, own: &str) -> Option<&'c Callee> {
         if !self.object(node, &keys::STEP) {
             return None;
         }
@@ -174,8 +174,10 @@ impl<'a> Context<'a> {
             if self.imported.incomplete {
                 return None;
             }
-            let full: Vec<&str> = callees.iter().map(|callee| callee.spec.name.as_str()).collect();
-            let ids: Vec<&str> = callees.iter().filter_map(|callee| callee.id.as_deref()).collect();
+            // No tool calls itself.
+            let others = || callees.iter().filter(|callee| callee.id.as_deref() != Some(own));
+            let full: Vec<&str> = others().map(|callee| callee.spec.name.as_str()).collect();
+            let ids: Vec<&str> = others().filter_map(|callee| callee.id.as_deref()).collect();
             let help = near(name, &full, &ids);
             self.report(codes::STEP, &call.pointer, format!("there is no tool `{name}`"), help);
             return None;

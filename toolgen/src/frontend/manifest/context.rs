@@ -12,6 +12,7 @@ use super::imports::{Imported, Importing};
 use super::keys::Keys;
 use super::node::Node;
 use super::schema::Schemas;
+use super::secrets;
 use crate::options::Options;
 use crate::problem::{Code, Problems, Severity};
 use crate::select::did_you_mean;
@@ -78,7 +79,13 @@ impl<'a> Context<'a> {
         help: impl Into<String>,
     ) {
         self.errors += usize::from(code.severity() == Severity::Error);
-        self.problems.report(code, pointer, message, help);
+        let given = pointer.resolve(&self.document.root);
+        if secrets::may_stand_at(pointer, given) {
+            let (message, help) = secrets::unsaid(message.into(), help.into(), given);
+            self.problems.report_secret(code, pointer, message, help);
+        } else {
+            self.problems.report(code, pointer, message, help);
+        }
     }
 
     /// Reports a problem of a file that the manifest refers to.

@@ -199,8 +199,11 @@ impl<'a> Context<'a> {
             ("rename", "the new names of operations", &mut options.renames),
             ("credentials", "environment variables of security schemes", &mut options.credentials),
         ] {
-            for (from, to) in self.named(node, key, of) {
-                if let Some(to) = self.text_of(&to) {
+            for (from, at) in self.named(node, key, of) {
+                if let Some(to) = self.text_of(&at) {
+                    if key == "credentials" {
+                        self.check_variable(to, &at);
+                    }
                     map.insert(from.to_owned(), to.to_owned());
                 }
             }

@@ -262,7 +262,7 @@ impl Context<'_> {
 }
 
 /// Names of types in other languages.
-const OTHER_NAMES: [(&str, &str); 13] = [
+const OTHER_NAMES: [(&str, &str); 17] = [
     ("str", "string"),
     ("text", "string"),
     ("int", "integer"),
@@ -275,5 +275,9 @@ const OTHER_NAMES: [(&str, &str); 13] = [
     ("double", "number"),
     ("bool", "boolean"),
     ("dict", "object"),
+    ("map", "object"),
     ("array", "string[]"),
+    ("list", "string[]"),
+    ("vec", "string[]"),
+    ("set", "string[]"),
 ];

@@ -147,9 +147,12 @@ to it, and the server decides.
 
     pattern: '(?i)[a-z]+'                write: '[A-Za-z]+'
 ";
-    NAME = "N0332", "An operation has no name of its own", "
-The operation has no `operationId`, so its name is made from the method and the path. It does not depend on the order
-of the document, nor on filters. Names can be chosen with `--rename`.
+    NAME = "N0332", "An operation has no name that a tool can have", "
+Either the operation has no `operationId`, and the name of its tool is made from the method and the path; or it has one that
+no provider accepts as the name of a tool, and it becomes one: names have at most 64 letters, digits, `_` and `-`, and are
+unique. The name does not depend on the order of the document, nor on filters. `--rename` chooses another one.
+
+    operationId: emails/send             becomes emails_send
 ";
     MEDIA_TYPE = "N0340", "Of several media types one was chosen", "
 The body may be sent as one of several media types; a tool sends one. JSON is preferred, then forms, then others.

@@ -64,8 +64,8 @@ What `--pagination` or `Options::pagination` says is for no operation that becom
     offset=skip items=/items                      by the number of items before it
     none                                          there are no pages
 
-`more=/has_more` adds where the service says whether more pages follow (`more=!/last`: whether this is the last one), and `size=limit` the argument with the most items
-of a page. Without `items`, the answer is the list.
+`more=/has_more` adds where the service says whether more pages follow (`more=!/last`: whether this is the last one), `total=/total_count` how many items the
+whole list has, and `size=limit` the argument with the most items of a page. Without `items`, the answer is the list.
 ";
     NO_CODE = "E0338", "A level is for no code", "
 A level given to the compiler (`Options::deny` and the like, `lints` in a manifest) names neither a code nor `warnings`. What is

@@ -19,7 +19,7 @@ use crate::base::frozen::Text;
 ///     "last=starting_after@/id items=/data more=/has_more size=limit",
 ///     "page=page items=/items",
 ///     "page=page@0 items=/items",
-///     "offset=skip items=/items more=!/last",
+///     "offset=skip items=/items more=!/last total=/total_count",
 /// ] {
 ///     assert_eq!(text.parse::<Pagination>()?.to_string(), text);
 /// }
@@ -34,6 +34,9 @@ pub struct Pagination {
     /// The pointer to whether more pages follow: a boolean. With `!` before it, to whether this is the last one. Empty if the
     /// service does not say.
     pub more: Text,
+    /// The pointer to how many items the whole list has: a number. Empty if the service does not say. A list that ends before
+    /// it is told from one that was read whole.
+    pub total: Text,
     /// The argument with the most items of a page. Empty if there is none.
     pub size: Text,
     /// The argument by which a caller asks for several pages at once: the most items in all. Empty if none is offered.
@@ -77,7 +80,14 @@ impl Pagination {
     /// Returns pages whose list is the whole body.
     #[must_use]
     pub const fn new(next: NextPage) -> Pagination {
-        Pagination { next, items: Text::EMPTY, more: Text::EMPTY, size: Text::EMPTY, offered: Text::EMPTY }
+        Pagination {
+            next,
+            items: Text::EMPTY,
+            more: Text::EMPTY,
+            total: Text::EMPTY,
+            size: Text::EMPTY,
+            offered: Text::EMPTY,
+        }
     }
 }
 
@@ -97,7 +107,7 @@ impl NextPage {
 
 impl fmt::Display for Pagination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Pagination { next, items, more, size, offered } = self;
+        let Pagination { next, items, more, total, size, offered } = self;
         match next {
             NextPage::Link => f.write_str("link")?,
             NextPage::Url(pointer) => write!(f, "next={pointer}")?,
@@ -107,7 +117,8 @@ impl fmt::Display for Pagination {
             NextPage::Page { argument, first } => write!(f, "page={argument}@{first}")?,
             NextPage::Offset(argument) => write!(f, "offset={argument}")?,
         }
-        for (word, value) in [("items", items), ("more", more), ("size", size), ("offered", offered)] {
+        let rest = [("items", items), ("more", more), ("total", total), ("size", size), ("offered", offered)];
+        for (word, value) in rest {
             if !value.is_empty() {
                 write!(f, " {word}={value}")?;
             }
@@ -126,7 +137,7 @@ impl fmt::Display for PaginationError {
             f,
             "{}; write how the next page is asked for (`link`, `next=/POINTER`, `cursor=ARGUMENT@/POINTER`, \
              `last=ARGUMENT@/POINTER`, `page=ARGUMENT`, `page=ARGUMENT@0` or `offset=ARGUMENT`), then perhaps `items=/POINTER`, \
-             `more=/POINTER`, `size=ARGUMENT` and `offered=ARGUMENT`",
+             `more=/POINTER`, `total=/POINTER`, `size=ARGUMENT` and `offered=ARGUMENT`",
             self.0
         )
     }
@@ -172,6 +183,7 @@ impl FromStr for Pagination {
                 (_, Some(found)) => next = Some(found),
                 ("items", None) if is_pointer(value) => read.items = owned(),
                 ("more", None) if is_pointer(value.strip_prefix('!').unwrap_or(value)) => read.more = owned(),
+                ("total", None) if is_pointer(value) => read.total = owned(),
                 ("size", None) if !value.is_empty() => read.size = owned(),
                 ("offered", None) if !value.is_empty() => read.offered = owned(),
                 _ => return error(format!("`{word}` says nothing of pages")),
@@ -198,6 +210,7 @@ mod tests {
             ("cursor=@/x", "`cursor=@/x` says nothing"),
             ("next=links", "`next=links` says nothing"),
             ("link items=data", "`items=data` says nothing"),
+            ("link total=all", "`total=all` says nothing"),
             ("link pages=3", "`pages=3` says nothing"),
         ] {
             let told = text.parse::<Pagination>().unwrap_err().to_string();

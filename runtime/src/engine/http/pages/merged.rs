@@ -34,7 +34,7 @@ impl Merged {
         for item in items {
             let bytes = json_bytes(&item) + 1;
             let why = if self.items.len() == most {
-                format!("{most} items were asked for")
+                format!("{} asked for", were(most))
             } else if !self.items.is_empty() && self.bytes + bytes > room {
                 "there is no room for more".to_owned()
             } else {
@@ -47,6 +47,15 @@ impl Merged {
         }
         true
     }
+}
+
+fn were(count: usize) -> String {
+    format!("{} {}", plural(count, "item"), if count == 1 { "was" } else { "were" })
+}
+
+/// Returns `1 page` or `2 pages`.
+fn plural(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 impl HttpEngine {
@@ -72,8 +81,12 @@ impl HttpEngine {
         let mut merged = Merged { items: Vec::new(), bytes: 0, pages: 0, body, stopped: None };
         let mut whole = merged.add(items, most, room);
         while whole && !place.is_end() {
-            if merged.items.len() >= most {
-                merged.stopped = Some(format!("{most} items were asked for"));
+            if let Some(said) = place.short() {
+                merged.stopped = Some(said.to_owned());
+            } else if merged.items.len() >= most && place.is_complete() {
+                break;
+            } else if merged.items.len() >= most {
+                merged.stopped = Some(format!("{} asked for", were(most)));
             } else if merged.pages == MAX_PAGES {
                 merged.stopped = Some(format!("no more than {MAX_PAGES} pages are read at once"));
             }
@@ -113,11 +126,18 @@ impl HttpEngine {
         }
         let mut result = self.answered(tool, first, body.to_string().into_bytes()).await?;
         let end = match &stopped {
-            Some(why) => format!("more may follow ({why})"),
+            Some(why) => match place.total.filter(|_| place.short().is_none()) {
+                Some(total) => format!("more may follow ({why}; the service counts {total} in all)"),
+                None => format!("more may follow ({why})"),
+            },
             None => "these are all".to_owned(),
         };
-        result.content.push(Content::Text(format!("[{count} items of {read} pages; {end}]")));
+        let (item_word, page_word) = (plural(count, "item"), plural(read, "page"));
+        result.content.push(Content::Text(format!("[{item_word} of {page_word}; {end}]")));
         result.details["pages"] = json!({"pages": read, "items": count, "more": more});
+        if let Some(total) = place.total {
+            result.details["pages"]["total"] = total.into();
+        }
         Ok(result)
     }
 

@@ -25,11 +25,7 @@ pub(super) fn after<'a>(
     body: &Value,
     items: &[Value],
 ) -> Option<After<'a>> {
-    let more = match pages.more.strip_prefix('!') {
-        Some(last) => body.pointer(last).and_then(Value::as_bool).map(|last| !last),
-        None if pages.more.is_empty() => None,
-        None => body.pointer(&pages.more).and_then(Value::as_bool),
-    };
+    let more = more(pages, body);
     if more == Some(false) {
         return None;
     }
@@ -56,6 +52,15 @@ pub(super) fn after<'a>(
             argument(name, counted(arguments.get(name.as_str()), *first, 1)?)
         }
         NextPage::Offset(name) => argument(name, counted(arguments.get(name.as_str()), 0, items.len())?),
+    }
+}
+
+/// Returns whether the page says that more follow.
+pub(super) fn more(pages: &Pagination, body: &Value) -> Option<bool> {
+    match pages.more.strip_prefix('!') {
+        Some(last) => body.pointer(last).and_then(Value::as_bool).map(|last| !last),
+        None if pages.more.is_empty() => None,
+        None => body.pointer(&pages.more).and_then(Value::as_bool),
     }
 }
 

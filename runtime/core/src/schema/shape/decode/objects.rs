@@ -110,7 +110,7 @@ impl Checker<'_> {
         let what = if self.path.is_empty() { "argument" } else { "field" };
         let mut message = format!("unknown {what} {}", say::names(&[key]));
         if let Some(meant) = self.meant(key, names.iter().copied()) {
-            message.push_str(&format!(", did you mean `{meant}`?"));
+            message.push_str(&format!(" (did you mean `{meant}`?)"));
         }
         message.push_str(&match names.as_slice() {
             [] => format!("; there are no {what}s"),

@@ -50,7 +50,7 @@ fn every_problem_is_told_at_once() {
             "/status: expected one of \"open\", \"closed\", got the text \"opne\"; did you mean \"open\"?",
             "/tags/1: expected a text, got the number 1",
             "/tags/2: no item may occur twice, got the text \"a\" again",
-            "/nmae: unknown argument `nmae`, did you mean `name`?; known: `limit`, `status`, `name`, `tags`",
+            "/nmae: unknown argument `nmae` (did you mean `name`?); known: `limit`, `status`, `name`, `tags`",
             "/name: missing: expected a text",
         ],
     );

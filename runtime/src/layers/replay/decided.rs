@@ -1,0 +1,42 @@
+//! What people decided about the calls of a recording, so that nobody is asked again.
+
+use super::live::Live;
+use super::{RecordedOutcome, Replay};
+use crate::base::sync::unpoisoned;
+use crate::layers::middleware::Approval;
+
+/// The code of a call that somebody denied.
+pub(crate) const DENIED: &str = "PERMISSION_DENIED";
+
+impl Replay {
+    /// Decides about a call that needs an approval as the recording has it. One of which it has no decision waits: it is
+    /// then a difference that it was not approved.
+    pub(super) fn decide(&self, live: &Live) -> Approval {
+        let mut state = unpoisoned(self.state.lock());
+        if state.difference.is_some() {
+            return Approval::Later;
+        }
+        let inside = state.known.get(&live.key_above()).map(|index| index + 1);
+        let is_open = |index: &usize| !state.made.contains(index) && !state.decided.contains(index);
+        let open = || {
+            let calls = self.run.calls.iter().enumerate();
+            calls.filter(|(index, call)| call.inside == inside && is_open(index))
+        };
+        let group = open().map(|(_, call)| call.group).min();
+        let found = open().find(|(_, call)| {
+            Some(call.group) == group
+                && call.tool == live.tool.as_str()
+                && live.differences(&call.arguments).is_empty()
+        });
+        let Some((index, call)) = found else { return Approval::Later };
+        state.decided.insert(index);
+        match (&call.approved, &call.outcome) {
+            (Some(by), _) if by.is_empty() => Approval::Approved,
+            (Some(by), _) => Approval::ApprovedBy(by.clone().into()),
+            (None, RecordedOutcome::Refused { code, message }) if code == DENIED => {
+                Approval::Rejected(message.clone())
+            }
+            (None, _) => Approval::Later,
+        }
+    }
+}

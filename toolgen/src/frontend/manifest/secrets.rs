@@ -1,0 +1,56 @@
+//! Where a manifest names the variables of credentials: what stands there instead may be the credential itself, and no
+//! problem repeats it.
+
+use serde_json::Value;
+
+use crate::source::Pointer;
+
+/// What is said in place of a value.
+const UNSAID: &str = "…";
+
+/// Whether a credential may stand at a place by mistake.
+pub(super) fn may_stand_at(pointer: &Pointer, given: Option<&Value>) -> bool {
+    if given.and_then(Value::as_str).is_some_and(has_user) {
+        return true;
+    }
+    let parts: Vec<&str> = pointer.as_str().split('/').skip(1).collect();
+    let of_import = |part: &&str| ["auth", "bearer", "headers", "credentials"].contains(part);
+    match parts.as_slice() {
+        ["tools", _, "http", "auth", ..] => true,
+        ["tools", _, "http", "headers", name, ..] => is_credential(name),
+        ["imports", rest @ ..] => rest.iter().any(of_import),
+        _ => false,
+    }
+}
+
+/// Whether a URL has a user, perhaps with a password.
+fn has_user(text: &str) -> bool {
+    let authority =
+        text.split_once("://").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(rest));
+    authority.is_some_and(|authority| authority.contains('@'))
+}
+
+/// Whether a header holds a credential.
+fn is_credential(header: &str) -> bool {
+    let name = header.to_ascii_lowercase();
+    ["auth", "cookie", "token", "key", "secret", "password"].iter().any(|word| name.contains(word))
+}
+
+/// Returns a message and a help that do not repeat the text that was given.
+pub(super) fn unsaid(mut message: String, mut help: String, given: Option<&Value>) -> (String, String) {
+    let Some(Value::String(text)) = given else { return (message, help) };
+    let shown = serde_json::to_string(text).unwrap_or_default();
+    let mut hidden = false;
+    for said in [&mut message, &mut help] {
+        for (form, instead) in
+            [(shown.clone(), format!("\"{UNSAID}\"")), (format!("`{text}`"), format!("`{UNSAID}`"))]
+        {
+            hidden |= said.contains(&form);
+            *said = said.replace(&form, &instead);
+        }
+    }
+    if hidden {
+        help.push_str("; what is given may be a secret, so it is not repeated");
+    }
+    (message, help)
+}
