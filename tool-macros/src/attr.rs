@@ -11,6 +11,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Lit, LitBool, LitStr, Token};
 
 use crate::errors::Errors;
+use crate::habits;
 use crate::names::{list, nearest};
 
 /// One entry of an attribute.
@@ -35,6 +36,24 @@ impl Key {
     /// Returns the name as text.
     pub(crate) fn as_str(&self) -> String {
         self.name.unraw().to_string()
+    }
+
+    /// Returns the entry as it is written.
+    pub(crate) fn written(&self) -> String {
+        let name = self.as_str();
+        match &self.value {
+            Value::Bare => name,
+            Value::Is(expr) => format!("{name} = {}", expr.to_token_stream()),
+            Value::List(tokens) => format!("{name}({tokens})"),
+        }
+    }
+
+    /// Returns the place of the value, or of the name if there is none.
+    pub(crate) fn place(&self) -> Span {
+        match &self.value {
+            Value::Is(expr) => expr.span(),
+            Value::Bare | Value::List(_) => self.name.span(),
+        }
     }
 
     /// Returns the value, which must be a text.
@@ -127,24 +146,49 @@ pub(crate) fn ungroup(mut expr: &Expr) -> &Expr {
 
 /// Reads the entries of an attribute, each of which must be one of `known`. `what` names the attribute in messages.
 pub(crate) fn keys(tokens: TokenStream, what: &str, known: &[&str], errors: &mut Errors) -> Vec<Key> {
-    let mut found: Vec<Key> = Vec::new();
+    let entries = entries(tokens, errors);
+    only(entries, what, known, errors)
+}
+
+/// Like [`keys`], for the attributes of an argument, whose keys other libraries call otherwise.
+pub(crate) fn argument_keys(
+    tokens: TokenStream,
+    what: &str,
+    known: &[&str],
+    errors: &mut Errors,
+) -> Vec<Key> {
+    let mut entries = entries(tokens, errors);
+    habits::report(&mut entries, what, known, errors);
+    only(entries, what, known, errors)
+}
+
+/// Reads the entries of an attribute, whatever they are called.
+pub(crate) fn entries(tokens: TokenStream, errors: &mut Errors) -> Vec<Key> {
+    let mut found = Vec::new();
     for entry in split(tokens) {
         let span = entry.span();
         match parse_key.parse2(entry) {
-            Ok(key) => {
-                let name = key.as_str();
-                if !known.contains(&name.as_str()) {
-                    errors.at(&key.name, unknown(&name, what, known));
-                } else if found.iter().any(|other| other.as_str() == name) && name != "requires" {
-                    errors.at(&key.name, format!("`{name}` is said twice"));
-                } else {
-                    found.push(key);
-                }
-            }
+            Ok(key) => found.push(key),
             Err(error) => errors.push(syn::Error::new(
                 if error.span().source_text().is_some() { error.span() } else { span },
                 error,
             )),
+        }
+    }
+    found
+}
+
+/// Returns the entries that are known, each once; others are reported.
+fn only(entries: Vec<Key>, what: &str, known: &[&str], errors: &mut Errors) -> Vec<Key> {
+    let mut found: Vec<Key> = Vec::new();
+    for key in entries {
+        let name = key.as_str();
+        if !known.contains(&name.as_str()) {
+            errors.at(&key.name, unknown(&name, what, known));
+        } else if found.iter().any(|other| other.as_str() == name) && name != "requires" {
+            errors.at(&key.name, format!("`{name}` is said twice"));
+        } else {
+            found.push(key);
         }
     }
     found

@@ -29,6 +29,7 @@ mod errors;
 mod expand;
 mod foreign;
 mod form;
+mod habits;
 mod json;
 mod methods;
 mod names;
