@@ -262,16 +262,16 @@ pub mod function {
 
     pub use crate::base::frozen::Frozen::Static as S;
     pub use crate::call::roots::inside;
+    pub use crate::function::host_check::host;
     pub use crate::function::inject::inject;
     #[cfg(feature = "schemars")]
     pub use crate::function::input::bridge::{Foreign, ForeignName};
+    pub use crate::function::input::derive::{field_of, of, shape_of};
     pub use crate::function::input::{
         DefaultOf, Defaults, Lit, Owned, Rules, ToolInput, arguments, checks, items_of, of_bool, of_decimal,
         of_integer, of_list, refine, relation,
     };
-    pub use crate::function::input::derive::{field_of, of, shape_of};
     pub use crate::function::return_value::{Probe, Returned, schema};
-    pub use crate::function::host_check::host;
     pub use crate::function::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
     pub use crate::function::{dialect_check, exact_check};
     pub use crate::schema::dialect;

@@ -6,7 +6,7 @@ use toolgen_runtime::{ToolInput, tool};
 #[tool(undocumented)]
 fn f(
     #[arg(default = 300)] small: u8,
-    #[arg(default = -1)] maybe: Option<u16>,
+    #[arg(default = -1)] negative: u16,
     #[arg(range = 1..=300)] wide: u8,
     #[arg(range = 0..300)] open: u8,
     #[arg(range = -5..)] low: &u8,

@@ -2,7 +2,7 @@
 //!
 //! Everything either matches the grammar or is reported; nothing is ignored.
 
-use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -43,8 +43,8 @@ impl Key {
         let name = self.as_str();
         match &self.value {
             Value::Bare => name,
-            Value::Is(expr) => format!("{name} = {}", expr.to_token_stream()),
-            Value::List(tokens) => format!("{name}({tokens})"),
+            Value::Is(expr) => format!("{name} = {}", shown(expr.to_token_stream())),
+            Value::List(tokens) => format!("{name}({})", shown(tokens.clone())),
         }
     }
 
@@ -257,7 +257,7 @@ pub(crate) fn take(attributes: &mut Vec<syn::Attribute>, name: &str, errors: &mu
             Some(taken) => {
                 taken.tokens.extend(TokenStream::from(TokenTree::Punct(proc_macro2::Punct::new(
                     ',',
-                    proc_macro2::Spacing::Alone,
+                    Spacing::Alone,
                 ))));
                 taken.tokens.extend(tokens);
             }
@@ -274,6 +274,41 @@ pub(crate) struct Taken {
     pub(crate) tokens: TokenStream,
     /// The place of the attribute's name.
     pub(crate) span: Span,
+}
+
+/// Returns tokens as people write them.
+pub(crate) fn shown(tokens: impl ToTokens) -> String {
+    let mut text = String::new();
+    let mut after_word = false;
+    for token in tokens.to_token_stream() {
+        let word = matches!(token, TokenTree::Ident(_) | TokenTree::Literal(_));
+        if word && after_word {
+            text.push(' ');
+        }
+        match &token {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::Brace => ("{ ", " }"),
+                    Delimiter::None => ("", ""),
+                };
+                text.extend([open, &shown(group.stream()), close]);
+            }
+            TokenTree::Punct(punct) => match punct.as_char() {
+                ',' | ';' => text.extend([punct.as_char(), ' ']),
+                '+' => text.push_str(" + "),
+                // Not that of `..=` or `=>`.
+                '=' if punct.spacing() == Spacing::Alone && !text.ends_with(['.', '=']) => {
+                    text.push_str(" = ")
+                }
+                other => text.push(other),
+            },
+            TokenTree::Ident(_) | TokenTree::Literal(_) => text.push_str(&token.to_string()),
+        }
+        after_word = word;
+    }
+    text.trim_end().to_owned()
 }
 
 /// Returns the tokens with every named lifetime replaced by `lifetime`.

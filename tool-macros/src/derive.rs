@@ -173,8 +173,9 @@ fn variant(variant: &syn::Variant, container: &ContainerAttr, errors: &mut Error
     }
     let ident = variant.ident.unraw().to_string();
     let case = rename_all.or(container.rename_all_fields);
-    let name = rename
-        .unwrap_or_else(|| container.rename_all.map_or_else(|| ident.clone(), |case| case.of_variant(&ident)));
+    let name = rename.unwrap_or_else(|| {
+        container.rename_all.map_or_else(|| ident.clone(), |case| case.of_variant(&ident))
+    });
     Some(Variant {
         ident: variant.ident.clone(),
         aliases: others(aliases, &name),
@@ -232,7 +233,7 @@ fn payload(
         };
         let span = syn::spanned::Spanned::span(&field.ty);
         let ty = field.ty.to_token_stream();
-        let text = form::shown(form::pointee(&field.ty));
+        let text = attr::shown(form::pointee(&field.ty));
         // What is skipped is not decoded.
         let foreign = (arg.schemars && !serde.skip)
             .then(|| Foreign::new(format_ident!("__Foreign_{variant}_{index}"), &ty));
@@ -314,6 +315,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
             #(#foreign)*
 
             #[automatically_derived]
+            #[diagnostic::do_not_recommend]
             impl #impl_generics __toolgen::ToolInput for #ident #type_generics #where_clause {
                 const SHAPE: __toolgen::Shape = #shape;
                 #symmetric

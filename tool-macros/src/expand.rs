@@ -315,7 +315,7 @@ impl Tool {
     /// Returns the statements that convert the returned value to the outcome.
     fn convert(&self, out: &Ident) -> TokenStream {
         let span = self.output.as_ref().map_or_else(|| self.ident.span(), Spanned::span);
-        let site = Span::mixed_site();
+        let site = Span::mixed_site().located_at(span);
         let (how, value, error) =
             (Ident::new("how", site), Ident::new("value", site), Ident::new("error", site));
         quote_spanned! { at(span)=>

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type, TypeReference};
 
-use crate::attr::with_lifetimes;
+use crate::attr::{shown, with_lifetimes};
 use crate::errors::at;
 
 /// The type of a parameter.
@@ -27,7 +27,9 @@ pub(crate) fn form(ty: &Type) -> Result<Form, syn::Error> {
         let given = shown(pointee);
         return refuse(
             ty,
-            &format!("no model can send a trait object, which has no schema; if the program gives it, write `Service<{given}>`"),
+            &format!(
+                "no model can send a trait object, which has no schema; if the program gives it, write `Service<{given}>`"
+            ),
         );
     }
     match bare(ty) {
@@ -71,16 +73,9 @@ fn lent(reference: &TypeReference, before: &str, after: &str) -> String {
         _ => borrowed.clone(),
     };
     let owned = if after.is_empty() { owned } else { format!("Option<{owned}>") };
-    format!("an argument lives as long as the call, not as long as the program: write `{before}{borrowed}{after}` or `{owned}`")
-}
-
-/// Returns the text of a type as people write it.
-pub(crate) fn shown(ty: &Type) -> String {
-    let mut text = ty.to_token_stream().to_string();
-    for (spaced, close) in [(" :: ", "::"), (" < ", "<"), (" >", ">"), ("< ", "<"), (" ,", ","), ("& ", "&"), (" ;", ";")] {
-        text = text.replace(spaced, close);
-    }
-    text
+    format!(
+        "an argument lives as long as the call, not as long as the program: write `{before}{borrowed}{after}` or `{owned}`"
+    )
 }
 
 /// Returns the type behind references, options and pointers that many may hold.

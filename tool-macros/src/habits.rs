@@ -1,7 +1,6 @@
 //! The keys by which other libraries say what `#[arg]` says by another word, so that a mistake names the word.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::ToTokens;
+use proc_macro2::{Ident, TokenTree};
 use syn::{Expr, ExprLit, Lit};
 
 use crate::attr::{self, Key, Value, ungroup};
@@ -64,9 +63,9 @@ fn meaning(name: &str) -> Option<Meaning> {
         "format" | "email" | "url" | "uri" | "uuid" | "ip" | "ipv4" | "ipv6" => Otherwise(
             "types say formats: `Url`, `Uuid`, `Ipv4Addr`, `Duration`; other texts take `pattern = \"…\"`",
         ),
-        "multipleof" | "step" => {
-            Otherwise("there is no such rule: check the value in the function, and return an error that says what is wrong")
-        }
+        "multipleof" | "step" => Otherwise(
+            "there is no such rule: check the value in the function, and return an error that says what is wrong",
+        ),
         "inject" | "state" | "skip" | "context" | "service" => Otherwise(
             "what the program gives is no argument: make it a `Service<T>`, or mark it `#[inject]` instead of `#[arg]`",
         ),
@@ -146,7 +145,7 @@ impl Bounds {
         match value {
             Value::Is(expr) => {
                 let side = if exact { Side::Exact } else { side };
-                self.sides.push((side, text(expr.to_token_stream())));
+                self.sides.push((side, attr::shown(expr)));
             }
             Value::List(tokens) if exact => {
                 // What is wrong inside is not worth a message of its own.
@@ -155,7 +154,7 @@ impl Bounds {
                     match (meaning(&key.as_str()), &key.value) {
                         (Some(Meaning::Bound(_, side)), Value::Is(_)) => self.add(side, &key.value),
                         (_, Value::Is(expr)) if key.name == "equal" => {
-                            self.sides.push((Side::Exact, text(expr.to_token_stream())));
+                            self.sides.push((Side::Exact, attr::shown(expr)));
                         }
                         _ => {}
                     }
@@ -173,7 +172,9 @@ impl Bounds {
             return exact.clone();
         }
         // A range includes where it starts.
-        let next = |above: &String| above.parse::<i64>().map_or_else(|_| above.clone(), |above| (above + 1).to_string());
+        let next = |above: &String| {
+            above.parse::<i64>().map_or_else(|_| above.clone(), |above| (above + 1).to_string())
+        };
         let start = find(Side::Least).cloned().or_else(|| find(Side::Above).map(next));
         let (dots, end) = match (find(Side::Most), find(Side::Below)) {
             (Some(most), _) => ("..=", most.clone()),
@@ -188,7 +189,7 @@ impl Bounds {
 /// Returns what is written as the value of a key; of `regex(path = "…")`, the text in it.
 fn value(value: &Value) -> Option<String> {
     match value {
-        Value::Is(expr) => Some(text(expr.to_token_stream())),
+        Value::Is(expr) => Some(attr::shown(expr)),
         Value::List(tokens) => {
             let literal = |token| match token {
                 TokenTree::Literal(literal) => Some(literal.to_string()),
@@ -204,17 +205,12 @@ fn value(value: &Value) -> Option<String> {
 fn values(value: &Value) -> Option<String> {
     match value {
         Value::Is(expr) => match ungroup(expr) {
-            Expr::Array(array) => Some(text(array.elems.to_token_stream())),
+            Expr::Array(array) => Some(attr::shown(&array.elems)),
             Expr::Reference(reference) => values(&Value::Is(reference.expr.clone())),
-            Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => Some(text(expr.to_token_stream())),
+            Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => Some(attr::shown(expr)),
             _ => None,
         },
-        Value::List(tokens) => Some(text(tokens.clone())),
+        Value::List(tokens) => Some(attr::shown(tokens)),
         Value::Bare => None,
     }
-}
-
-/// Returns tokens as people write them.
-fn text(tokens: TokenStream) -> String {
-    tokens.to_string().replace(" ,", ",").replace("- ", "-")
 }

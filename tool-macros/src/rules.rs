@@ -101,6 +101,15 @@ impl Rules {
         if let (Some(message), None) = (find("deny_message"), find("deny_pattern")) {
             errors.at(message, "`deny_message` says what `deny_pattern` refuses, and there is none");
         }
+        let sets = |name: &str, field: &str| {
+            let fields = self.keys.iter().filter(|key| key.name == name).flat_map(|key| &key.fields);
+            fields.into_iter().any(|tokens| tokens.to_string().starts_with(field))
+        };
+        if let (Some(non_empty), true) =
+            (find("non_empty"), sets("non_empty", "min_len") && sets("len", "min_len"))
+        {
+            errors.at(non_empty, "`non_empty` beside a `len` that says the least: leave one of the two out");
+        }
         if let (Some(deny), Some(_)) = (find("deny_pattern"), find("one_of")) {
             errors.at(deny, "`deny_pattern` beside `one_of` refuses nothing: leave the value out");
         }
@@ -159,8 +168,6 @@ impl Rules {
 
     fn examples(&mut self, key: Key, errors: &mut Errors) {
         let values = literals(key, errors);
-        let lits = values.iter().map(|value| &value.lit);
-        self.set(quote!(examples: const { &[#(#lits.literal()),*] }));
         self.examples.extend(values);
     }
 
@@ -181,7 +188,7 @@ impl Rules {
 
     /// Whether there are no rules.
     pub(crate) fn is_empty(&self) -> bool {
-        self.fields.is_empty() && self.items.is_none()
+        self.fields.is_empty() && self.examples.is_empty() && self.items.is_none()
     }
 
     /// Returns the literal. `shape` is the expression of the shape that the rules are for.
@@ -190,22 +197,27 @@ impl Rules {
             return quote!(__toolgen::Rules::NONE);
         }
         let fields = &self.fields;
+        let examples = (!self.examples.is_empty()).then(|| {
+            let lits = self.examples.iter().map(|example| &example.lit);
+            quote!(examples: const { &[#(#lits.literal()),*] },)
+        });
         let items = self.items.iter().map(|(items, _)| {
             let of = quote!(__toolgen::items_of(#shape));
             let rules = items.to_expr(&of);
             quote!(items: __toolgen::Some(const { &__toolgen::refine(#of, #rules) }),)
         });
-        quote!(__toolgen::Rules { #(#fields,)* #(#items)* ..__toolgen::Rules::NONE })
+        quote!(__toolgen::Rules { #(#fields,)* #examples #(#items)* ..__toolgen::Rules::NONE })
     }
 
     /// Returns the expressions that check in constants, each reported at its place, whether the rules fit the type, and
     /// the default and the examples both. `ty` is the type as it is written, or nothing.
     pub(crate) fn checks(&self, shape: &TokenStream, ty: &str, default: Option<&Expr>) -> Vec<TokenStream> {
         let mut checks = Vec::new();
-        for Written { name, text, place, fields } in &self.keys {
-            if !fields.is_empty() && name != "example" && name != "examples" {
+        for Written { text, place, fields, .. } in &self.keys {
+            if !fields.is_empty() {
                 let rules = quote!(__toolgen::Rules { #(#fields,)* ..__toolgen::Rules::NONE });
-                checks.push(quote_spanned!(at(*place)=> __toolgen::checks::rule(#shape, &#rules, #text, #ty)));
+                checks
+                    .push(quote_spanned!(at(*place)=> __toolgen::checks::rule(#shape, &#rules, #text, #ty)));
             }
         }
         let default = default.and_then(|expr| Some(("default", expr, literal(expr)?)));
@@ -237,7 +249,7 @@ impl Rules {
         let of_value = ["range", "non_empty", "len", "one_of"];
         let keys = self.keys.iter().filter(|key| of_value.iter().any(|name| key.name == name));
         let fields = keys.flat_map(|key| &key.fields);
-        let value = expr.to_token_stream().to_string();
+        let value = attr::shown(expr);
         quote_spanned!(at(expr.span())=> __toolgen::checks::value(
             #shape,
             &__toolgen::Rules { #(#fields,)* ..__toolgen::Rules::NONE },

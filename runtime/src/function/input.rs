@@ -69,7 +69,9 @@ pub use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::schema::shape::{Kind, Shape};
 
 #[doc(hidden)]
-pub use default_of::{DefaultOf, OfBool, OfDecimal, OfInteger, OfList, of_bool, of_decimal, of_integer, of_list};
+pub use default_of::{
+    DefaultOf, OfBool, OfDecimal, OfInteger, OfList, of_bool, of_decimal, of_integer, of_list,
+};
 pub use defs::Defs;
 #[doc(hidden)]
 pub use defs::{DefaultKept, DefaultTold, Defaults};
@@ -105,7 +107,8 @@ pub use toolgen_core::internal::BorrowedValue;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a tool",
     label = "its schema is not known",
-    note = "derive `ToolInput` for it if it is yours; options, lists, tuples and maps with texts as keys are arguments if what they hold is",
+    note = "derive `ToolInput` for it if it is yours; options, lists, tuples and maps are arguments if what they hold is one",
+    note = "the keys of a map are `String`, as those of an object in JSON",
     note = "for a type of another crate that implements `schemars::JsonSchema` and `serde::Deserialize`, write `#[arg(schemars)]` and turn on the feature `schemars`",
     note = "a parameter that the program gives, not the model, such as a database, is a service: `db: Service<Db>`"
 )]

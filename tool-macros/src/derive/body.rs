@@ -249,7 +249,8 @@ fn object(fields: &[Field], tag: Option<TokenStream>) -> TokenStream {
         let ty = &field.ty;
         quote_spanned!(at(field.span)=> __toolgen::fields_of::<#ty>())
     }));
-    let span = fields.iter().find(|field| field.serde.flatten).map_or_else(Span::call_site, |field| at(field.span));
+    let span =
+        fields.iter().find(|field| field.serde.flatten).map_or_else(Span::call_site, |field| at(field.span));
     joined(span, &lists, &quote!(__toolgen::extra_of(const { &[#(__toolgen::extra::<#flat>()),*] })))
 }
 

@@ -42,7 +42,13 @@ fn check_variants(variants: &[Variant], tagging: &Tagging, errors: &mut Errors) 
         // Without a tag, nobody writes the names.
         if !matches!(tagging, Tagging::Untagged) {
             for name in names(&variant.name, &variant.aliases) {
-                twice(&mut seen, name, &variant.ident, || format!("two variants are called `{name}` in JSON"), errors);
+                twice(
+                    &mut seen,
+                    name,
+                    &variant.ident,
+                    || format!("two variants are called `{name}` in JSON"),
+                    errors,
+                );
             }
         }
         if matches!((tagging, &variant.payload), (Tagging::Internal(_), Payload::Tuple(_))) {
@@ -60,7 +66,10 @@ fn check_fields(owner: &str, payload: &Payload, tag: Option<&str>, errors: &mut 
         for name in names(&field.name, &field.aliases) {
             let message = || format!("two fields of `{owner}` are called `{name}` in JSON");
             if tag == Some(name) {
-                errors.at(&field.member, format!("a field and the tag of `{owner}` are both called `{name}` in JSON"));
+                errors.at(
+                    &field.member,
+                    format!("a field and the tag of `{owner}` are both called `{name}` in JSON"),
+                );
             }
             twice(&mut seen, name, &field.member, message, errors);
         }

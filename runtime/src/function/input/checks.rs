@@ -141,7 +141,9 @@ const fn named(ty: &str) -> ConstText<200> {
 /// Ends a message with the values of a type.
 const fn bounds(told: Told, base: &NumberRules) -> Told {
     match (base.minimum, base.maximum) {
-        (Some(Number::Int(least)), Some(Number::Int(most))) => told.and(": ").int(least).and(" to ").int(most),
+        (Some(Number::Int(least)), Some(Number::Int(most))) => {
+            told.and(": ").int(least).and(" to ").int(most)
+        }
         _ => told,
     }
 }
@@ -161,20 +163,30 @@ pub const fn value(shape: &Shape, rules: &Rules, value: Lit, written: &Written) 
         }
         return;
     }
+    // A default has the type of the argument, which the compiler checks; an example has none.
+    let example = same(written.what, "example");
     let no_value = start.and(" is no value of ").and(named(written.ty).as_str());
     match (&shape.kind, value) {
-        (Kind::Enum(Frozen::Static(allowed)), _) if !is_one_of(allowed, value) => refuse(&no_value),
+        (Kind::Enum(Frozen::Static(allowed)), _) if example && !is_one_of(allowed, value) => {
+            refuse(&no_value)
+        }
         (Kind::Integer(base) | Kind::Number(base), Lit::Int(int)) => {
             number(base, rules, Number::Int(int), no_value, written);
         }
-        (Kind::Number(base), Lit::Float(float)) => number(base, rules, Number::Float(float), no_value, written),
+        (Kind::Number(base), Lit::Float(float)) => {
+            number(base, rules, Number::Float(float), no_value, written)
+        }
         (Kind::String(_), Lit::Str(text)) if !is_as_long(rules, text) => {
             refuse(&start.and(" does not keep `").and(written.len).and("`"));
         }
         (Kind::String(_) | Kind::Boolean, Lit::Int(_) | Lit::Float(_))
         | (Kind::Integer(_), Lit::Float(_))
         | (Kind::Integer(_) | Kind::Number(_) | Kind::Boolean, Lit::Str(_))
-        | (Kind::Integer(_) | Kind::Number(_) | Kind::String(_), Lit::Bool(_)) => refuse(&no_value),
+        | (Kind::Integer(_) | Kind::Number(_) | Kind::String(_), Lit::Bool(_))
+            if example =>
+        {
+            refuse(&no_value);
+        }
         _ => {}
     }
 }
@@ -318,9 +330,13 @@ mod tests {
         let any = Rules::NONE;
         assert_eq!(of_value::<Option<u8>>(any, Lit::Int(300)), "the default V is no value of `T`: 0 to 255");
         assert_eq!(of_value::<u64>(any, Lit::Int(i128::from(u64::MAX))), "");
-        assert_eq!(of_value::<u8>(any, Lit::Str("x")), "the default V is no value of `T`");
-        assert_eq!(of_value::<String>(any, Lit::Bool(true)), "the default V is no value of `T`");
-        assert_eq!(of_value::<serde_json::Value>(any, Lit::Bool(true)), "");
+        // What has another type does not compile anyway.
+        assert_eq!(of_value::<u8>(any, Lit::Str("x")), "");
+        let example = Written { what: "example", ..WRITTEN };
+        let of_example =
+            |shape: &'static Shape| refusal(move || value(shape, &any, Lit::Bool(true), &example));
+        assert_eq!(of_example(Of::<String>::SHAPE), "the example V is no value of `T`");
+        assert_eq!(of_example(Of::<serde_json::Value>::SHAPE), "");
     }
 
     #[test]

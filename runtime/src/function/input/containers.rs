@@ -13,6 +13,7 @@ use super::{ArgumentProblem, BorrowedValue, Defs, Of, ToolInput, copy, problem, 
 use crate::base::frozen::Frozen;
 use crate::schema::shape::{ArrayRules, Extra, Kind, ObjectRules, Shape, TupleRules};
 
+#[diagnostic::do_not_recommend]
 impl<T: ToolInput> ToolInput for Option<T> {
     const SHAPE: Shape = copy::nullable(Of::<T>::SHAPE);
     const REQUIRED: bool = false;
@@ -116,24 +117,6 @@ fn exactly<T: ToolInput, const N: usize>(given: BorrowedValue<'_>) -> Result<[T;
     items.try_into().map_err(|_| problem(&format!("a list of {N} values"), &Value::from(count)))
 }
 
-/// A type of the keys of a map.
-#[diagnostic::on_unimplemented(
-    message = "the keys of a map that is an argument are texts, and `{Self}` is none",
-    label = "write `String` for the keys of the map",
-    note = "an object in JSON has texts as keys; for other keys take a list of pairs: `Vec<({Self}, V)>`"
-)]
-pub trait Key {
-    /// Returns a key.
-    fn of(text: String) -> Self;
-}
-
-#[diagnostic::do_not_recommend]
-impl Key for String {
-    fn of(text: String) -> Self {
-        text
-    }
-}
-
 const fn map(values: &'static Shape) -> Shape {
     rules::with_kind(Kind::Object(ObjectRules {
         extra: Extra::Of(Frozen::Static(values)),
@@ -142,20 +125,20 @@ const fn map(values: &'static Shape) -> Shape {
 }
 
 /// Decodes the values of a map.
-fn entries<K: Key, T: ToolInput, C: FromIterator<(K, T)>>(
+fn entries<T: ToolInput, C: FromIterator<(String, T)>>(
     given: BorrowedValue<'_>,
 ) -> Result<C, ArgumentProblem> {
     let entries = given.into_entries().map_err(|other| problem("an object", &other))?;
     let taken = entries.into_iter().map(|(key, item)| match T::from_given(item) {
-        Ok(item) => Ok((K::of(key.into_owned()), item)),
+        Ok(item) => Ok((key.into_owned(), item)),
         Err(problem) => Err(problem.within(&key)),
     });
     taken.collect()
 }
 
 macro_rules! containers {
-    ($($(#[$attr:meta])? $type:ty, [$($generics:tt)*], [$($bounds:tt)*], $shape:expr, $decode:ident;)*) => {$(
-        $(#[$attr])?
+    ($($type:ty, [$($generics:tt)*], [$($bounds:tt)*], $shape:expr, $decode:ident;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: ToolInput, $($generics)*> ToolInput for $type
         where
             $($bounds)*
@@ -180,14 +163,14 @@ macro_rules! containers {
 
 containers! {
     Vec<T>, [], [], list(Of::<T>::SHAPE, false, None), each;
-    #[diagnostic::do_not_recommend] VecDeque<T>, [], [], list(Of::<T>::SHAPE, false, None), each;
-    #[diagnostic::do_not_recommend] Box<[T]>, [], [], list(Of::<T>::SHAPE, false, None), each;
-    #[diagnostic::do_not_recommend] Arc<[T]>, [], [], list(Of::<T>::SHAPE, false, None), each;
-    #[diagnostic::do_not_recommend] BTreeSet<T>, [], [T: Ord], list(Of::<T>::SHAPE, true, None), each;
-    #[diagnostic::do_not_recommend] HashSet<T, S>, [S: BuildHasher + Default], [T: Eq + Hash], list(Of::<T>::SHAPE, true, None), each;
-    #[diagnostic::do_not_recommend] [T; N], [const N: usize], [], list(Of::<T>::SHAPE, false, Some(N as u64)), exactly;
-    BTreeMap<K, T>, [K: Key + Ord], [], map(Of::<T>::SHAPE), entries;
-    HashMap<K, T, S>, [K: Key + Eq + Hash, S: BuildHasher + Default], [], map(Of::<T>::SHAPE), entries;
+    VecDeque<T>, [], [], list(Of::<T>::SHAPE, false, None), each;
+    Box<[T]>, [], [], list(Of::<T>::SHAPE, false, None), each;
+    Arc<[T]>, [], [], list(Of::<T>::SHAPE, false, None), each;
+    BTreeSet<T>, [], [T: Ord], list(Of::<T>::SHAPE, true, None), each;
+    HashSet<T, S>, [S: BuildHasher + Default], [T: Eq + Hash], list(Of::<T>::SHAPE, true, None), each;
+    [T; N], [const N: usize], [], list(Of::<T>::SHAPE, false, Some(N as u64)), exactly;
+    BTreeMap<String, T>, [], [], map(Of::<T>::SHAPE), entries;
+    HashMap<String, T, S>, [S: BuildHasher + Default], [], map(Of::<T>::SHAPE), entries;
 }
 
 macro_rules! tuples {

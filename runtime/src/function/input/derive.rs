@@ -217,7 +217,7 @@ const fn check_names(fields: &[Field]) {
         while other < fields.len() {
             if let Some(name) = shared_name(&fields[one], &fields[other]) {
                 let told = ConstText::<300>::EMPTY.and("two fields are called `").and(name);
-                panic!("{}", told.and("` in JSON: one of this type, and one of another that it stands beside").as_str());
+                panic!("{}", told.and("` in JSON, one of them in the type whose fields stand here").as_str());
             }
             other += 1;
         }
