@@ -315,7 +315,6 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
             #(#foreign)*
 
             #[automatically_derived]
-            #[diagnostic::do_not_recommend]
             impl #impl_generics __toolgen::ToolInput for #ident #type_generics #where_clause {
                 const SHAPE: __toolgen::Shape = #shape;
                 #symmetric
