@@ -300,7 +300,7 @@ pub(crate) fn shown(tokens: impl ToTokens) -> String {
                 '+' => text.push_str(" + "),
                 // Not that of `..=` or `=>`.
                 '=' if punct.spacing() == Spacing::Alone && !text.ends_with(['.', '=']) => {
-                    text.push_str(" = ")
+                    text.push_str(" = ");
                 }
                 other => text.push(other),
             },

@@ -36,7 +36,6 @@ impl<const N: usize> ConstText<N> {
     }
 
     /// Returns the text with an integer after it.
-    #[expect(clippy::cast_possible_truncation, reason = "a digit is below ten")]
     pub const fn int(self, value: i128) -> ConstText<N> {
         let mut digits = [0; 40];
         let mut start = digits.len();
