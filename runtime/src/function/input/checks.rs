@@ -174,7 +174,7 @@ pub const fn value(shape: &Shape, rules: &Rules, value: Lit, written: &Written) 
             number(base, rules, Number::Int(int), no_value, written);
         }
         (Kind::Number(base), Lit::Float(float)) => {
-            number(base, rules, Number::Float(float), no_value, written)
+            number(base, rules, Number::Float(float), no_value, written);
         }
         (Kind::String(_), Lit::Str(text)) if !is_as_long(rules, text) => {
             refuse(&start.and(" does not keep `").and(written.len).and("`"));

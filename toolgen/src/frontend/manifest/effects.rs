@@ -87,9 +87,10 @@ impl<'a> Context<'a> {
             _ => {}
         }
         for (host, at) in hosts.iter().filter(|(host, _)| !is_host(host)) {
-            let help = match host.contains(['/', ' ', '{', '@']) || host.is_empty() {
-                true => "write `api.example.com`, `api.example.com:8443`, `none` or `any`",
-                false => SWITCHED,
+            let help = if host.contains(['/', ' ', '{', '@']) || host.is_empty() {
+                "write `api.example.com`, `api.example.com:8443`, `none` or `any`"
+            } else {
+                SWITCHED
             };
             self.report(codes::EFFECTS, at, format!("`{host}` is no host"), help);
         }
