@@ -5,6 +5,9 @@ pub mod dialect_check;
 #[doc(hidden)]
 pub mod exact_check;
 #[cfg(feature = "runtime")]
+#[doc(hidden)]
+pub mod host_check;
+#[cfg(feature = "runtime")]
 pub mod inject;
 pub mod input;
 #[cfg(feature = "inventory")]

@@ -185,11 +185,12 @@ pub mod input {
     pub use crate::function::input::bridge::{Foreign, ForeignName};
     pub use crate::function::input::derive::{
         Fields, Items, adjacent, count, defs_of, external, extra, extra_of, field_of, fields_of, internal,
-        join, member, names, no_variant, null, of, placed, tuple, union, value,
+        join, member, names, no_variant, null, of, placed, shape_of, tuple, union, value,
     };
     pub use crate::function::input::{
         ArgumentProblem, BorrowedValue, DefaultKept, DefaultOf, DefaultTold, Defaults, Defs, Lit, Rules,
-        ToolInput, items_of, object, problem, reference, refine,
+        ToolInput, checks, items_of, object, of_bool, of_decimal, of_integer, of_list, problem, reference,
+        refine,
     };
     pub use crate::schema::shape::{Extra, Field, Number, Shape};
 
@@ -262,11 +263,14 @@ pub mod function {
 
     pub use crate::base::frozen::Frozen::Static as S;
     pub use crate::call::roots::inside;
+    pub use crate::function::host_check::host;
     pub use crate::function::inject::inject;
     #[cfg(feature = "schemars")]
     pub use crate::function::input::bridge::{Foreign, ForeignName};
+    pub use crate::function::input::derive::{field_of, of, shape_of};
     pub use crate::function::input::{
-        DefaultOf, Defaults, Lit, Owned, Rules, ToolInput, arguments, field, items_of, refine, relation,
+        DefaultOf, Defaults, Lit, Owned, Rules, ToolInput, arguments, checks, items_of, of_bool, of_decimal,
+        of_integer, of_list, refine, relation,
     };
     pub use crate::function::return_value::{Probe, Returned, schema};
     pub use crate::function::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};

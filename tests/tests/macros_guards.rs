@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolgen_runtime::call::tool::{DEFAULT_TIMEOUT, call_without_layers as call};
 use toolgen_runtime::schema::dialect::{JSON_SCHEMA, OPENAI_STRICT};
 use toolgen_runtime::schema::shape::render::render_input;
-use toolgen_runtime::{AgentTool, ToolContext, ToolError, ToolResult, tool};
+use toolgen_runtime::{AgentTool, ToolContext, ToolError, ToolInput, ToolResult, tool};
 
 async fn run(tool: impl AgentTool, params: Value) -> Result<ToolResult, ToolError> {
     let ctx = ToolContext::new("1", tool.name());
@@ -62,4 +62,49 @@ fn a_tool_may_bring_its_own_documentation() {
     let own = "- **shell** - Runs a command. Ask before anything is removed.\n";
     assert_eq!(shell::tool().prompt_documentation(), own);
     assert_eq!(shell::tool().description(), "Runs a command.");
+}
+
+/// Mixes.
+#[tool(undocumented, pure)]
+fn mix(
+    #[arg(default = ["a", "b"])] names: Vec<String>,
+    #[arg(default = [-1, 2])] pair: [i8; 2],
+    #[arg(default = 10, range = 0.5..=10.0)] part: f64,
+    #[arg(default = [])] none: std::collections::BTreeSet<u8>,
+    #[arg(default = 18446744073709551615)] most: u64,
+    #[arg(example = 3, examples(1, 2))] many: Option<u8>,
+) -> String {
+    format!("{names:?} {pair:?} {part:?} {none:?} {most} {many:?}")
+}
+
+#[tokio::test]
+async fn literals_are_defaults_of_lists_and_numbers() {
+    let tool = mix::tool();
+    let properties = &schema(&tool)["properties"];
+    assert_eq!(properties["names"]["default"], json!(["a", "b"]));
+    assert_eq!(properties["part"]["default"], json!(10));
+    assert_eq!(properties["many"]["examples"], json!([3, 1, 2]));
+    let text = run(tool, json!({})).await.unwrap().to_text();
+    assert_eq!(text, r#"["a", "b"] [-1, 2] 10.0 {} 18446744073709551615 None"#);
+}
+
+#[derive(ToolInput)]
+struct Bounded<T> {
+    #[arg(alias = "kind", default = 3, range = 1..=5)]
+    level: u8,
+    #[serde(alias = "level_", alias = "value")]
+    value: T,
+}
+
+/// Takes a generic type, whose rules are checked where it is used.
+#[tool(undocumented, pure)]
+fn bounded(of: Bounded<bool>) -> String {
+    format!("{} {}", of.level, of.value)
+}
+
+#[tokio::test]
+async fn a_generic_type_keeps_its_rules() {
+    assert_eq!(run(bounded::tool(), json!({"of": {"value": true}})).await.unwrap().to_text(), "3 true");
+    let refused = run(bounded::tool(), json!({"of": {"kind": 6, "level_": true}})).await.unwrap_err();
+    assert!(refused.to_string().contains("must be at most 5"), "{refused}");
 }

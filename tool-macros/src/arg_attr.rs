@@ -27,8 +27,6 @@ pub(crate) struct ArgAttr {
     pub(crate) path: Option<Path>,
     /// Whether `schemars` and `serde` provide its schema and its decoding.
     pub(crate) schemars: bool,
-    /// The place of the attribute, if there is one.
-    pub(crate) given: Option<Span>,
 }
 
 /// `default` and `default = value`
@@ -50,12 +48,12 @@ pub(crate) struct Path {
 /// Reads the attribute.
 pub(crate) fn read(taken: Option<Taken>, errors: &mut Errors) -> ArgAttr {
     let mut arg = ArgAttr::default();
-    let Some(Taken { tokens, span }) = taken else { return arg };
-    arg.given = Some(span);
+    let Some(Taken { tokens, .. }) = taken else { return arg };
     let known: Vec<&str> = KEYS.iter().copied().chain(rules::keys()).collect();
-    for key in attr::keys(tokens, "`#[arg]`", &known, errors) {
+    for key in attr::argument_keys(tokens, "`#[arg]`", &known, errors) {
         take(&mut arg, key, errors);
     }
+    arg.rules.check(errors);
     arg
 }
 
@@ -119,16 +117,22 @@ fn path(key: Key, errors: &mut Errors) -> Option<Path> {
 }
 
 impl ArgAttr {
+    /// Returns the expressions that check in constants whether the rules, the default and the examples fit the type,
+    /// which is written as `text` and has the shape of the expression `shape`.
+    pub(crate) fn checks(&self, shape: &TokenStream, text: &str) -> Vec<TokenStream> {
+        let default = match &self.default {
+            Some(Fallback::Value(expr)) => Some(&**expr),
+            Some(Fallback::OfType(_)) | None => None,
+        };
+        self.rules.checks(shape, text, default)
+    }
+
     /// Returns the expression of the default, of the argument's type.
     pub(crate) fn default_expr(&self) -> Option<TokenStream> {
-        use quote::{quote, quote_spanned};
+        use quote::quote_spanned;
         Some(match self.default.as_ref()? {
             Fallback::OfType(span) => quote_spanned!(at(*span)=> __toolgen::Default::default()),
-            // Converted, so that a literal in quotes fits every type of text.
-            Fallback::Value(expr) if rules::is_text(expr) => {
-                quote!(__toolgen::DefaultOf::default_of(#expr))
-            }
-            Fallback::Value(expr) => quote!(#expr),
+            Fallback::Value(expr) => rules::converted(expr),
         })
     }
 }

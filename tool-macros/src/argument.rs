@@ -46,13 +46,25 @@ pub(crate) fn field(argument: &Argument, span: Span) -> TokenStream {
     {
         said.push(quote!(default: __toolgen::Some(#literal)));
     }
-    let rules = argument.attr.rules.to_expr(&ty);
+    let rules = argument.attr.rules.to_expr(&shape(argument, span));
     let rules = if said.is_empty() { rules } else { quote!(__toolgen::Rules { #(#said,)* ..#rules }) };
     let has_default = argument.attr.default.is_some();
     let aliases = aliases(argument);
-    // At the type for a mistake in the type, and at the attribute for a mistake in that.
-    let span = at(argument.attr.given.unwrap_or(span));
-    quote_spanned!(span=> __toolgen::field::<#ty>(#name, #aliases, #has_default, #rules))
+    let of = quote_spanned!(at(span)=> __toolgen::of::<#ty>());
+    quote!(__toolgen::field_of(#of, #name, #aliases, #has_default, #rules))
+}
+
+/// Returns the expression of the shape of an argument's type.
+fn shape(argument: &Argument, span: Span) -> TokenStream {
+    let ty = decoded(argument);
+    let of = quote_spanned!(at(span)=> __toolgen::of::<#ty>());
+    quote!(__toolgen::shape_of(#of))
+}
+
+/// Returns the constants that check what the attribute of an argument says, each reported at its place.
+pub(crate) fn checks(argument: &Argument, span: Span) -> Vec<TokenStream> {
+    let checks = argument.attr.checks(&shape(argument, span), &argument.ty);
+    checks.iter().map(|check| quote!(const _: () = #check;)).collect()
 }
 
 fn aliases(argument: &Argument) -> TokenStream {

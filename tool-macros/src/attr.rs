@@ -2,7 +2,7 @@
 //!
 //! Everything either matches the grammar or is reported; nothing is ignored.
 
-use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -11,6 +11,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Lit, LitBool, LitStr, Token};
 
 use crate::errors::Errors;
+use crate::habits;
 use crate::names::{list, nearest};
 
 /// One entry of an attribute.
@@ -35,6 +36,24 @@ impl Key {
     /// Returns the name as text.
     pub(crate) fn as_str(&self) -> String {
         self.name.unraw().to_string()
+    }
+
+    /// Returns the entry as it is written.
+    pub(crate) fn written(&self) -> String {
+        let name = self.as_str();
+        match &self.value {
+            Value::Bare => name,
+            Value::Is(expr) => format!("{name} = {}", shown(expr.to_token_stream())),
+            Value::List(tokens) => format!("{name}({})", shown(tokens.clone())),
+        }
+    }
+
+    /// Returns the place of the value, or of the name if there is none.
+    pub(crate) fn place(&self) -> Span {
+        match &self.value {
+            Value::Is(expr) => expr.span(),
+            Value::Bare | Value::List(_) => self.name.span(),
+        }
     }
 
     /// Returns the value, which must be a text.
@@ -127,24 +146,49 @@ pub(crate) fn ungroup(mut expr: &Expr) -> &Expr {
 
 /// Reads the entries of an attribute, each of which must be one of `known`. `what` names the attribute in messages.
 pub(crate) fn keys(tokens: TokenStream, what: &str, known: &[&str], errors: &mut Errors) -> Vec<Key> {
-    let mut found: Vec<Key> = Vec::new();
+    let entries = entries(tokens, errors);
+    only(entries, what, known, errors)
+}
+
+/// Like [`keys`], for the attributes of an argument, whose keys other libraries call otherwise.
+pub(crate) fn argument_keys(
+    tokens: TokenStream,
+    what: &str,
+    known: &[&str],
+    errors: &mut Errors,
+) -> Vec<Key> {
+    let mut entries = entries(tokens, errors);
+    habits::report(&mut entries, what, known, errors);
+    only(entries, what, known, errors)
+}
+
+/// Reads the entries of an attribute, whatever they are called.
+pub(crate) fn entries(tokens: TokenStream, errors: &mut Errors) -> Vec<Key> {
+    let mut found = Vec::new();
     for entry in split(tokens) {
         let span = entry.span();
         match parse_key.parse2(entry) {
-            Ok(key) => {
-                let name = key.as_str();
-                if !known.contains(&name.as_str()) {
-                    errors.at(&key.name, unknown(&name, what, known));
-                } else if found.iter().any(|other| other.as_str() == name) && name != "requires" {
-                    errors.at(&key.name, format!("`{name}` is said twice"));
-                } else {
-                    found.push(key);
-                }
-            }
+            Ok(key) => found.push(key),
             Err(error) => errors.push(syn::Error::new(
                 if error.span().source_text().is_some() { error.span() } else { span },
                 error,
             )),
+        }
+    }
+    found
+}
+
+/// Returns the entries that are known, each once; others are reported.
+fn only(entries: Vec<Key>, what: &str, known: &[&str], errors: &mut Errors) -> Vec<Key> {
+    let mut found: Vec<Key> = Vec::new();
+    for key in entries {
+        let name = key.as_str();
+        if !known.contains(&name.as_str()) {
+            errors.at(&key.name, unknown(&name, what, known));
+        } else if found.iter().any(|other| other.as_str() == name) && name != "requires" {
+            errors.at(&key.name, format!("`{name}` is said twice"));
+        } else {
+            found.push(key);
         }
     }
     found
@@ -213,7 +257,7 @@ pub(crate) fn take(attributes: &mut Vec<syn::Attribute>, name: &str, errors: &mu
             Some(taken) => {
                 taken.tokens.extend(TokenStream::from(TokenTree::Punct(proc_macro2::Punct::new(
                     ',',
-                    proc_macro2::Spacing::Alone,
+                    Spacing::Alone,
                 ))));
                 taken.tokens.extend(tokens);
             }
@@ -230,6 +274,41 @@ pub(crate) struct Taken {
     pub(crate) tokens: TokenStream,
     /// The place of the attribute's name.
     pub(crate) span: Span,
+}
+
+/// Returns tokens as people write them.
+pub(crate) fn shown(tokens: impl ToTokens) -> String {
+    let mut text = String::new();
+    let mut after_word = false;
+    for token in tokens.to_token_stream() {
+        let word = matches!(token, TokenTree::Ident(_) | TokenTree::Literal(_));
+        if word && after_word {
+            text.push(' ');
+        }
+        match &token {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::Brace => ("{ ", " }"),
+                    Delimiter::None => ("", ""),
+                };
+                text.extend([open, &shown(group.stream()), close]);
+            }
+            TokenTree::Punct(punct) => match punct.as_char() {
+                ',' | ';' => text.extend([punct.as_char(), ' ']),
+                '+' => text.push_str(" + "),
+                // Not that of `..=` or `=>`.
+                '=' if punct.spacing() == Spacing::Alone && !text.ends_with(['.', '=']) => {
+                    text.push_str(" = ");
+                }
+                other => text.push(other),
+            },
+            TokenTree::Ident(_) | TokenTree::Literal(_) => text.push_str(&token.to_string()),
+        }
+        after_word = word;
+    }
+    text.trim_end().to_owned()
 }
 
 /// Returns the tokens with every named lifetime replaced by `lifetime`.

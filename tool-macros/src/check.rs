@@ -84,10 +84,14 @@ impl Tool {
             );
         }
         for argument in self.arguments().filter(|argument| argument.description.is_none()) {
+            let service = match &argument.shared {
+                Some(ty) => format!("; if the program gives it, not the model, write `Service<{ty}>`"),
+                None => String::new(),
+            };
             errors.at(
                 &argument.ident,
                 format!(
-                    "the argument `{}` of the tool `{}` has no description: write a doc comment (`/// …`) before it or a section `# Arguments`, or turn this off by `#[tool(undocumented)]`",
+                    "the argument `{}` of the tool `{}` has no description: write a doc comment (`/// …`) before it or a section `# Arguments`, or turn this off by `#[tool(undocumented)]`{service}",
                     argument.name, self.name
                 ),
             );

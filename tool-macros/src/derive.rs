@@ -5,6 +5,7 @@ mod cases;
 mod decode;
 mod documented;
 mod serde_attr;
+mod unique;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -17,9 +18,10 @@ use crate::dialects;
 use crate::docs::{self, Description};
 use crate::errors::{Errors, at};
 use crate::foreign::Foreign;
+use crate::form;
 use crate::runtime_path;
 use cases::Case;
-use serde_attr::{ContainerAttr, FieldAttr, Tagging, VariantAttr};
+use serde_attr::{ContainerAttr, FieldAttr, VariantAttr};
 
 /// A struct or an enum.
 pub(crate) struct Input {
@@ -60,8 +62,12 @@ pub(crate) struct Field {
     pub(crate) member: syn::Member,
     /// Its name in JSON.
     pub(crate) name: String,
+    /// Other accepted names.
+    pub(crate) aliases: Vec<String>,
     /// The type that is decoded.
     pub(crate) ty: TokenStream,
+    /// The type as it is written, without what it is held by.
+    pub(crate) text: String,
     /// How its value is inside of what is decoded, if it is of another crate.
     pub(crate) foreign: Option<Foreign>,
     pub(crate) span: proc_macro2::Span,
@@ -143,9 +149,7 @@ fn read(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
                 errors.at(&input.ident, "an enum without variants has no value a model could send");
             }
             let variants = data.variants.iter().filter_map(|variant| self::variant(variant, &attr, errors));
-            let variants: Vec<Variant> = variants.collect();
-            check_variants(&variants, &attr, errors);
-            Shape::Enum(variants)
+            Shape::Enum(variants.collect())
         }
         Data::Union(data) => {
             errors.at(data.union_token, "a union has no form in JSON; use an enum");
@@ -155,6 +159,7 @@ fn read(input: &DeriveInput, errors: &mut Errors) -> Option<Input> {
     let generic = !input.generics.params.is_empty();
     let description = docs::read(&input.attrs).description;
     let read = Input { ident: input.ident.clone(), attr, description, data, generic };
+    unique::check(&read, errors);
     if documented::is_wanted(&input.attrs, errors) {
         documented::check(&read, errors);
     }
@@ -168,27 +173,27 @@ fn variant(variant: &syn::Variant, container: &ContainerAttr, errors: &mut Error
     }
     let ident = variant.ident.unraw().to_string();
     let case = rename_all.or(container.rename_all_fields);
+    let name = rename.unwrap_or_else(|| {
+        container.rename_all.map_or_else(|| ident.clone(), |case| case.of_variant(&ident))
+    });
     Some(Variant {
         ident: variant.ident.clone(),
-        name: rename
-            .unwrap_or_else(|| container.rename_all.map_or(ident.clone(), |case| case.of_variant(&ident))),
-        aliases,
+        aliases: others(aliases, &name),
+        name,
         description: docs::read(&variant.attrs).description,
         payload: payload(&variant.fields, &ident, case, false, errors),
     })
 }
 
-/// Reports variants of the same name, which cannot be told apart, and kinds of variants that cannot carry a tag.
-fn check_variants(variants: &[Variant], attr: &ContainerAttr, errors: &mut Errors) {
-    for (index, variant) in variants.iter().enumerate() {
-        let same = |other: &&Variant| other.name == variant.name;
-        if !matches!(attr.tagging, Tagging::Untagged) && variants.iter().take(index).find(same).is_some() {
-            errors.at(&variant.ident, format!("two variants are called `{}` in JSON", variant.name));
-        }
-        if matches!((&attr.tagging, &variant.payload), (Tagging::Internal(_), Payload::Tuple(_))) {
-            errors.at(&variant.ident, "a variant with several unnamed fields has no place for a tag inside it; name its fields, or add `content = \"…\"`");
-        }
-    }
+/// Returns the aliases that are other names than the first, each once.
+fn others(mut aliases: Vec<String>, name: &str) -> Vec<String> {
+    let mut seen = vec![name.to_owned()];
+    aliases.retain(|alias| {
+        let new = !seen.contains(alias);
+        seen.push(alias.clone());
+        new
+    });
+    aliases
 }
 
 /// Reads the fields of a struct, or of the variant of this name.
@@ -209,6 +214,9 @@ fn payload(
         let plain = case.map_or_else(|| ident.clone(), |case| case.of_field(&ident));
         let name =
             arg.rename.as_ref().map(syn::LitStr::value).or_else(|| serde.rename.clone()).unwrap_or(plain);
+        let mut aliases = std::mem::take(&mut serde.aliases);
+        aliases.extend(arg.aliases.iter().map(syn::LitStr::value));
+        let aliases = others(aliases, &name);
         let member = match &field.ident {
             Some(ident) => syn::Member::Named(ident.clone()),
             None => syn::Member::Unnamed(index.into()),
@@ -225,11 +233,12 @@ fn payload(
         };
         let span = syn::spanned::Spanned::span(&field.ty);
         let ty = field.ty.to_token_stream();
+        let text = attr::shown(form::pointee(&field.ty));
         // What is skipped is not decoded.
         let foreign = (arg.schemars && !serde.skip)
             .then(|| Foreign::new(format_ident!("__Foreign_{variant}_{index}"), &ty));
         let ty = foreign.as_ref().map_or(ty, Foreign::decoded);
-        read.push(Field { member, name, ty, foreign, span, serde, arg, description });
+        read.push(Field { member, name, aliases, ty, text, foreign, span, serde, arg, description });
     }
     match fields {
         Fields::Named(_) => Payload::Named(read),
@@ -250,6 +259,14 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
     let path = quote!(::core::concat!(::core::module_path!(), "::", #name));
     let inline = body::is_inline(input);
     let whole = body::whole(input);
+    let checks = input.fields().flat_map(body::checks);
+    // The parameters of a type are known to its own constants alone.
+    let (whole, checks) = if input.generic {
+        (quote!({ #(#checks;)* #whole }), TokenStream::new())
+    } else {
+        let this = ident.to_token_stream();
+        (whole, attr::with_self(quote!(#(const _: () = #checks;)*), &this))
+    };
     let (shape, rest) = if input.generic || inline {
         let body = body::inherits_body(input).map(|ty| {
             quote!(const BODY: __toolgen::Option<&'static __toolgen::Shape> = <#ty as __toolgen::ToolInput>::BODY;)
@@ -293,6 +310,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
             use #runtime::__private::input as __toolgen;
 
             #tracked
+            #checks
             #(#fits)*
             #(#foreign)*
 

@@ -1,11 +1,11 @@
 //! Reads the effects of a tool from its attribute.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::LitStr;
 
 use crate::attr::{Key, Value};
-use crate::errors::Errors;
+use crate::errors::{Errors, at};
 
 /// The stated effects; what is not stated counts as the worst.
 #[derive(Default)]
@@ -19,20 +19,52 @@ pub(crate) struct Effects {
     files: Option<TokenStream>,
     /// The hosts, and whether there are none.
     network: Option<(TokenStream, bool)>,
+    /// The texts that must be hosts.
+    hosts: Vec<LitStr>,
+    /// The keys that state an effect, which a tool without effects cannot have.
+    stated: Vec<Ident>,
 }
 
 /// Takes one of `read_only`, `destructive`, `idempotent`, `open_world`, `pure`, `files`, `network` and `spawns`.
 pub(crate) fn take(effects: &mut Effects, key: Key, errors: &mut Errors) {
     let ident = key.name.clone();
-    match key.as_str().as_str() {
-        "pure" => effects.pure = key.flag(errors).filter(|on| *on).map(|_| ident),
-        "read_only" => effects.read_only = key.flag(errors).map(|on| (on, ident)),
-        "destructive" => effects.destructive = key.flag(errors).map(|on| (on, ident)),
-        "idempotent" => effects.idempotent = key.flag(errors),
-        "open_world" => effects.open_world = key.flag(errors),
-        "spawns" => effects.spawns = key.flag(errors),
-        "files" => effects.files = key.text(errors).and_then(|text| files(&text, errors)),
-        _ => effects.network = network(key, errors),
+    let has_effect = match ident.to_string().as_str() {
+        "pure" => {
+            effects.pure = key.flag(errors).filter(|on| *on).map(|_| ident);
+            return;
+        }
+        "read_only" => {
+            effects.read_only = key.flag(errors).map(|on| (on, ident));
+            return;
+        }
+        "idempotent" => {
+            effects.idempotent = key.flag(errors);
+            return;
+        }
+        "destructive" => {
+            effects.destructive = key.flag(errors).map(|on| (on, ident.clone()));
+            matches!(effects.destructive, Some((true, _)))
+        }
+        "open_world" => {
+            effects.open_world = key.flag(errors);
+            effects.open_world == Some(true)
+        }
+        "spawns" => {
+            effects.spawns = key.flag(errors);
+            effects.spawns == Some(true)
+        }
+        "files" => {
+            let text = key.text(errors);
+            effects.files = text.as_ref().and_then(|text| files(text, errors));
+            text.is_some_and(|text| text.value() != "none")
+        }
+        _ => {
+            effects.network = network(key, &mut effects.hosts, errors);
+            matches!(effects.network, Some((_, false)))
+        }
+    };
+    if has_effect {
+        effects.stated.push(ident);
     }
 }
 
@@ -48,7 +80,7 @@ fn files(text: &LitStr, errors: &mut Errors) -> Option<TokenStream> {
     }
 }
 
-fn network(key: Key, errors: &mut Errors) -> Option<(TokenStream, bool)> {
+fn network(key: Key, named: &mut Vec<LitStr>, errors: &mut Errors) -> Option<(TokenStream, bool)> {
     if matches!(key.value, Value::Bare) {
         return key
             .refuse(errors, "names hosts: `network(\"api.example.com\")`, or is `\"none\"` or `\"any\"`");
@@ -58,6 +90,7 @@ fn network(key: Key, errors: &mut Errors) -> Option<(TokenStream, bool)> {
         [only] if only.value() == "none" => (quote!(__toolgen::Network::None), true),
         [only] if only.value() == "any" => (quote!(__toolgen::Network::Any), false),
         hosts => {
+            named.extend_from_slice(hosts);
             let hosts = quote!(__toolgen::S(const { &[#(__toolgen::S(#hosts)),*] }));
             (quote!(__toolgen::Network::Hosts(#hosts)), false)
         }
@@ -65,10 +98,22 @@ fn network(key: Key, errors: &mut Errors) -> Option<(TokenStream, bool)> {
 }
 
 impl Effects {
+    /// Returns the constants that refuse what is no host, reported at its text.
+    pub(crate) fn host_checks(&self) -> TokenStream {
+        let check = |host: &LitStr| quote_spanned!(at(host.span())=> const _: () = __toolgen::host(#host););
+        self.hosts.iter().map(check).collect()
+    }
+
     /// Returns the literal, if anything is stated.
     pub(crate) fn to_expr(&self, errors: &mut Errors) -> Option<TokenStream> {
         if let (Some((true, _)), Some((true, ident))) = (&self.read_only, &self.destructive) {
             errors.at(ident, "a tool that is `read_only` cannot be `destructive`: it changes nothing");
+        }
+        for ident in self.stated.iter().filter(|_| self.pure.is_some()) {
+            errors.at(
+                ident,
+                format!("a tool that is `pure` cannot state `{ident}`: it has no effects; leave one of the two out"),
+            );
         }
         let mut fields = Vec::new();
         if let Some((on, _)) = &self.read_only {

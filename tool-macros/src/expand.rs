@@ -206,13 +206,14 @@ impl Tool {
         quote!(__toolgen::ToolSpec { #(#fields,)* ..__toolgen::ToolSpec::EMPTY })
     }
 
-    /// Returns the constants that check each argument against the dialects it must fit.
+    /// Returns the constants that check what is said of each argument, and each against the dialects it must fit.
     pub(crate) fn fits(&self, errors: &mut Errors) -> TokenStream {
         let constants = dialects::constants(&self.attr.dialects, errors);
         let checks = self.params.iter().filter_map(|param| {
             let Source::Model(argument) = &param.source else { return None };
             // Reported at the argument, whatever its type is.
-            let checks = dialects::checks(&constants, &self.name, argument, param.span, self.attr.exact);
+            let mut checks = argument::checks(argument, param.span);
+            checks.extend(dialects::checks(&constants, &self.name, argument, param.span, self.attr.exact));
             let cfg = &param.cfg;
             let checks = checks.iter().map(|check| quote!(#(#cfg)* #check));
             Some(quote!(#(#checks)*))
@@ -221,7 +222,8 @@ impl Tool {
         let rules = rules.map(|span| dialects::rule_checks(&constants, &self.name, span));
         let tracked = dialects::tracked();
         let foreign = self.arguments().map(argument::foreign);
-        quote!(#tracked #(#foreign)* #(#checks)* #(#rules)*)
+        let hosts = self.attr.effects.host_checks();
+        quote!(#tracked #hosts #(#foreign)* #(#checks)* #(#rules)*)
     }
 
     fn input(&self) -> TokenStream {
@@ -246,7 +248,7 @@ impl Tool {
     fn known_output(&self) -> Option<TokenStream> {
         let output = self.output.as_ref()?;
         let tokens = form::fixed(output);
-        (!has_impl(&tokens)).then_some(tokens)
+        (!form::has_word(&tokens, "impl")).then_some(tokens)
     }
 
     /// Returns the expression of the `Function`. `call` names what is called; a method is called on `receiver`.
@@ -313,7 +315,7 @@ impl Tool {
     /// Returns the statements that convert the returned value to the outcome.
     fn convert(&self, out: &Ident) -> TokenStream {
         let span = self.output.as_ref().map_or_else(|| self.ident.span(), Spanned::span);
-        let site = Span::mixed_site();
+        let site = Span::mixed_site().located_at(span);
         let (how, value, error) =
             (Ident::new("how", site), Ident::new("value", site), Ident::new("error", site));
         quote_spanned! { at(span)=>
@@ -330,15 +332,6 @@ impl Tool {
             }
         }
     }
-}
-
-/// Whether `impl Trait` occurs anywhere in a type.
-fn has_impl(tokens: &TokenStream) -> bool {
-    tokens.clone().into_iter().any(|token| match token {
-        proc_macro2::TokenTree::Ident(ident) => ident == "impl",
-        proc_macro2::TokenTree::Group(group) => has_impl(&group.stream()),
-        _ => false,
-    })
 }
 
 fn expand(tool: &Tool, function: &ItemFn, runtime: &TokenStream, errors: &mut Errors) -> TokenStream {

@@ -3,9 +3,9 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericArgument, PathArguments, Type};
+use syn::{GenericArgument, PathArguments, Type, TypeReference};
 
-use crate::attr::with_lifetimes;
+use crate::attr::{shown, with_lifetimes};
 use crate::errors::at;
 
 /// The type of a parameter.
@@ -22,11 +22,22 @@ pub(crate) enum Form {
 pub(crate) fn form(ty: &Type) -> Result<Form, syn::Error> {
     let refuse =
         |tokens: &dyn ToTokens, why: &str| Err(syn::Error::new_spanned(tokens.to_token_stream(), why));
+    let pointee = pointee(ty);
+    if has_word(&pointee.to_token_stream(), "dyn") {
+        let given = shown(pointee);
+        return refuse(
+            ty,
+            &format!(
+                "no model can send a trait object, which has no schema; if the program gives it, write `Service<{given}>`"
+            ),
+        );
+    }
     match bare(ty) {
         Type::Reference(reference) if reference.mutability.is_some() => refuse(
             ty,
             "a tool gets its arguments from a model, so they cannot be `&mut`; take the value itself",
         ),
+        Type::Reference(reference) if is_static(reference) => refuse(ty, &lent(reference, "&", "")),
         Type::Reference(reference) => Ok(Form::Ref(fixed(&*reference.elem))),
         Type::ImplTrait(_) => {
             refuse(ty, "an argument of a tool needs one type, which says its schema; `impl Trait` is none")
@@ -34,12 +45,63 @@ pub(crate) fn form(ty: &Type) -> Result<Form, syn::Error> {
         Type::Ptr(_) => refuse(ty, "a pointer cannot come from a model; take the value itself"),
         Type::Infer(_) => refuse(ty, "an argument of a tool needs a type"),
         other => match option_of(other).map(bare) {
+            Some(Type::Reference(reference)) if is_static(reference) => {
+                refuse(ty, &lent(reference, "Option<&", ">"))
+            }
             Some(Type::Reference(reference)) if reference.mutability.is_none() => {
                 Ok(Form::OptionRef(fixed(&*reference.elem)))
             }
             _ => Ok(Form::Owned(fixed(other))),
         },
     }
+}
+
+/// Whether a reference asks for what lives as long as the program.
+fn is_static(reference: &TypeReference) -> bool {
+    reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static")
+}
+
+/// Says what to write instead of a reference to what lives as long as the program.
+fn lent(reference: &TypeReference, before: &str, after: &str) -> String {
+    let borrowed = shown(&reference.elem);
+    let owned = match bare(&reference.elem) {
+        Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
+        Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Path") => {
+            "PathBuf".to_owned()
+        }
+        Type::Slice(slice) => format!("Vec<{}>", shown(&slice.elem)),
+        _ => borrowed.clone(),
+    };
+    let owned = if after.is_empty() { owned } else { format!("Option<{owned}>") };
+    format!(
+        "an argument lives as long as the call, not as long as the program: write `{before}{borrowed}{after}` or `{owned}`"
+    )
+}
+
+/// Returns the type behind references, options and pointers that many may hold.
+pub(crate) fn pointee(ty: &Type) -> &Type {
+    let ty = bare(ty);
+    if let Type::Reference(reference) = ty {
+        return pointee(&reference.elem);
+    }
+    ["Option", "Arc", "Rc", "Box"].iter().find_map(|name| inside(ty, name)).map_or(ty, pointee)
+}
+
+/// Returns what a type shares that programs use for their own objects.
+pub(crate) fn shared(ty: &Type) -> Option<&Type> {
+    let ty = bare(ty);
+    let shared = inside(option_of(ty).map_or(ty, bare), "Arc")?;
+    // `Arc<str>` and `Arc<[T]>` are texts and lists.
+    matches!(bare(shared), Type::Path(path) if !path.path.is_ident("str")).then_some(shared)
+}
+
+/// Whether a word such as `dyn` or `impl` occurs anywhere in a type.
+pub(crate) fn has_word(tokens: &TokenStream, word: &str) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        proc_macro2::TokenTree::Ident(ident) => ident == word,
+        proc_macro2::TokenTree::Group(group) => has_word(&group.stream(), word),
+        _ => false,
+    })
 }
 
 /// Returns the type without parentheses, visible or not.
@@ -60,8 +122,13 @@ pub(crate) fn fixed(ty: impl ToTokens) -> TokenStream {
 
 /// Returns the `T` of `Option<T>`.
 fn option_of(ty: &Type) -> Option<&Type> {
+    inside(ty, "Option")
+}
+
+/// Returns the `T` of `NAME<T>`.
+fn inside<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|segment| segment.ident == "Option")?;
+    let last = path.path.segments.last().filter(|segment| segment.ident == name)?;
     match &last.arguments {
         PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
             GenericArgument::Type(ty) => Some(ty),

@@ -11,9 +11,10 @@
 //!
 //! 1. Attributes, comments, signatures, and names within a tool: what the macros read. All tools of a crate are read.
 //! 2. Names of the program: types, functions in [`toolset!`].
-//! 3. Types: what can be an argument, a default, a result, an injected value, an entry of a list.
-//! 4. Values: rules that do not fit their type, patterns, two tools of one name in a list, circles of requirements, arguments
-//!    that a provider would refuse.
+//! 3. Types: what can be an argument, a default, a result, an injected value, an entry of a list; and rules, defaults and
+//!    examples that do not fit theirs.
+//! 4. Values: two tools of one name in a list, circles of requirements, fields of flattened types, arguments that a provider
+//!    would refuse.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -29,6 +30,7 @@ mod errors;
 mod expand;
 mod foreign;
 mod form;
+mod habits;
 mod json;
 mod methods;
 mod names;

@@ -37,6 +37,10 @@ pub(crate) struct Argument {
     pub(crate) ident: Ident,
     /// Its type.
     pub(crate) form: Form,
+    /// Its type as it is written, without what it is held by.
+    pub(crate) ty: String,
+    /// What is shared, if its type is made for that.
+    pub(crate) shared: Option<String>,
     /// Its description.
     pub(crate) description: Option<Description>,
     /// Its attribute.
@@ -88,7 +92,9 @@ fn argument(input: &PatType, attr: ArgAttr, documented: docs::Docs, errors: &mut
         Some(expr) => Some(Description::Expr(quote::quote!(#expr))),
         None => documented.description,
     };
-    Some(Argument { name, ident, form, description, attr })
+    let shared = form::shared(&input.ty).map(attr::shown);
+    let ty = attr::shown(form::pointee(&input.ty));
+    Some(Argument { name, ident, form, ty, shared, description, attr })
 }
 
 /// Reports attributes of a parameter that neither the macro nor rustc accepts there, and removes them, so that rustc

@@ -1,6 +1,6 @@
 //! The rules that an attribute sets for an argument.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Lit, LitStr, RangeLimits, UnOp};
@@ -45,8 +45,8 @@ const RULES: &[(&str, Read)] = &[
     }),
     ("one_of", |rules, key, errors| {
         let values = literals(key, errors);
-        let span = rules.span.unwrap_or_else(proc_macro2::Span::call_site);
-        rules.set(quote_spanned!(at(span)=> one_of: const { &[#(#values.literal()),*] }));
+        let values = values.iter().map(|value| &value.lit);
+        rules.set(quote!(one_of: const { &[#(#values.literal()),*] }));
     }),
     ("example", Rules::examples),
     ("examples", Rules::examples),
@@ -62,19 +62,56 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
 #[derive(Default)]
 pub(crate) struct Rules {
     fields: Vec<TokenStream>,
-    /// The rules of the values of a list.
-    items: Option<Box<Rules>>,
-    /// The place of the rules.
-    span: Option<proc_macro2::Span>,
+    /// The rules of the values of a list, and their place.
+    items: Option<(Box<Rules>, Span)>,
+    /// The rules as they are written.
+    keys: Vec<Written>,
+    examples: Vec<Literal>,
+}
+
+/// A rule as it is written, with its fields of the `Rules` literal.
+struct Written {
+    name: Ident,
+    text: String,
+    place: Span,
+    fields: Vec<TokenStream>,
+}
+
+/// A literal, with its `Lit`.
+struct Literal {
+    expr: Expr,
+    lit: TokenStream,
 }
 
 impl Rules {
     /// Reads a rule by one of the [`keys`].
     pub(crate) fn take(&mut self, key: Key, errors: &mut Errors) {
-        self.span.get_or_insert(key.name.span());
         let name = key.as_str();
+        let (ident, text, place, known) = (key.name.clone(), key.written(), key.place(), self.fields.len());
         if let Some((_, read)) = RULES.iter().find(|(known, _)| *known == name) {
             read(self, key, errors);
+        }
+        let fields = self.fields.get(known..).unwrap_or_default().to_vec();
+        self.keys.push(Written { name: ident, text, place, fields });
+    }
+
+    /// Checks the rules against each other.
+    pub(crate) fn check(&self, errors: &mut Errors) {
+        let find = |name: &str| self.keys.iter().map(|key| &key.name).find(|key| *key == name);
+        if let (Some(message), None) = (find("deny_message"), find("deny_pattern")) {
+            errors.at(message, "`deny_message` says what `deny_pattern` refuses, and there is none");
+        }
+        let sets = |name: &str, field: &str| {
+            let fields = self.keys.iter().filter(|key| key.name == name).flat_map(|key| &key.fields);
+            fields.into_iter().any(|tokens| tokens.to_string().starts_with(field))
+        };
+        if let (Some(non_empty), true) =
+            (find("non_empty"), sets("non_empty", "min_len") && sets("len", "min_len"))
+        {
+            errors.at(non_empty, "`non_empty` beside a `len` that says the least: leave one of the two out");
+        }
+        if let (Some(deny), Some(_)) = (find("deny_pattern"), find("one_of")) {
+            errors.at(deny, "`deny_pattern` beside `one_of` refuses nothing: leave the value out");
         }
     }
 
@@ -131,45 +168,101 @@ impl Rules {
 
     fn examples(&mut self, key: Key, errors: &mut Errors) {
         let values = literals(key, errors);
-        self.set(quote!(examples: const { &[#(#values.literal()),*] }));
+        self.examples.extend(values);
     }
 
     fn items(&mut self, key: Key, errors: &mut Errors) {
+        let place = key.place();
         let Value::List(tokens) = key.value else {
             key.refuse::<()>(errors, "needs rules: `items(non_empty, len = ..=20)`");
             return;
         };
         let mut rules = Rules::default();
         let known: Vec<&str> = keys().collect();
-        for key in attr::keys(tokens, "`items`", &known, errors) {
+        for key in attr::argument_keys(tokens, "`items`", &known, errors) {
             rules.take(key, errors);
         }
-        self.items = Some(Box::new(rules));
+        rules.check(errors);
+        self.items = Some((Box::new(rules), place));
     }
 
     /// Whether there are no rules.
     pub(crate) fn is_empty(&self) -> bool {
-        self.fields.is_empty() && self.items.is_none()
+        self.fields.is_empty() && self.examples.is_empty() && self.items.is_none()
     }
 
-    /// Returns the literal, for an argument of the type `ty`.
-    pub(crate) fn to_expr(&self, ty: &TokenStream) -> TokenStream {
-        let shape = quote!(<#ty as __toolgen::ToolInput>::SHAPE);
-        self.literal(&quote!(const { &#shape }))
-    }
-
-    fn literal(&self, shape: &TokenStream) -> TokenStream {
+    /// Returns the literal. `shape` is the expression of the shape that the rules are for.
+    pub(crate) fn to_expr(&self, shape: &TokenStream) -> TokenStream {
         if self.is_empty() {
             return quote!(__toolgen::Rules::NONE);
         }
         let fields = &self.fields;
-        let items = self.items.as_ref().map(|items| {
-            let span = items.span.unwrap_or_else(proc_macro2::Span::call_site);
-            let of = quote_spanned!(at(span)=> __toolgen::items_of(#shape));
-            let rules = items.literal(&of);
-            quote_spanned!(at(span)=> items: __toolgen::Some(const { &__toolgen::refine(#of, #rules) }),)
+        let examples = (!self.examples.is_empty()).then(|| {
+            let lits = self.examples.iter().map(|example| &example.lit);
+            quote!(examples: const { &[#(#lits.literal()),*] },)
         });
-        quote!(__toolgen::Rules { #(#fields,)* #items ..__toolgen::Rules::NONE })
+        let items = self.items.iter().map(|(items, _)| {
+            let of = quote!(__toolgen::items_of(#shape));
+            let rules = items.to_expr(&of);
+            quote!(items: __toolgen::Some(const { &__toolgen::refine(#of, #rules) }),)
+        });
+        quote!(__toolgen::Rules { #(#fields,)* #examples #(#items)* ..__toolgen::Rules::NONE })
+    }
+
+    /// Returns the expressions that check in constants, each reported at its place, whether the rules fit the type, and
+    /// the default and the examples both. `ty` is the type as it is written, or nothing.
+    pub(crate) fn checks(&self, shape: &TokenStream, ty: &str, default: Option<&Expr>) -> Vec<TokenStream> {
+        let mut checks = Vec::new();
+        for Written { text, place, fields, .. } in &self.keys {
+            if !fields.is_empty() {
+                let rules = quote!(__toolgen::Rules { #(#fields,)* ..__toolgen::Rules::NONE });
+                checks
+                    .push(quote_spanned!(at(*place)=> __toolgen::checks::rule(#shape, &#rules, #text, #ty)));
+            }
+        }
+        let default = default.and_then(|expr| Some(("default", expr, literal(expr)?)));
+        let examples = self.examples.iter().map(|example| ("example", &example.expr, example.lit.clone()));
+        for (what, expr, lit) in default.into_iter().chain(examples) {
+            checks.push(self.value_check(shape, ty, what, expr, &lit));
+        }
+        if let Some((items, place)) = &self.items {
+            checks.push(quote_spanned!(at(*place)=> __toolgen::checks::items(#shape)));
+            checks.extend(items.checks(&quote!(__toolgen::items_of(#shape)), "", None));
+        }
+        checks
+    }
+
+    /// Returns the expression that checks a default or an example.
+    fn value_check(
+        &self,
+        shape: &TokenStream,
+        ty: &str,
+        what: &str,
+        expr: &Expr,
+        lit: &TokenStream,
+    ) -> TokenStream {
+        let named = |names: &[&str]| {
+            let keys = self.keys.iter().filter(|key| names.iter().any(|name| key.name == name));
+            keys.map(|key| key.text.as_str()).collect::<Vec<_>>().join("`, `")
+        };
+        let (range, len, one_of) = (named(&["range"]), named(&["non_empty", "len"]), named(&["one_of"]));
+        let of_value = ["range", "non_empty", "len", "one_of"];
+        let keys = self.keys.iter().filter(|key| of_value.iter().any(|name| key.name == name));
+        let fields = keys.flat_map(|key| &key.fields);
+        let value = attr::shown(expr);
+        quote_spanned!(at(expr.span())=> __toolgen::checks::value(
+            #shape,
+            &__toolgen::Rules { #(#fields,)* ..__toolgen::Rules::NONE },
+            #lit,
+            &__toolgen::checks::Written {
+                what: #what,
+                value: #value,
+                ty: #ty,
+                range: #range,
+                len: #len,
+                one_of: #one_of,
+            },
+        ))
     }
 }
 
@@ -203,19 +296,19 @@ fn is_float(expr: &Expr) -> bool {
     }
 }
 
-fn literals(key: Key, errors: &mut Errors) -> Vec<TokenStream> {
+fn literals(key: Key, errors: &mut Errors) -> Vec<Literal> {
     let name = key.name.clone();
     let values = key.values(errors);
     if values.is_empty() {
         errors.at(&name, format!("`{name}` needs at least one value"));
     }
-    let literals = values.iter().filter_map(|value| {
-        let found = literal(value);
+    let literals = values.into_iter().filter_map(|expr| {
+        let found = literal(&expr);
         if found.is_none() {
             errors
-                .at(value, format!("`{name}` takes literals: texts in quotes, numbers, `true` and `false`"));
+                .at(&expr, format!("`{name}` takes literals: texts in quotes, numbers, `true` and `false`"));
         }
-        found
+        found.map(|lit| Literal { expr, lit })
     });
     literals.collect()
 }
@@ -255,7 +348,36 @@ pub(crate) fn literal(expr: &Expr) -> Option<TokenStream> {
     })
 }
 
+/// Returns the expression of a default. Literals are converted, so that a text in quotes fits every type of text, and
+/// what fits none is told with the type of the argument.
+pub(crate) fn converted(expr: &Expr) -> TokenStream {
+    let place = at(expr.span());
+    match ungroup(expr) {
+        Expr::Lit(ExprLit { lit, .. }) => match lit {
+            Lit::Str(_) => quote!(__toolgen::DefaultOf::default_of(#expr)),
+            Lit::Int(number) => quote_spanned!(place=> __toolgen::of_integer(#number as __toolgen::i128)),
+            Lit::Float(number) => quote_spanned!(place=> __toolgen::of_decimal(#number as __toolgen::f64)),
+            Lit::Bool(value) => quote_spanned!(place=> __toolgen::of_bool(#value)),
+            _ => expr.to_token_stream(),
+        },
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => match ungroup(&unary.expr) {
+            Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => {
+                quote_spanned!(place=> __toolgen::of_integer(-(#number as __toolgen::i128)))
+            }
+            Expr::Lit(ExprLit { lit: Lit::Float(number), .. }) => {
+                quote_spanned!(place=> __toolgen::of_decimal(-(#number as __toolgen::f64)))
+            }
+            _ => expr.to_token_stream(),
+        },
+        Expr::Array(array) => {
+            let items = array.elems.iter().map(converted);
+            quote_spanned!(place=> __toolgen::of_list([#(#items),*]))
+        }
+        _ => expr.to_token_stream(),
+    }
+}
+
 /// Whether an expression is a text literal.
-pub(crate) fn is_text(expr: &Expr) -> bool {
+fn is_text(expr: &Expr) -> bool {
     matches!(ungroup(expr), Expr::Lit(ExprLit { lit: Lit::Str(_), .. }))
 }

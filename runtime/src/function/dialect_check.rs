@@ -195,7 +195,8 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::function::input::{Defs, Rules, arguments, field};
+    use crate::function::input::derive::{field_of, of as member};
+    use crate::function::input::{Defs, Rules, arguments};
     use crate::schema::shape::render::render_input;
 
     /// Checks that compile-time refusals equal those of rendering.
@@ -212,7 +213,7 @@ mod tests {
 
     macro_rules! agree {
         ($($type:ty),* $(,)?) => {$(
-            agrees::<$type>(const { &[field::<$type>("value", &[], false, Rules::NONE)] });
+            agrees::<$type>(const { &[field_of(member::<$type>(), "value", &[], false, Rules::NONE)] });
         )*};
     }
 

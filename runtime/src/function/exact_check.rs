@@ -161,7 +161,8 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::function::input::{Rules, arguments, field};
+    use crate::function::input::derive::{field_of, of};
+    use crate::function::input::{Rules, arguments};
     use crate::spec::ToolSpec;
 
     fn agrees<T: ToolInput>(fields: &'static [Field]) {
@@ -175,7 +176,7 @@ mod tests {
 
     macro_rules! agree {
         ($($name:literal $type:ty: $rules:expr;)*) => {$(
-            agrees::<$type>(const { &[field::<$type>($name, &[], false, $rules)] });
+            agrees::<$type>(const { &[field_of(of::<$type>(), $name, &[], false, $rules)] });
         )*};
     }
 

@@ -49,8 +49,11 @@
 #[cfg(feature = "schemars")]
 #[doc(hidden)]
 pub mod bridge;
+#[doc(hidden)]
+pub mod checks;
 mod containers;
 mod copy;
+mod default_of;
 mod defs;
 #[doc(hidden)]
 pub mod derive;
@@ -59,20 +62,23 @@ mod formats;
 mod named_shapes;
 mod rules;
 mod scalars;
-mod suits;
 
 use serde_json::Value;
 
 pub use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::schema::shape::{Kind, Shape};
 
+#[doc(hidden)]
+pub use default_of::{
+    DefaultOf, OfBool, OfDecimal, OfInteger, OfList, of_bool, of_decimal, of_integer, of_list,
+};
 pub use defs::Defs;
 #[doc(hidden)]
 pub use defs::{DefaultKept, DefaultTold, Defaults};
 #[cfg(feature = "runtime")]
 pub(crate) use named_shapes::with_named_shapes;
 #[doc(hidden)]
-pub use rules::{Lit, Rules, arguments, field, items_of, object, refine, relation};
+pub use rules::{Lit, Rules, arguments, items_of, object, refine, relation};
 #[doc(hidden)]
 pub use toolgen_core::internal::BorrowedValue;
 
@@ -101,9 +107,10 @@ pub use toolgen_core::internal::BorrowedValue;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a tool",
     label = "its schema is not known",
-    note = "derive `ToolInput` for it if it is yours",
+    note = "derive `ToolInput` for it if it is yours; options, lists, tuples and maps are arguments if what they hold is one",
+    note = "the keys of a map are `String`, as those of an object in JSON",
     note = "for a type of another crate that implements `schemars::JsonSchema` and `serde::Deserialize`, write `#[arg(schemars)]` and turn on the feature `schemars`",
-    note = "a parameter that the program gives, not the model, such as a database, is marked `#[inject]`: `#[inject] db: Service<Db>`"
+    note = "a parameter that the program gives, not the model, such as a database, is a service: `db: Service<Db>`"
 )]
 pub trait ToolInput: Sized {
     /// The shape of the values that the type is decoded from.
@@ -157,33 +164,13 @@ impl<T: ToolInput> Of<T> {
     pub(crate) const SHAPE: &'static Shape = &T::SHAPE;
 }
 
-/// A text in quotes that is the default of an argument.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no default of an argument of the type `{T}`",
-    label = "this is no `{T}`",
-    note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, or an expression"
-)]
-pub trait DefaultOf<T> {
-    /// Returns the value.
-    fn default_of(self) -> T;
-}
-
-// Otherwise the compiler would name a conversion that nobody wrote.
-#[diagnostic::do_not_recommend]
-impl<T, U: Into<T>> DefaultOf<T> for U {
-    fn default_of(self) -> T {
-        self.into()
-    }
-}
-
 /// A type that a function may borrow from an argument: `&str`, `&[T]`, `&Path` and `&T`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`&{Self}` cannot be an argument of a tool",
     label = "there is no value to borrow it from",
     note = "`&str`, `&[T]`, `&Path` and `&T` of an argument type `T` can be; derive `ToolInput` for `T` if it is yours",
-    note = "a parameter that the program gives, not the model, such as a database, is marked `#[inject]`: `#[inject] db: Service<Db>`"
+    note = "a parameter that the program gives, not the model, such as a database, is a service: `db: Service<Db>`"
 )]
 pub trait Lent {
     /// The type that is decoded.

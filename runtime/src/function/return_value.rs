@@ -211,9 +211,22 @@ impl Said {
     }
 }
 
+/// An error that can be shown to operators.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a tool",
+    label = "nobody could read this error",
+    note = "implement `Display` for `{Self}`, which the model reads, or derive an error by `thiserror`",
+    note = "with `#[derive(Debug)]` alone, the model reads that the tool failed, and operators read the value"
+)]
+pub trait HiddenError: Debug {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Debug> HiddenError for E {}
+
 impl Hidden {
     /// Shows the model only that the tool failed; operators see the value.
-    pub fn convert<E: Debug>(&self, error: E) -> ToolError {
+    pub fn convert<E: HiddenError>(&self, error: E) -> ToolError {
         ToolError::failed("the tool failed").with_operator_detail(format!("{error:?}"))
     }
 }

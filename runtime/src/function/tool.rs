@@ -73,7 +73,8 @@
 //! types. `#[arg(…)]` adds rules, which are advertised in the schema, enforced when a call is decoded, and described in
 //! words where a provider's schemas cannot express them:
 //!
-//! * `default = value` or `default`; `rename = "name"`, `alias("name", …)`; `description = EXPR`;
+//! * `default = value` or `default`, where the value is a literal, a list of literals (`["a", "b"]`) or an expression;
+//!   `rename = "name"`, `alias("name", …)`; `description = EXPR`;
 //! * `range = 1..=100`; `len = 1..=80`, `non_empty`; `pattern = "…"`; `one_of("a", "b")`;
 //! * `deny_pattern = "rm +-rf"` refuses text that matches anywhere, with the message `deny_message = "…"`. It guards
 //!   against accidents, not against hostile input. Text too long to check is refused: more than 16 KiB, less where the
@@ -89,7 +90,8 @@
 //!
 //! Parameters of the types `&ToolContext`, [`CancellationToken`](crate::CancellationToken),
 //! [`Progress`](crate::Progress) and [`Service<T>`](crate::Service), in any order and number, do not appear in the
-//! schema; nor does a parameter marked `#[inject]` whose type implements [`Inject`](crate::function::inject::Inject).
+//! schema; nor does a parameter marked `#[inject]` whose type implements [`Inject`](crate::function::inject::Inject). A
+//! service may be a trait object: `Service<dyn Store>`.
 //!
 //! # Methods
 //!

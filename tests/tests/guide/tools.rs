@@ -116,6 +116,44 @@ mod services {
     }
 }
 
+mod service_of_a_trait {
+    use super::*;
+
+    use std::sync::Arc;
+
+    use toolgen_runtime::{ProviderContext, Service, tool};
+
+    trait Store: Send + Sync {
+        fn titles(&self) -> Vec<String>;
+    }
+
+    /// Lists the orders.
+    #[tool(read_only)]
+    fn list_orders(store: Service<dyn Store>) -> Vec<String> {
+        store.titles()
+    }
+
+    fn stored(store: Arc<dyn Store>) -> Result<Provider, Box<dyn std::error::Error>> {
+        let context = ProviderContext::new().with_service(store);
+        Ok(Registry::new(toolset![list_orders])?.provider(context))
+    }
+
+    struct Two;
+
+    impl Store for Two {
+        fn titles(&self) -> Vec<String> {
+            vec!["Emma".to_owned(), "Ulysses".to_owned()]
+        }
+    }
+
+    #[tokio::test]
+    async fn a_service_of_a_trait_is_given() {
+        let provider = stored(Arc::new(Two)).unwrap();
+        let call = ToolCall::new("1", "list_orders", json!({}));
+        assert_eq!(provider.call(call, &ToolContext::new("t", "")).await.text(), r#"["Emma","Ulysses"]"#);
+    }
+}
+
 mod methods {
     use super::*;
 

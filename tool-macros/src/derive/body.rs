@@ -1,6 +1,6 @@
 //! The code of a type's shape.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::serde_attr::Tagging;
@@ -178,7 +178,7 @@ fn of_payload(payload: &Payload, tag: Option<TokenStream>) -> TokenStream {
                 let ty = &field.ty;
                 let span = at(field.span);
                 let inner = quote_spanned!(span=> __toolgen::fields_of::<#ty>());
-                joined(&[quote!(const { &[#tag] }), inner], &quote!(__toolgen::Extra::Closed))
+                joined(span, &[quote!(const { &[#tag] }), inner], &quote!(__toolgen::Extra::Closed))
             }
             None => value(field),
         },
@@ -201,15 +201,26 @@ fn rules_of(field: &Field) -> TokenStream {
     {
         said.push(quote!(default: __toolgen::Some(#literal)));
     }
-    let rules = field.arg.rules.to_expr(&field.ty);
+    let rules = field.arg.rules.to_expr(&shape_of(field));
     if said.is_empty() { rules } else { quote!(__toolgen::Rules { #(#said,)* ..#rules }) }
+}
+
+/// Returns the expression of the shape of a field's type.
+fn shape_of(field: &Field) -> TokenStream {
+    let ty = &field.ty;
+    let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
+    quote!(__toolgen::shape_of(#of))
+}
+
+/// Returns the expressions that check in constants what the attribute of a field says.
+pub(super) fn checks(field: &Field) -> Vec<TokenStream> {
+    if field.serde.skip { Vec::new() } else { field.arg.checks(&shape_of(field), &field.text) }
 }
 
 fn value(field: &Field) -> TokenStream {
     let (ty, rules) = (&field.ty, rules_of(field));
-    let span = at(field.arg.given.unwrap_or(field.span));
     let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-    quote_spanned!(span=> __toolgen::value(#of, #rules))
+    quote!(__toolgen::value(#of, #rules))
 }
 
 /// Whether a field is optional whatever its type is.
@@ -220,18 +231,11 @@ pub(super) fn has_default(field: &Field) -> bool {
 fn object(fields: &[Field], tag: Option<TokenStream>) -> TokenStream {
     let own = fields.iter().filter(|field| !field.serde.flatten && !field.serde.skip).map(|field| {
         let (name, ty, rules, default) = (&field.name, &field.ty, rules_of(field), has_default(field));
-        let aliases: Vec<String> = field
-            .serde
-            .aliases
-            .iter()
-            .cloned()
-            .chain(field.arg.aliases.iter().map(syn::LitStr::value))
-            .collect();
+        let aliases = &field.aliases;
         let aliases =
             if aliases.is_empty() { quote!(&[]) } else { quote!(const { &[#(__toolgen::S(#aliases)),*] }) };
-        let span = at(field.arg.given.unwrap_or(field.span));
         let of = quote_spanned!(at(field.span)=> __toolgen::of::<#ty>());
-        quote_spanned!(span=> __toolgen::field_of(#of, #name, #aliases, #default, #rules))
+        quote!(__toolgen::field_of(#of, #name, #aliases, #default, #rules))
     });
     let own: Vec<TokenStream> = tag.into_iter().chain(own).collect();
     let flat: Vec<&TokenStream> =
@@ -245,16 +249,19 @@ fn object(fields: &[Field], tag: Option<TokenStream>) -> TokenStream {
         let ty = &field.ty;
         quote_spanned!(at(field.span)=> __toolgen::fields_of::<#ty>())
     }));
-    joined(&lists, &quote!(__toolgen::extra_of(const { &[#(__toolgen::extra::<#flat>()),*] })))
+    let span =
+        fields.iter().find(|field| field.serde.flatten).map_or_else(Span::call_site, |field| at(field.span));
+    joined(span, &lists, &quote!(__toolgen::extra_of(const { &[#(__toolgen::extra::<#flat>()),*] })))
 }
 
-/// Returns an object with the fields of several lists.
-fn joined(lists: &[TokenStream], extra: &TokenStream) -> TokenStream {
+/// Returns an object with the fields of several lists. Two fields of one name are reported at `span`.
+fn joined(span: Span, lists: &[TokenStream], extra: &TokenStream) -> TokenStream {
+    let all = quote_spanned!(span=> __toolgen::join::<COUNT>(LISTS));
     quote!(__toolgen::object(
         const {
             const LISTS: &[&[__toolgen::Field]] = &[#(#lists),*];
             const COUNT: __toolgen::usize = __toolgen::count(LISTS);
-            &__toolgen::join::<COUNT>(LISTS)
+            &#all
         },
         &[],
         #extra

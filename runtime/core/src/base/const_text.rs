@@ -1,7 +1,7 @@
 //! Texts in constants, for errors at compile time.
 
 /// A text of up to `N` bytes that is built in a constant. What does not fit is left out.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ConstText<const N: usize> {
     bytes: [u8; N],
     length: usize,
@@ -16,12 +16,40 @@ impl<const N: usize> ConstText<N> {
         let text = text.as_bytes();
         let mut index = 0;
         while index < text.len() && self.length < N {
-            // A truncated character would not be valid text.
-            self.bytes[self.length] = if text[index].is_ascii() { text[index] } else { b'?' };
-            self.length += 1;
+            let start = index;
+            // All bytes of a character, or none: a truncated one would not be valid text.
             index += 1;
+            while index < text.len() && text[index] & 0xC0 == 0x80 {
+                index += 1;
+            }
+            if self.length + (index - start) > N {
+                return self;
+            }
+            let mut byte = start;
+            while byte < index {
+                self.bytes[self.length] = text[byte];
+                self.length += 1;
+                byte += 1;
+            }
         }
         self
+    }
+
+    /// Returns the text with an integer after it.
+    pub const fn int(self, value: i128) -> ConstText<N> {
+        let mut digits = [0; 40];
+        let mut start = digits.len();
+        let mut rest = value.unsigned_abs();
+        while rest > 0 || start == digits.len() {
+            start -= 1;
+            digits[start] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        let text = if value < 0 { self.and("-") } else { self };
+        match core::str::from_utf8(digits.split_at(start).1) {
+            Ok(digits) => text.and(digits),
+            Err(_) => text,
+        }
     }
 
     /// Returns the text as a string slice.
@@ -41,4 +69,17 @@ pub const fn same(a: &str, b: &str) -> bool {
         index += 1;
     }
     index == a.len() && index == b.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ConstText;
+
+    #[test]
+    fn texts_are_built_and_end_with_a_whole_character() {
+        let text = ConstText::<80>::EMPTY.and("`ö`: ").int(-128).and(" to ").int(0).and(", ").int(i128::MIN);
+        assert_eq!(text.as_str(), "`ö`: -128 to 0, -170141183460469231731687303715884105728");
+        assert_eq!(ConstText::<3>::EMPTY.and("aöö").as_str(), "aö");
+        assert_eq!(ConstText::<2>::EMPTY.and("aö").as_str(), "a");
+    }
 }

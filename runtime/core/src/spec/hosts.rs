@@ -77,6 +77,61 @@ fn is_port(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// What is written where the network is meant to be on or off, and is the name of no host.
+const SWITCHES: [&str; 8] = ["no", "off", "false", "none", "yes", "on", "true", "any"];
+
+/// Whether a text can name a host that a tool may contact, with or without a port: no URL, and no word that is meant to
+/// switch the network, which would allow what is meant to be off.
+#[must_use]
+pub const fn is_host(text: &str) -> bool {
+    let mut index = 0;
+    while index < SWITCHES.len() {
+        if is_word(text, SWITCHES[index]) {
+            return false;
+        }
+        index += 1;
+    }
+    let bytes = text.as_bytes();
+    index = 0;
+    while index < bytes.len() {
+        if matches!(bytes[index], b'/' | b' ' | b'{' | b'@') {
+            return false;
+        }
+        index += 1;
+    }
+    !bytes.is_empty()
+}
+
+/// Returns the host of a URL that stands where a host should: `api.example.com` of `https://api.example.com/v1`.
+#[must_use]
+pub const fn host_within(text: &str) -> Option<&str> {
+    let bytes = text.as_bytes();
+    let (mut start, mut end) = (0, 0);
+    while end < bytes.len() {
+        if bytes[end] == b'/' && (end == 0 || bytes[end - 1] != b':' || start > 0) {
+            break;
+        }
+        // Behind the two slashes of a scheme.
+        if bytes[end] == b'/' && end + 1 < bytes.len() && bytes[end + 1] == b'/' {
+            end += 1;
+            start = end + 1;
+        }
+        end += 1;
+    }
+    let host = text.split_at(end).0.split_at(start).1;
+    if is_host(host) { Some(host) } else { None }
+}
+
+/// Whether a text is this word in lower case, whatever its own case.
+const fn is_word(text: &str, word: &str) -> bool {
+    let (text, word) = (text.as_bytes(), word.as_bytes());
+    let mut index = 0;
+    while index < text.len() && index < word.len() && text[index].to_ascii_lowercase() == word[index] {
+        index += 1;
+    }
+    index == text.len() && index == word.len()
+}
+
 /// Whether a host of the list covers this port of this host.
 pub fn covers(list: &[Text], host: &str, port: u16) -> bool {
     let port = port.to_string();
@@ -146,4 +201,35 @@ pub fn both(left: &Network, right: &Network) -> Network {
 
 fn listed(hosts: Vec<Text>) -> Network {
     if hosts.is_empty() { Network::None } else { Network::Hosts(hosts.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{host_within, is_host};
+
+    #[test]
+    fn hosts_are_told_from_urls_and_switches() {
+        for host in ["localhost", "api.example.com", "api.example.com:8443", "[::1]:80", "none.example"] {
+            assert!(is_host(host), "{host}");
+        }
+        for other in ["", "No", "any", "https://api.example.com", "a b", "{host}", "me@host", "host/x"] {
+            assert!(!is_host(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_host_of_a_url_is_found() {
+        for (url, host) in [
+            ("https://api.example.com/v1", Some("api.example.com")),
+            ("http://localhost:8080", Some("localhost:8080")),
+            ("api.example.com/v1", Some("api.example.com")),
+            ("wss://a.example//x", Some("a.example")),
+            ("/v1", None),
+            ("https://", None),
+            ("https:/", None),
+            ("a b", None),
+        ] {
+            assert_eq!(host_within(url), host, "{url}");
+        }
+    }
 }

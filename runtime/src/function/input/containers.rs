@@ -13,6 +13,7 @@ use super::{ArgumentProblem, BorrowedValue, Defs, Of, ToolInput, copy, problem, 
 use crate::base::frozen::Frozen;
 use crate::schema::shape::{ArrayRules, Extra, Kind, ObjectRules, Shape, TupleRules};
 
+#[diagnostic::do_not_recommend]
 impl<T: ToolInput> ToolInput for Option<T> {
     const SHAPE: Shape = copy::nullable(Of::<T>::SHAPE);
     const REQUIRED: bool = false;
@@ -37,6 +38,7 @@ impl<T: ToolInput> ToolInput for Option<T> {
 
 macro_rules! pointers {
     ($($pointer:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: ToolInput> ToolInput for $pointer<T> {
             const SHAPE: Shape = copy::copy(Of::<T>::SHAPE);
             const REQUIRED: bool = T::REQUIRED;
@@ -136,6 +138,7 @@ fn entries<T: ToolInput, C: FromIterator<(String, T)>>(
 
 macro_rules! containers {
     ($($type:ty, [$($generics:tt)*], [$($bounds:tt)*], $shape:expr, $decode:ident;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: ToolInput, $($generics)*> ToolInput for $type
         where
             $($bounds)*
@@ -176,6 +179,7 @@ macro_rules! tuples {
             const ITEMS: &'static [Shape] = &[$(copy::copy(Of::<$part>::SHAPE)),+];
         }
 
+        #[diagnostic::do_not_recommend]
         impl<$($part: ToolInput),+> ToolInput for ($($part,)+) {
             const SHAPE: Shape = rules::with_kind(Kind::Tuple(TupleRules {
                 items: Frozen::Static(Of::<Self>::ITEMS),

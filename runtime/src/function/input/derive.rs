@@ -8,6 +8,7 @@ use toolgen_core::internal::{BorrowedValue, Entries, entry, extra_copied};
 use super::copy::copy_field;
 use super::rules::{named, with_kind};
 use super::{ArgumentProblem, ArgumentProblemKind, Defs, Of, Rules, ToolInput, missing, problem, refine};
+use crate::base::const_text::{ConstText, same};
 use crate::base::frozen::{Frozen, Text};
 use crate::schema::shape::{
     Extra, Field, Kind, Literal, ObjectRules, Shape, TupleRules, UnionMode, UnionRules,
@@ -96,15 +97,19 @@ pub const fn defs_of<T>(of: Member<T>) -> fn(&mut Defs) {
     of.defs
 }
 
+/// Returns the shape of a type.
+#[must_use]
+pub const fn shape_of<T>(of: Member<T>) -> &'static Shape {
+    of.shape
+}
+
 /// The shape of a type's value, refined by attributes.
-#[track_caller]
 #[must_use]
 pub const fn value<T>(of: Member<T>, rules: Rules) -> Shape {
     refine(of.shape, rules)
 }
 
-/// A field: its type, refined by attributes.
-#[track_caller]
+/// An argument or a field: its type, refined by attributes.
 #[must_use]
 pub const fn field_of<T>(
     of: Member<T>,
@@ -179,6 +184,11 @@ pub const fn count(lists: &[&[Field]]) -> usize {
 }
 
 /// Joins the lists of fields.
+///
+/// # Panics
+///
+/// If two fields have one name. In a constant, that is a compile error at the flattened field.
+#[track_caller]
 #[must_use]
 pub const fn join<const N: usize>(lists: &[&[Field]]) -> [Field; N] {
     let mut all = [const { Field::OPTIONAL }; N];
@@ -193,7 +203,45 @@ pub const fn join<const N: usize>(lists: &[&[Field]]) -> [Field; N] {
         }
         list += 1;
     }
+    check_names(&all);
     all
+}
+
+/// Refuses fields that share a name or an alias.
+#[track_caller]
+#[expect(clippy::panic, reason = "fields of one name are a compile error where they come together")]
+const fn check_names(fields: &[Field]) {
+    let mut one = 0;
+    while one < fields.len() {
+        let mut other = one + 1;
+        while other < fields.len() {
+            if let Some(name) = shared_name(&fields[one], &fields[other]) {
+                let told = ConstText::<300>::EMPTY.and("two fields are called `").and(name);
+                panic!("{}", told.and("` in JSON, one of them in the type whose fields stand here").as_str());
+            }
+            other += 1;
+        }
+        one += 1;
+    }
+}
+
+/// Returns a name that both fields accept.
+const fn shared_name(one: &Field, other: &Field) -> Option<&'static str> {
+    let (ones, others) = (one.aliases.program(), other.aliases.program());
+    let mut left = 0;
+    while left <= ones.len() {
+        let name = if left == 0 { one.name.program() } else { ones[left - 1].program() };
+        let mut right = 0;
+        while right <= others.len() {
+            let compared = if right == 0 { other.name.program() } else { others[right - 1].program() };
+            if same(name, compared) {
+                return Some(name);
+            }
+            right += 1;
+        }
+        left += 1;
+    }
+    None
 }
 
 /// The fields of an object value.

@@ -16,6 +16,7 @@ const fn of_format(format: &'static str) -> Shape {
 macro_rules! formats {
     ($($(#[$cfg:meta])? $type:ty, $format:literal, $what:literal;)*) => {$(
         $(#[$cfg])?
+        #[diagnostic::do_not_recommend]
         impl ToolInput for $type {
             const SHAPE: Shape = of_format($format);
 
@@ -49,6 +50,7 @@ formats! {
 }
 
 /// As ISO 8601 has it, because that names its units: `PT1M30S`. Years and months have no fixed length and are refused.
+#[diagnostic::do_not_recommend]
 impl ToolInput for Duration {
     const SHAPE: Shape = of_format("duration");
     // Serde writes seconds and nanoseconds.

@@ -6,8 +6,6 @@
 use toolgen_core::internal::{array_with, literal_copied, number_with, object_with, text_with};
 
 use super::copy::copy_kind;
-use super::suits::check_values;
-use super::{Of, ToolInput};
 use crate::base::frozen::{Frozen, List, Text};
 use crate::schema::shape::{
     Access, ArrayRules, Choices, Extra, Field, Kind, Literal, Number, NumberRules, ObjectRules, Relation,
@@ -102,18 +100,6 @@ impl Rules {
     };
 }
 
-/// An argument or field: its type, refined by attributes.
-#[track_caller]
-#[must_use]
-pub const fn field<T: ToolInput>(
-    name: &'static str,
-    aliases: &'static [Text],
-    has_default: bool,
-    rules: Rules,
-) -> Field {
-    named(name, aliases, T::REQUIRED && !has_default, refine(Of::<T>::SHAPE, rules))
-}
-
 pub(super) const fn named(
     name: &'static str,
     aliases: &'static [Text],
@@ -155,18 +141,13 @@ pub const fn relation(kind: RelationKind, fields: &'static [Text]) -> Relation {
     Relation { kind, fields: Frozen::Static(fields) }
 }
 
-/// The shape of the items of a list.
-///
-/// # Panics
-///
-/// If the shape is not a list. In a constant, that is a compile error at the attribute.
-#[track_caller]
+/// The shape of the items of a list; of what is no list, one that [`checks`](super::checks) leave alone.
 #[must_use]
-#[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
 pub const fn items_of(shape: &'static Shape) -> &'static Shape {
+    const NONE: &Shape = &with_kind(Kind::Never);
     match &shape.kind {
         Kind::Array(ArrayRules { items: Frozen::Static(items), .. }) => items,
-        _ => panic!("`items(...)` is for lists, and this argument is none"),
+        _ => NONE,
     }
 }
 
@@ -188,14 +169,10 @@ pub(super) const fn with_kind(kind: Kind) -> Shape {
 /// An enum that says what its values mean goes on to do so where its use has a description of its own: a constant cannot
 /// join texts, so the enum is kept whole inside, and `renamed` joins them.
 ///
-/// # Panics
-///
-/// If a rule does not apply to the type. In a constant, that is a compile error at the attribute.
-#[track_caller]
+/// Rules that do not apply to the type are left out here; [`checks`](super::checks) refuse them where they are written.
 #[must_use]
 pub const fn refine(shape: &'static Shape, rules: Rules) -> Shape {
     let kind = refine_kind(&shape.kind, &rules);
-    check_values(&kind, &rules);
     let explained = matches!(kind, Kind::Enum(_)) && lists_values(shape.description.program());
     let kind = if explained && rules.one_of.is_empty() && !rules.description.is_empty() {
         // Only borrowed parts are replaced.
@@ -252,63 +229,8 @@ pub(super) fn listed_values(text: &str) -> &str {
     line.map_or("", |at| &text[at..])
 }
 
-/// Checks that every rule applies to the kind of value.
-#[track_caller]
-#[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
-const fn check_rules(kind: &Kind, rules: &Rules) {
-    // All of them, so that a new one does not compile before it is checked here.
-    let Rules {
-        description: _,
-        default: _,
-        examples: _,
-        deprecated: _,
-        // Its own kind was checked where the shape of the items was taken.
-        items: _,
-        minimum,
-        maximum,
-        below,
-        min_len,
-        max_len,
-        pattern,
-        deny,
-        deny_message,
-        format,
-        one_of,
-    } = rules;
-    let number = matches!(kind, Kind::Integer(_) | Kind::Number(_));
-    let text = matches!(kind, Kind::String(_));
-    let sized = text || matches!(kind, Kind::Array(_) | Kind::Object(_));
-    if !number && (minimum.is_some() || maximum.is_some() || below.is_some()) {
-        panic!("`range` is for numbers, and this argument is none");
-    }
-    if !sized && (min_len.is_some() || max_len.is_some()) {
-        panic!("`len` and `non_empty` are for texts, lists and maps, and this argument is none");
-    }
-    if !text && !pattern.is_empty() {
-        panic!("`pattern` is for texts, and this argument is none");
-    }
-    if !text && !deny.is_empty() {
-        panic!("`deny_pattern` is for texts, and this argument is none");
-    }
-    if deny.is_empty() && !deny_message.is_empty() {
-        panic!("`deny_message` says what `deny_pattern` refuses, and there is none");
-    }
-    if !deny.is_empty() && !one_of.is_empty() {
-        panic!("`deny_pattern` beside `one_of` refuses nothing: leave the value out");
-    }
-    if !text && !format.is_empty() {
-        panic!("`secret` is for texts, and this argument is none");
-    }
-    if !(text || number || one_of.is_empty()) {
-        panic!(
-            "`one_of` is for texts and numbers, and this argument is neither; an enum that derives `ToolInput` says its values itself"
-        );
-    }
-}
-
-#[track_caller]
+/// Refines a kind of value by the rules that apply to it.
 const fn refine_kind(kind: &Kind, rules: &Rules) -> Kind {
-    check_rules(kind, rules);
     if !rules.one_of.is_empty() {
         return Kind::Enum(Frozen::Static(rules.one_of));
     }
@@ -339,21 +261,8 @@ const fn refine_kind(kind: &Kind, rules: &Rules) -> Kind {
     }
 }
 
-/// Replaces the bounds of the type by those of attributes. A bound outside the range of the type is an error.
-#[track_caller]
+/// Replaces the bounds of the type by those of attributes.
 const fn refine_number(base: &NumberRules, rules: &Rules) -> NumberRules {
-    let (minimum, maximum) = (rules.minimum, rules.maximum);
-    if let (Some(Number::Int(low)), Some(Number::Int(least))) = (minimum, base.minimum) {
-        assert!(low >= least, "`range` starts below the smallest value of the argument's type");
-    }
-    if let (Some(Number::Int(high)), Some(Number::Int(most))) = (maximum, base.maximum) {
-        assert!(high <= most, "`range` ends above the largest value of the argument's type");
-    }
-    if let (Some(Number::Int(low)), Some(Number::Int(high))) = (minimum, maximum) {
-        assert!(low <= high, "`range` holds no value");
-    }
-    if let (Some(Number::Float(low)), Some(Number::Float(high))) = (minimum, maximum) {
-        assert!(low <= high, "`range` holds no value");
-    }
-    number_with(base, &NumberRules { minimum, maximum, exclusive_maximum: rules.below, ..NumberRules::ANY })
+    let Rules { minimum, maximum, below, .. } = *rules;
+    number_with(base, &NumberRules { minimum, maximum, exclusive_maximum: below, ..NumberRules::ANY })
 }

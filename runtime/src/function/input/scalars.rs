@@ -45,6 +45,7 @@ fn whole(number: &JsonNumber) -> Option<i128> {
 
 macro_rules! integers {
     ($($type:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl ToolInput for $type {
             const SHAPE: Shape = integer(
                 <$type>::MIN as i128,
@@ -74,6 +75,7 @@ integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
 macro_rules! positives {
     ($($type:ident of $inner:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
         impl ToolInput for $type {
             const SHAPE: Shape = integer(1, <$inner>::MAX as i128, <$inner>::BITS, false);
 
@@ -91,6 +93,7 @@ positives!(
     NonZeroU8 of u8, NonZeroU16 of u16, NonZeroU32 of u32, NonZeroU64 of u64, NonZeroUsize of usize
 );
 
+#[diagnostic::do_not_recommend]
 impl ToolInput for f64 {
     const SHAPE: Shape = rules::with_kind(Kind::Number(NumberRules::ANY));
 
@@ -107,6 +110,7 @@ impl ToolInput for f64 {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl ToolInput for f32 {
     const SHAPE: Shape = rules::with_kind(Kind::Number(between(
         Number::Float(f32::MIN as f64),
@@ -124,6 +128,7 @@ impl ToolInput for f32 {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl ToolInput for bool {
     const SHAPE: Shape = rules::with_kind(Kind::Boolean);
 
@@ -139,6 +144,7 @@ impl ToolInput for bool {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl ToolInput for char {
     const SHAPE: Shape = rules::with_kind(Kind::String(StringRules {
         min_length: Some(1),
@@ -155,6 +161,7 @@ impl ToolInput for char {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl ToolInput for () {
     const SHAPE: Shape = rules::with_kind(Kind::Null);
 
@@ -163,6 +170,7 @@ impl ToolInput for () {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl ToolInput for String {
     const SHAPE: Shape = rules::with_kind(Kind::String(StringRules::ANY));
 
@@ -180,6 +188,7 @@ impl ToolInput for String {
 
 macro_rules! texts {
     ($($type:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl ToolInput for $type {
             const SHAPE: Shape = String::SHAPE;
 
@@ -196,6 +205,7 @@ macro_rules! texts {
 
 texts!(Box<str> Arc<str> Rc<str> PathBuf Cow<'static, str>);
 
+#[diagnostic::do_not_recommend]
 impl ToolInput for Value {
     const SHAPE: Shape = Shape::ANY;
 
@@ -204,6 +214,7 @@ impl ToolInput for Value {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl ToolInput for Map<String, Value> {
     const SHAPE: Shape =
         rules::with_kind(Kind::Object(ObjectRules { extra: Extra::Open, ..ObjectRules::ANY }));

@@ -1,6 +1,7 @@
 //! The effects of a tool: those of its kind, and what its attributes say.
 
 use toolgen_core::Text;
+use toolgen_core::internal::hosts::is_host;
 use toolgen_core::spec::{Effects, Files, Network};
 
 use super::attributes::Attributes;
@@ -8,8 +9,7 @@ use super::codes;
 use super::context::Context;
 use super::node::Node;
 
-/// What is written where the network is meant to be on or off. YAML reads some of them as texts.
-const SWITCHES: [&str; 6] = ["no", "off", "false", "yes", "on", "true"];
+/// The help where a word is meant to switch the network. YAML reads some of them as texts.
 const SWITCHED: &str = "write `none`, `any`, or hosts such as `api.example.com`";
 
 impl<'a> Context<'a> {
@@ -86,19 +86,13 @@ impl<'a> Context<'a> {
             [("any", _)] => return Some(Network::Any),
             _ => {}
         }
-        for (host, at) in &hosts {
-            // As the name of a host, it would allow what is meant to be off.
-            if SWITCHES.contains(&host.to_lowercase().as_str()) || matches!(*host, "none" | "any") {
-                self.report(codes::EFFECTS, at, format!("`{host}` is no host"), SWITCHED);
-            } else if host.contains(['/', ' ', '{', '@']) || host.is_empty() {
-                let message = format!("`{host}` is no host");
-                self.report(
-                    codes::EFFECTS,
-                    at,
-                    message,
-                    "write `api.example.com`, `api.example.com:8443`, `none` or `any`",
-                );
-            }
+        for (host, at) in hosts.iter().filter(|(host, _)| !is_host(host)) {
+            let help = if host.contains(['/', ' ', '{', '@']) || host.is_empty() {
+                "write `api.example.com`, `api.example.com:8443`, `none` or `any`"
+            } else {
+                SWITCHED
+            };
+            self.report(codes::EFFECTS, at, format!("`{host}` is no host"), help);
         }
         Some(Network::Hosts(hosts.into_iter().map(|(host, _)| Text::from(host.to_owned())).collect()))
     }

@@ -1,0 +1,23 @@
+//! Checks at compile time that what a tool says of the network names hosts.
+
+use toolgen_core::internal::hosts::{host_within, is_host};
+
+use crate::base::const_text::ConstText;
+
+/// Refuses a text that is no host.
+///
+/// # Panics
+///
+/// If it is none. In a constant, that is a compile error at the text.
+#[track_caller]
+#[expect(clippy::panic, reason = "what is no host is a compile error where it is written")]
+pub const fn host(text: &str) {
+    if !is_host(text) {
+        let told = ConstText::<300>::EMPTY.and("`").and(text).and("` is no host; write `");
+        let told = match host_within(text) {
+            Some(host) => told.and(host).and("`"),
+            None => told.and("api.example.com`, `api.example.com:8443`, `none` or `any`"),
+        };
+        panic!("{}", told.as_str());
+    }
+}

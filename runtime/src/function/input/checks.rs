@@ -1,0 +1,365 @@
+//! Checks at compile time of what attributes say of an argument: each rule against its type, and the default and the
+//! examples against both.
+//!
+//! The macros make a constant of each, where it is written, so that one build reports all mistakes.
+
+use toolgen_core::internal::float;
+
+use super::rules::{Lit, Rules};
+use crate::base::const_text::{ConstText, same};
+use crate::base::frozen::Frozen;
+use crate::schema::shape::{Kind, Literal, Number, NumberRules, Shape};
+
+/// A message.
+type Told = ConstText<600>;
+
+/// A default or an example as it is written, and what it must be, for messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Written {
+    /// `default` or `example`.
+    pub what: &'static str,
+    /// The value.
+    pub value: &'static str,
+    /// The type of the argument; empty if it is not written.
+    pub ty: &'static str,
+    /// The range.
+    pub range: &'static str,
+    /// The length.
+    pub len: &'static str,
+    /// The allowed values.
+    pub one_of: &'static str,
+}
+
+/// Reports a mistake.
+#[track_caller]
+#[expect(clippy::panic, reason = "a wrong attribute is a compile error where it is written")]
+const fn refuse(told: &Told) -> ! {
+    panic!("{}", told.as_str())
+}
+
+/// Begins a message.
+const fn told(text: &str) -> Told {
+    ConstText::EMPTY.and(text)
+}
+
+/// Refuses a rule that does not fit the type of an argument. `rules` hold no other; `written` is the rule as it is
+/// written, and `ty` the type, or nothing.
+///
+/// # Panics
+///
+/// If it does not fit. In a constant, that is a compile error at the rule.
+#[track_caller]
+pub const fn rule(shape: &Shape, rules: &Rules, written: &str, ty: &str) {
+    // All of them, so that a new one does not compile before it is checked here.
+    let Rules {
+        description: _,
+        default: _,
+        examples: _,
+        deprecated: _,
+        deny_message: _,
+        items: _,
+        minimum,
+        maximum,
+        below,
+        min_len,
+        max_len,
+        pattern,
+        deny,
+        format,
+        one_of,
+    } = rules;
+    let kind = &shape.kind;
+    // The items of what is no list, which is told elsewhere.
+    if matches!(kind, Kind::Never) {
+        return;
+    }
+    let number = matches!(kind, Kind::Integer(_) | Kind::Number(_));
+    let text = matches!(kind, Kind::String(_));
+    let sized = text || matches!(kind, Kind::Array(_) | Kind::Object(_));
+    if !number && (minimum.is_some() || maximum.is_some() || below.is_some()) {
+        refuse(&told("`range` is for numbers, and this argument is none"));
+    }
+    if !sized && (min_len.is_some() || max_len.is_some()) {
+        refuse(&told("`len` and `non_empty` are for texts, lists and maps, and this argument is none"));
+    }
+    if !text && !pattern.is_empty() {
+        refuse(&told("`pattern` is for texts, and this argument is none"));
+    }
+    if !text && !deny.is_empty() {
+        refuse(&told("`deny_pattern` is for texts, and this argument is none"));
+    }
+    if !text && !format.is_empty() {
+        refuse(&told("`secret` is for texts, and this argument is none"));
+    }
+    if !(text || number || one_of.is_empty()) {
+        refuse(&told(
+            "`one_of` is for texts and numbers, and this argument is neither; an enum that derives `ToolInput` says its values itself",
+        ));
+    }
+    if let (Some(least), Some(most)) = (min_len, max_len)
+        && *least > *most
+    {
+        refuse(&told("`").and(written).and("` holds no length"));
+    }
+    if let Kind::Integer(base) | Kind::Number(base) = kind {
+        range(base, rules, written, ty);
+    }
+}
+
+/// Refuses a range that holds no value, or values that the type does not have.
+#[track_caller]
+const fn range(base: &NumberRules, rules: &Rules, written: &str, ty: &str) {
+    let (low, high, below) = (rules.minimum, rules.maximum, rules.below);
+    if let Some(low) = low
+        && !within(low, None, high, below)
+    {
+        refuse(&told("`").and(written).and("` holds no value"));
+    }
+    let beyond = match (low, high, below, base.maximum) {
+        // What is below a bound is inside if the last value before it is.
+        (_, _, Some(Number::Int(below)), Some(Number::Int(most))) => below > most + 1,
+        _ => false,
+    };
+    if beyond || !inside(base, low) || !inside(base, high) {
+        refuse(&bounds(told("`").and(written).and("` goes beyond ").and(named(ty).as_str()), base));
+    }
+}
+
+/// Whether a bound is a value of the type.
+const fn inside(base: &NumberRules, bound: Option<Number>) -> bool {
+    match bound {
+        Some(bound) => within(bound, base.minimum, base.maximum, None),
+        None => true,
+    }
+}
+
+/// Names a type.
+const fn named(ty: &str) -> ConstText<200> {
+    if ty.is_empty() { ConstText::EMPTY.and("its type") } else { ConstText::EMPTY.and("`").and(ty).and("`") }
+}
+
+/// Ends a message with the values of a type.
+const fn bounds(told: Told, base: &NumberRules) -> Told {
+    match (base.minimum, base.maximum) {
+        (Some(Number::Int(least)), Some(Number::Int(most))) => {
+            told.and(": ").int(least).and(" to ").int(most)
+        }
+        _ => told,
+    }
+}
+
+/// Refuses a default or an example that its type or the rules beside it refuse, as far as a constant can tell: bounds,
+/// lengths and the allowed values.
+///
+/// # Panics
+///
+/// If it does not fit. In a constant, that is a compile error at the value.
+#[track_caller]
+pub const fn value(shape: &Shape, rules: &Rules, value: Lit, written: &Written) {
+    let start = told("the ").and(written.what).and(" ").and(written.value);
+    if !rules.one_of.is_empty() {
+        if !is_one_of(rules.one_of, value) {
+            refuse(&start.and(" is none of `").and(written.one_of).and("`"));
+        }
+        return;
+    }
+    // A default has the type of the argument, which the compiler checks; an example has none.
+    let example = same(written.what, "example");
+    let no_value = start.and(" is no value of ").and(named(written.ty).as_str());
+    match (&shape.kind, value) {
+        (Kind::Enum(Frozen::Static(allowed)), _) if example && !is_one_of(allowed, value) => {
+            refuse(&no_value)
+        }
+        (Kind::Integer(base) | Kind::Number(base), Lit::Int(int)) => {
+            number(base, rules, Number::Int(int), no_value, written);
+        }
+        (Kind::Number(base), Lit::Float(float)) => {
+            number(base, rules, Number::Float(float), no_value, written);
+        }
+        (Kind::String(_), Lit::Str(text)) if !is_as_long(rules, text) => {
+            refuse(&start.and(" does not keep `").and(written.len).and("`"));
+        }
+        (Kind::String(_) | Kind::Boolean, Lit::Int(_) | Lit::Float(_))
+        | (Kind::Integer(_), Lit::Float(_))
+        | (Kind::Integer(_) | Kind::Number(_) | Kind::Boolean, Lit::Str(_))
+        | (Kind::Integer(_) | Kind::Number(_) | Kind::String(_), Lit::Bool(_))
+            if example =>
+        {
+            refuse(&no_value);
+        }
+        _ => {}
+    }
+}
+
+#[track_caller]
+const fn number(base: &NumberRules, rules: &Rules, value: Number, no_value: Told, written: &Written) {
+    if !within(value, base.minimum, base.maximum, None) {
+        refuse(&bounds(no_value, base));
+    }
+    if !within(value, rules.minimum, rules.maximum, rules.below) {
+        let told = told("the ").and(written.what).and(" ").and(written.value).and(" is outside `");
+        refuse(&told.and(written.range).and("`"));
+    }
+}
+
+/// Refuses rules of items for what is no list.
+///
+/// # Panics
+///
+/// If it is none. In a constant, that is a compile error at `items`.
+#[track_caller]
+pub const fn items(shape: &Shape) {
+    if !matches!(shape.kind, Kind::Array(_) | Kind::Never) {
+        refuse(&told("`items(...)` is for lists, and this argument is none"));
+    }
+}
+
+/// Returns the literal of a schema in the form of an attribute.
+const fn lit(literal: &Literal) -> Lit {
+    match literal {
+        Literal::Bool(value) => Lit::Bool(*value),
+        Literal::Number(Number::Int(value)) => Lit::Int(*value),
+        Literal::Number(Number::Float(value)) => Lit::Float(*value),
+        Literal::String(Frozen::Static(text)) => Lit::Str(text),
+        // Attributes have no others.
+        Literal::Null | Literal::String(_) | Literal::Json(_) => Lit::Null,
+    }
+}
+
+const fn is_one_of(allowed: &[Literal], value: Lit) -> bool {
+    let mut index = 0;
+    while index < allowed.len() {
+        let equal = match (lit(&allowed[index]), value) {
+            (Lit::Str(one), Lit::Str(other)) => same(one, other),
+            (Lit::Int(one), Lit::Int(other)) => one == other,
+            (Lit::Float(one), Lit::Float(other)) => one.to_bits() == other.to_bits(),
+            (Lit::Str(_), Lit::Int(_) | Lit::Float(_)) | (Lit::Int(_) | Lit::Float(_), Lit::Str(_)) => false,
+            _ => true,
+        };
+        if equal {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+/// Whether a number is inside of bounds, the last of which excludes itself.
+const fn within(value: Number, least: Option<Number>, most: Option<Number>, below: Option<Number>) -> bool {
+    let low = match least {
+        Some(least) => less(value, least),
+        None => false,
+    };
+    let high = match most {
+        Some(most) => less(most, value),
+        None => false,
+    };
+    let not_below = match below {
+        Some(below) => !less(value, below),
+        None => false,
+    };
+    !(low || high || not_below)
+}
+
+const fn less(a: Number, b: Number) -> bool {
+    match (a, b) {
+        (Number::Int(a), Number::Int(b)) => a < b,
+        (a, b) => float(a) < float(b),
+    }
+}
+
+/// Whether a text has as many characters as the rules allow.
+const fn is_as_long(rules: &Rules, text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let (mut index, mut characters) = (0, 0);
+    while index < bytes.len() {
+        // All bytes but the later ones of a character.
+        if bytes[index] & 0xC0 != 0x80 {
+            characters += 1;
+        }
+        index += 1;
+    }
+    let short = matches!(rules.min_len, Some(least) if characters < least);
+    let long = matches!(rules.max_len, Some(most) if characters > most);
+    !(short || long)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::function::input::{Of, ToolInput};
+
+    const WRITTEN: Written = Written {
+        what: "default",
+        value: "V",
+        ty: "T",
+        range: "range = R",
+        len: "len = L",
+        one_of: "one_of(O)",
+    };
+
+    fn refusal(check: impl FnOnce() + std::panic::UnwindSafe) -> String {
+        let why = std::panic::catch_unwind(check).err();
+        why.map(|why| why.downcast_ref::<String>().unwrap().clone()).unwrap_or_default()
+    }
+
+    fn of_value<T: ToolInput>(rules: Rules, lit: Lit) -> String {
+        refusal(move || value(Of::<T>::SHAPE, &rules, lit, &WRITTEN))
+    }
+
+    #[test]
+    fn a_default_that_the_rules_refuse_does_not_compile() {
+        let range = Rules { minimum: Some(Number::Int(0)), maximum: Some(Number::Int(5)), ..Rules::NONE };
+        assert_eq!(of_value::<u32>(range, Lit::Int(5)), "");
+        assert_eq!(of_value::<u32>(range, Lit::Int(500)), "the default V is outside `range = R`");
+        assert_eq!(of_value::<i32>(range, Lit::Int(-1)), "the default V is outside `range = R`");
+        let below = Rules { below: Some(Number::Float(1.0)), ..Rules::NONE };
+        assert_eq!(of_value::<f64>(below, Lit::Float(0.5)), "");
+        assert_eq!(of_value::<f64>(below, Lit::Float(1.0)), "the default V is outside `range = R`");
+        let long = Rules { max_len: Some(2), ..Rules::NONE };
+        assert_eq!(of_value::<String>(long, Lit::Str("äö")), "");
+        assert_eq!(of_value::<String>(long, Lit::Str("abc")), "the default V does not keep `len = L`");
+        const ALLOWED: &[Literal] = &[Lit::Str("a").literal(), Lit::Str("b").literal()];
+        let one_of = Rules { one_of: ALLOWED, ..Rules::NONE };
+        assert_eq!(of_value::<String>(one_of, Lit::Str("b")), "");
+        assert_eq!(of_value::<String>(one_of, Lit::Str("zz")), "the default V is none of `one_of(O)`");
+    }
+
+    #[test]
+    fn a_value_that_is_none_of_the_type_does_not_compile() {
+        let any = Rules::NONE;
+        assert_eq!(of_value::<Option<u8>>(any, Lit::Int(300)), "the default V is no value of `T`: 0 to 255");
+        assert_eq!(of_value::<u64>(any, Lit::Int(i128::from(u64::MAX))), "");
+        // What has another type does not compile anyway.
+        assert_eq!(of_value::<u8>(any, Lit::Str("x")), "");
+        let example = Written { what: "example", ..WRITTEN };
+        let of_example =
+            |shape: &'static Shape| refusal(move || value(shape, &any, Lit::Bool(true), &example));
+        assert_eq!(of_example(Of::<String>::SHAPE), "the example V is no value of `T`");
+        assert_eq!(of_example(Of::<serde_json::Value>::SHAPE), "");
+    }
+
+    #[test]
+    fn a_range_that_the_type_does_not_have_does_not_compile() {
+        let range = |minimum: Option<i128>, maximum: Option<i128>, below: Option<i128>| {
+            let bound = |bound: Option<i128>| bound.map(Number::Int);
+            let rules = Rules {
+                minimum: bound(minimum),
+                maximum: bound(maximum),
+                below: bound(below),
+                ..Rules::NONE
+            };
+            refusal(move || rule(Of::<u8>::SHAPE, &rules, "W", "u8"))
+        };
+        let beyond = "`W` goes beyond `u8`: 0 to 255";
+        assert_eq!(range(Some(0), Some(255), None), "");
+        assert_eq!(range(Some(0), None, Some(256)), "");
+        assert_eq!(range(Some(0), Some(256), None), beyond);
+        assert_eq!(range(Some(0), None, Some(257)), beyond);
+        assert_eq!(range(Some(-1), None, None), beyond);
+        assert_eq!(range(Some(256), None, None), beyond);
+        assert_eq!(range(None, Some(-1), None), beyond);
+        assert_eq!(range(Some(5), Some(4), None), "`W` holds no value");
+        assert_eq!(range(Some(5), None, Some(5)), "`W` holds no value");
+    }
+}

@@ -1,0 +1,179 @@
+//! Literals as defaults of arguments. Each goes through a trait, so that a mistake names the type of the argument.
+
+use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::hash::{BuildHasher, Hash};
+
+/// A text in quotes that is the default of an argument.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no default of an argument of the type `{T}`",
+    label = "this is no `{T}`",
+    note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
+)]
+pub trait DefaultOf<T> {
+    /// Returns the value.
+    fn default_of(self) -> T;
+}
+
+// Otherwise the compiler would name a conversion that nobody wrote.
+#[diagnostic::do_not_recommend]
+impl<T, U: Into<T>> DefaultOf<T> for U {
+    fn default_of(self) -> T {
+        self.into()
+    }
+}
+
+/// A type of which a whole number is a value.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a whole number is no default of an argument of the type `{Self}`",
+    label = "this is no `{Self}`",
+    note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
+)]
+pub trait OfInteger: Sized {
+    /// Returns the value.
+    fn of_integer(literal: i128) -> Self;
+}
+
+/// Returns a literal as a value of the type of an argument.
+#[doc(hidden)]
+#[must_use]
+pub fn of_integer<T: OfInteger>(literal: i128) -> T {
+    T::of_integer(literal)
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl OfInteger for $type {
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_precision_loss,
+                clippy::cast_sign_loss,
+                clippy::cast_lossless,
+                clippy::unnecessary_cast,
+                reason = "`checks` refuse a number that the type does not have at compile time"
+            )]
+            fn of_integer(literal: i128) -> Self {
+                literal as $type
+            }
+        }
+    )*};
+}
+
+integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64);
+
+/// A type of which a number with a fraction is a value.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a number with a fraction is no default of an argument of the type `{Self}`",
+    label = "this is no `{Self}`",
+    note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
+)]
+pub trait OfDecimal: Sized {
+    /// Returns the value.
+    fn of_decimal(literal: f64) -> Self;
+}
+
+/// Returns a literal as a value of the type of an argument.
+#[doc(hidden)]
+#[must_use]
+pub fn of_decimal<T: OfDecimal>(literal: f64) -> T {
+    T::of_decimal(literal)
+}
+
+#[diagnostic::do_not_recommend]
+impl OfDecimal for f64 {
+    fn of_decimal(literal: f64) -> Self {
+        literal
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl OfDecimal for f32 {
+    #[expect(clippy::cast_possible_truncation, reason = "precision is the type's")]
+    fn of_decimal(literal: f64) -> Self {
+        literal as f32
+    }
+}
+
+/// A type of which `true` and `false` are values.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`true` or `false` is no default of an argument of the type `{Self}`",
+    label = "this is no `{Self}`",
+    note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
+)]
+pub trait OfBool: Sized {
+    /// Returns the value.
+    fn of_bool(literal: bool) -> Self;
+}
+
+/// Returns a literal as a value of the type of an argument.
+#[doc(hidden)]
+#[must_use]
+pub fn of_bool<T: OfBool>(literal: bool) -> T {
+    T::of_bool(literal)
+}
+
+#[diagnostic::do_not_recommend]
+impl OfBool for bool {
+    fn of_bool(literal: bool) -> Self {
+        literal
+    }
+}
+
+/// A type of which a list of `N` values is a value.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a list is no default of an argument of the type `{Self}`",
+    label = "this is no `{Self}`",
+    note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
+)]
+pub trait OfList<const N: usize>: Sized {
+    /// The type of the items.
+    type Item;
+
+    /// Returns the value.
+    fn of_list(items: [Self::Item; N]) -> Self;
+}
+
+/// Returns a list as a value of the type of an argument.
+#[doc(hidden)]
+#[must_use]
+pub fn of_list<T: OfList<N>, const N: usize>(items: [T::Item; N]) -> T {
+    T::of_list(items)
+}
+
+macro_rules! lists {
+    ($($type:ty, [$($generics:tt)*], [$($bounds:tt)*];)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T, $($generics)* const N: usize> OfList<N> for $type
+        where
+            $($bounds)*
+        {
+            type Item = T;
+
+            fn of_list(items: [T; N]) -> Self {
+                items.into_iter().collect()
+            }
+        }
+    )*};
+}
+
+lists! {
+    Vec<T>, [], [];
+    VecDeque<T>, [], [];
+    Box<[T]>, [], [];
+    BTreeSet<T>, [], [T: Ord];
+    HashSet<T, S>, [S: BuildHasher + Default,], [T: Eq + Hash];
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, const N: usize> OfList<N> for [T; N] {
+    type Item = T;
+
+    fn of_list(items: [T; N]) -> Self {
+        items
+    }
+}

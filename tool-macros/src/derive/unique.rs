@@ -1,0 +1,91 @@
+//! Names in JSON that two parts of a type share, so that no value could have both.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+
+use super::serde_attr::Tagging;
+use super::{Field, Input, Payload, Shape, Variant};
+use crate::errors::Errors;
+
+/// Reports fields and variants of the same name, which cannot be told apart, and kinds of variants that cannot carry a
+/// tag. The fields of a flattened type are known to the compiler alone, which checks them in a constant.
+pub(super) fn check(input: &Input, errors: &mut Errors) {
+    match &input.data {
+        Shape::Struct(payload) => check_fields(&input.ident.to_string(), payload, None, errors),
+        Shape::Enum(variants) => {
+            check_variants(variants, &input.attr.tagging, errors);
+            if let Tagging::Adjacent(tag, content) = &input.attr.tagging
+                && tag == content
+            {
+                errors.at(&input.ident, format!("the tag and the content are both called `{tag}` in JSON"));
+            }
+            for variant in variants {
+                let tag = match &input.attr.tagging {
+                    Tagging::Internal(tag) => Some(tag.as_str()),
+                    _ => None,
+                };
+                let owner = format!("{}::{}", input.ident, variant.ident);
+                check_fields(&owner, &variant.payload, tag, errors);
+            }
+        }
+    }
+}
+
+/// The names of a field or a variant: its own, and the aliases.
+fn names<'a>(own: &'a str, aliases: &'a [String]) -> impl Iterator<Item = &'a str> {
+    [own].into_iter().chain(aliases.iter().map(String::as_str))
+}
+
+fn check_variants(variants: &[Variant], tagging: &Tagging, errors: &mut Errors) {
+    let mut seen: Vec<&str> = Vec::new();
+    for variant in variants {
+        // Without a tag, nobody writes the names.
+        if !matches!(tagging, Tagging::Untagged) {
+            for name in names(&variant.name, &variant.aliases) {
+                twice(
+                    &mut seen,
+                    name,
+                    &variant.ident,
+                    || format!("two variants are called `{name}` in JSON"),
+                    errors,
+                );
+            }
+        }
+        if matches!((tagging, &variant.payload), (Tagging::Internal(_), Payload::Tuple(_))) {
+            errors.at(&variant.ident, "a variant with several unnamed fields has no place for a tag inside it; name its fields, or add `content = \"…\"`");
+        }
+    }
+}
+
+/// Reports the fields of a struct or a variant that share a name with others, or with the tag.
+fn check_fields(owner: &str, payload: &Payload, tag: Option<&str>, errors: &mut Errors) {
+    let Payload::Named(fields) = payload else { return };
+    let mut seen: Vec<&str> = Vec::new();
+    let is_own = |field: &&Field| !field.serde.skip && !field.serde.flatten;
+    for field in fields.iter().filter(is_own) {
+        for name in names(&field.name, &field.aliases) {
+            let message = || format!("two fields of `{owner}` are called `{name}` in JSON");
+            if tag == Some(name) {
+                errors.at(
+                    &field.member,
+                    format!("a field and the tag of `{owner}` are both called `{name}` in JSON"),
+                );
+            }
+            twice(&mut seen, name, &field.member, message, errors);
+        }
+    }
+}
+
+fn twice<'a>(
+    seen: &mut Vec<&'a str>,
+    name: &'a str,
+    at: impl ToTokens,
+    message: impl FnOnce() -> String,
+    errors: &mut Errors,
+) {
+    if seen.contains(&name) {
+        let at: TokenStream = at.to_token_stream();
+        errors.at(at, message());
+    }
+    seen.push(name);
+}

@@ -1,0 +1,216 @@
+//! The keys by which other libraries say what `#[arg]` says by another word, so that a mistake names the word.
+
+use proc_macro2::{Ident, TokenTree};
+use syn::{Expr, ExprLit, Lit};
+
+use crate::attr::{self, Key, Value, ungroup};
+use crate::errors::Errors;
+
+/// What a key of another library means here.
+enum Meaning {
+    /// A bound of `range` or `len`.
+    Bound(&'static str, Side),
+    /// Another word for a key with a value, with an example of it.
+    Is(&'static str, &'static str),
+    /// Another word for a key with several values, with an example of them.
+    Several(&'static str, &'static str),
+    /// Another word for a flag.
+    Flag(&'static str),
+    /// Something that is said in another way.
+    Otherwise(&'static str),
+}
+
+/// The side of a bound.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Least,
+    Above,
+    Most,
+    Below,
+    Exact,
+    /// Both, in a list.
+    Both,
+}
+
+/// Returns the meaning of a key, whether its words are set apart by `_`, by capitals or not at all.
+fn meaning(name: &str) -> Option<Meaning> {
+    use Meaning::{Bound, Flag, Is, Otherwise, Several};
+    Some(match name.replace('_', "").to_lowercase().as_str() {
+        "min" | "minimum" | "ge" | "gte" => Bound("range", Side::Least),
+        "gt" | "exclusivemin" | "exclusiveminimum" => Bound("range", Side::Above),
+        "max" | "maximum" | "le" | "lte" => Bound("range", Side::Most),
+        "lt" | "exclusivemax" | "exclusivemaximum" => Bound("range", Side::Below),
+        "range" => Bound("range", Side::Both),
+        "minlength" | "minlen" | "minitems" | "minsize" | "minproperties" => Bound("len", Side::Least),
+        "maxlength" | "maxlen" | "maxitems" | "maxsize" | "maxproperties" => Bound("len", Side::Most),
+        "len" | "length" | "size" => Bound("len", Side::Both),
+        "regex" | "regexp" | "matches" => Is("pattern", "\"^[a-z]+$\""),
+        "desc" | "description" | "doc" | "docs" | "help" | "longhelp" | "about" | "comment" => {
+            Is("description", "\"…\"")
+        }
+        "defaultvalue" | "defaultvaluet" | "fallback" => Is("default", "10"),
+        "name" | "title" => Is("rename", "\"…\""),
+        "sample" => Is("example", "10"),
+        "aliases" | "visiblealias" => Several("alias", "\"…\""),
+        "choices" | "enum" | "enumvalues" | "values" | "allowed" | "possiblevalues" | "valueparser" => {
+            Several("one_of", "\"a\", \"b\"")
+        }
+        "sensitive" | "password" | "writeonly" => Flag("secret"),
+        "optional" | "required" | "nullable" => {
+            Otherwise("an argument may be left out if its type is an `Option` or it has a `default`")
+        }
+        "unique" | "uniqueitems" => Otherwise("a `BTreeSet` or a `HashSet` is a list without doubles"),
+        "format" | "email" | "url" | "uri" | "uuid" | "ip" | "ipv4" | "ipv6" => Otherwise(
+            "types say formats: `Url`, `Uuid`, `Ipv4Addr`, `Duration`; other texts take `pattern = \"…\"`",
+        ),
+        "multipleof" | "step" => Otherwise(
+            "there is no such rule: check the value in the function, and return an error that says what is wrong",
+        ),
+        "inject" | "state" | "skip" | "context" | "service" => Otherwise(
+            "what the program gives is no argument: make it a `Service<T>`, or mark it `#[inject]` instead of `#[arg]`",
+        ),
+        _ => return None,
+    })
+}
+
+/// Bounds as other libraries write them.
+#[derive(Default)]
+struct Bounds {
+    /// The keys that state them.
+    keys: Vec<Ident>,
+    sides: Vec<(Side, String)>,
+}
+
+/// Takes out the keys of other libraries, and reports each with what to write instead. `what` names the attribute, and
+/// `known` are its own keys.
+pub(crate) fn report(keys: &mut Vec<Key>, what: &str, known: &[&str], errors: &mut Errors) {
+    let (mut range, mut len) = (Bounds::default(), Bounds::default());
+    keys.retain(|key| {
+        let name = key.as_str();
+        let is_list = matches!(key.value, Value::List(_));
+        match meaning(&name) {
+            Some(Meaning::Bound(word, side)) if known.contains(&word) && (name != word || is_list) => {
+                let bounds = if word == "range" { &mut range } else { &mut len };
+                bounds.keys.push(key.name.clone());
+                bounds.add(side, &key.value);
+                false
+            }
+            Some(_) if known.contains(&name.as_str()) => true,
+            Some(Meaning::Is(word, example)) if known.contains(&word) => {
+                let value = value(&key.value).unwrap_or_else(|| example.to_owned());
+                suggest(&[&key.name], what, &format!("{word} = {value}"), errors);
+                false
+            }
+            Some(Meaning::Several(word, example)) if known.contains(&word) => {
+                let values = values(&key.value).unwrap_or_else(|| example.to_owned());
+                suggest(&[&key.name], what, &format!("{word}({values})"), errors);
+                false
+            }
+            Some(Meaning::Flag(word)) if known.contains(&word) => {
+                suggest(&[&key.name], what, word, errors);
+                false
+            }
+            Some(Meaning::Otherwise(remedy)) => {
+                errors.at(&key.name, format!("{what} knows no `{name}`; {remedy}"));
+                false
+            }
+            _ => true,
+        }
+    });
+    for (word, bounds) in [("range", range), ("len", len)] {
+        if !bounds.keys.is_empty() {
+            let keys: Vec<&Ident> = bounds.keys.iter().collect();
+            suggest(&keys, what, &format!("{word} = {}", bounds.text()), errors);
+        }
+    }
+}
+
+/// Reports keys, at the first of them, with what was probably meant.
+fn suggest(keys: &[&Ident], what: &str, meant: &str, errors: &mut Errors) {
+    let names: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    let Some(first) = keys.first() else { return };
+    let known = meant.split([' ', '(']).next().is_some_and(|word| *first == word);
+    let message = if known {
+        format!("write `{meant}`")
+    } else {
+        format!("{what} knows no {}; did you mean `{meant}`?", names.join(" and no "))
+    };
+    errors.at(first, message);
+}
+
+impl Bounds {
+    /// Adds a bound, or those of a list: `length(min = 1, max = 3)`.
+    fn add(&mut self, side: Side, value: &Value) {
+        let exact = side == Side::Both;
+        match value {
+            Value::Is(expr) => {
+                let side = if exact { Side::Exact } else { side };
+                self.sides.push((side, attr::shown(expr)));
+            }
+            Value::List(tokens) if exact => {
+                // What is wrong inside is not worth a message of its own.
+                let mut inner = Errors::default();
+                for key in attr::entries(tokens.clone(), &mut inner) {
+                    match (meaning(&key.as_str()), &key.value) {
+                        (Some(Meaning::Bound(_, side)), Value::Is(_)) => self.add(side, &key.value),
+                        (_, Value::Is(expr)) if key.name == "equal" => {
+                            self.sides.push((Side::Exact, attr::shown(expr)));
+                        }
+                        _ => {}
+                    }
+                }
+                drop(inner);
+            }
+            Value::List(_) | Value::Bare => {}
+        }
+    }
+
+    /// Returns the range as it is written here.
+    fn text(&self) -> String {
+        let find = |wanted: Side| self.sides.iter().find(|(side, _)| *side == wanted).map(|(_, text)| text);
+        if let Some(exact) = find(Side::Exact) {
+            return exact.clone();
+        }
+        // A range includes where it starts.
+        let next = |above: &String| {
+            above.parse::<i64>().map_or_else(|_| above.clone(), |above| (above + 1).to_string())
+        };
+        let start = find(Side::Least).cloned().or_else(|| find(Side::Above).map(next));
+        let (dots, end) = match (find(Side::Most), find(Side::Below)) {
+            (Some(most), _) => ("..=", most.clone()),
+            (None, Some(below)) => ("..", below.clone()),
+            (None, None) if start.is_none() => return "1..=100".to_owned(),
+            (None, None) => ("..", String::new()),
+        };
+        format!("{}{dots}{end}", start.unwrap_or_default())
+    }
+}
+
+/// Returns what is written as the value of a key; of `regex(path = "…")`, the text in it.
+fn value(value: &Value) -> Option<String> {
+    match value {
+        Value::Is(expr) => Some(attr::shown(expr)),
+        Value::List(tokens) => {
+            let literal = |token| match token {
+                TokenTree::Literal(literal) => Some(literal.to_string()),
+                _ => None,
+            };
+            tokens.clone().into_iter().find_map(literal)
+        }
+        Value::Bare => None,
+    }
+}
+
+/// Returns what is written as the values of a key.
+fn values(value: &Value) -> Option<String> {
+    match value {
+        Value::Is(expr) => match ungroup(expr) {
+            Expr::Array(array) => Some(attr::shown(&array.elems)),
+            Expr::Reference(reference) => values(&Value::Is(reference.expr.clone())),
+            Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => Some(attr::shown(expr)),
+            _ => None,
+        },
+        Value::List(tokens) => Some(attr::shown(tokens)),
+        Value::Bare => None,
+    }
+}
