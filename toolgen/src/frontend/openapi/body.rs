@@ -156,7 +156,10 @@ impl<'a> Context<'a> {
             // Another media type does not matter any more.
             self.broken = before;
             self.cause.clone_from(&cause);
-            let alike = files_alike(media_type, &node, &media);
+            let alike = match self.is_bytes(media::kind(media_type), &shape) {
+                true => files_alike(&node, &body.media),
+                false => vec![media_type.trim()],
+            };
             if names.len() > alike.len() {
                 self.report(
                     codes::MEDIA_TYPE,
@@ -216,10 +219,16 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Whether the body is a file: its media type is none of texts, or its schema says that it is bytes all the same.
+    fn is_bytes(&mut self, kind: Medium, shape: &Shape) -> bool {
+        kind == Medium::Binary || (kind == Medium::Text && self.is_file(shape, ""))
+    }
+
     /// Returns the kind of a media type, and the type itself. A range is replaced by what is sent, except for files,
     /// which have types of their own.
     fn definite_media(&mut self, media_type: String, shape: &Shape) -> (String, Medium) {
-        let kind = media::kind(&media_type);
+        // Of several, all are files.
+        let kind = media::kind(media_type.split(',').next().unwrap_or_default());
         let definite = match kind {
             Medium::Any if *shape == Shape::ANY || self.is_file(shape, "") => {
                 return (media_type, Medium::Binary);
@@ -229,6 +238,7 @@ impl<'a> Context<'a> {
             Medium::Binary if media_type.trim().is_empty() && self.is_structured(shape) => {
                 return ("application/json".to_owned(), Medium::Json);
             }
+            Medium::Text if self.is_bytes(kind, shape) => return (media_type, Medium::Binary),
             Medium::Text if media_type.contains('*') => "text/plain",
             Medium::Multipart if media_type.contains('*') => "multipart/form-data",
             _ => return (media_type, kind),
@@ -311,15 +321,12 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the media types that a file may be sent as: the chosen one, and those of other files with the same schema.
-fn files_alike<'a>(chosen: &'a str, node: &Node<'_>, media: &[(&'a str, Node<'_>)]) -> Vec<&'a str> {
+/// Returns the media types that a file may be sent as, in the order of the document: those with the same schema.
+fn files_alike<'a>(node: &Node<'_>, media: &[(&'a str, Node<'_>)]) -> Vec<&'a str> {
     let schema = |node: &Node<'_>| node.get("schema").map(|schema| schema.value.clone());
-    let is_file = |name: &str| media::kind(name) == Medium::Binary;
-    let others = media.iter().filter(|(name, other)| {
-        *name != chosen && is_file(chosen) && is_file(name) && schema(other) == schema(node)
-    });
-    let all = std::iter::once(chosen).chain(others.map(|(name, _)| *name));
-    all.map(str::trim).collect()
+    let may_be_file = |name: &str| matches!(media::kind(name), Medium::Binary | Medium::Text);
+    let alike = media.iter().filter(|(name, other)| may_be_file(name) && schema(other) == schema(node));
+    alike.map(|(name, _)| name.trim()).collect()
 }
 
 /// The maximum number of unions inside each other whose variants are looked at: a union may contain itself.
