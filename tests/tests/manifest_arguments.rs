@@ -57,7 +57,7 @@ impl Values<'_> {
             json!(7),
             json!(2.0),
             json!(0.5),
-            json!(1e20),
+            json!(1e15),
             json!(""),
             json!("a"),
             json!("notes.txt"),

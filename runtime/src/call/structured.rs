@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
+use toolgen_core::internal::rounded_integers;
 
 use crate::base::data::Members;
 use crate::base::discreet::Hidden;
@@ -54,7 +55,13 @@ impl ToolResult {
                 Ok(Cow::Owned(value))
             }
             Structured::Json(text) => {
-                serde_json::from_str(text).map(Cow::Owned).map_err(|_| Cow::Borrowed("it is not JSON"))
+                let value = serde_json::from_str(text).map_err(|_| Cow::Borrowed("it is not JSON"))?;
+                match rounded_integers(text, &value).is_empty() {
+                    true => Ok(Cow::Owned(value)),
+                    false => Err(Cow::Borrowed(
+                        "it has an integer beyond 64 bits, which only the text has as it is",
+                    )),
+                }
             }
             Structured::Missing(why) => Err(Cow::Borrowed(why)),
         }

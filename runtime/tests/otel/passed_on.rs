@@ -254,7 +254,7 @@ async fn a_call_goes_on_in_the_process_of_its_mcp_server() {
     let above = Context::new().with_span(tracer.start("request"));
     let call = |celsius: f64| ToolCall::new("c", "units__fahrenheit", json!({ "celsius": celsius }));
     let answer = provider.call(call(100.0), &turn).with_context(above.clone()).await;
-    assert_eq!(answer.text(), "212.0");
+    assert_eq!(answer.text(), r#"{"result":212.0}"#);
     assert!(provider.call(call(-300.0), &turn).await.is_error());
     above.span().end();
     let count =

@@ -53,10 +53,12 @@ mod traffic {
 
     use toolgen_runtime::engine::http::HttpEngine;
     use toolgen_runtime::engine::mcp::McpOptions;
-    use toolgen_runtime::layers::redact::Redactor;
-    use toolgen_runtime::testing::cassette::Cassette; // feature `http` or `mcp`
+    use toolgen_runtime::testing::cassette::Cassette;
 
     fn recorded(path: &str) -> AnyResult {
+        use toolgen_runtime::layers::redact::Redactor;
+        use toolgen_runtime::testing::cassette::Cassette; // feature `http` or `mcp`
+
         let cassette = Cassette::record(&Redactor::new());
         let engine = HttpEngine::builder().cassette(&cassette).build()?;
         let options = McpOptions::new().cassette(&cassette);

@@ -56,6 +56,9 @@ impl FromStr for Modules {
 /// The names of the modules that a module has for other things than tags and imported documents.
 pub(super) const RESERVED: [&str; 5] = ["types", "functions", "categories", "toolsets", "contexts"];
 
+/// The longest name of a module, in characters: file systems take 255 bytes.
+const MAX_NAME: usize = 50;
+
 /// The names of files that are no modules, and of the folder of pieces.
 const FILES: [&str; 4] = ["lib", "main", "mod", "parts"];
 
@@ -93,7 +96,7 @@ pub(super) fn of_tools<'p>(
     tags.dedup();
     let homes = tools.iter().map(|tool| tags.binary_search(&of_tool(tool)?).ok()).collect();
     let mut tags: Vec<Tag<'p>> =
-        tags.into_iter().map(|tag| Tag { name: snake(tag), tag, renamed: false }).collect();
+        tags.into_iter().map(|tag| Tag { name: file_name(tag), tag, renamed: false }).collect();
     // A tag that is its name has it before others.
     for is_own in [true, false] {
         for tag in tags.iter_mut().filter(|tag| (snake(tag.tag) == tag.tag) == is_own) {
@@ -103,6 +106,15 @@ pub(super) fn of_tools<'p>(
         }
     }
     (tags, homes)
+}
+
+/// Returns the name of the module of a tag, which file systems take, too: of a long one the beginning.
+fn file_name(tag: &str) -> String {
+    let mut name = snake(tag);
+    if let Some((end, _)) = name.char_indices().nth(MAX_NAME) {
+        name.truncate(end);
+    }
+    name
 }
 
 /// Writes the modules of tags, each with its types.

@@ -26,7 +26,15 @@ pub(super) fn decode(bytes: &[u8], content_type: &str, truncated: bool) -> Strin
 /// If the charset lacks some of its characters.
 pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, String>> {
     let label = charset(content_type)?.to_ascii_lowercase();
-    let encoding = Encoding::for_label_no_replacement(label.as_bytes())?;
+    let lacking =
+        || Some(Err(format!("the service takes the charset {label}, which lacks some of the characters")));
+    let Some(encoding) = Encoding::for_label_no_replacement(label.as_bytes()) else {
+        // Of what nobody knows, only that it has the letters of ASCII is likely; in UTF-7, signs begin others.
+        return match text.is_ascii() && label != "utf-7" {
+            true => None,
+            false => Some(Err(format!("the charset {label} that the service takes is not known here"))),
+        };
+    };
     if encoding == UTF_16LE || encoding == UTF_16BE {
         let bytes = |unit: u16| if encoding == UTF_16BE { unit.to_be_bytes() } else { unit.to_le_bytes() };
         // Without an order in its name, the bytes say it themselves.
@@ -35,7 +43,8 @@ pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, S
         let mark = mark.map(|mark| mark.encode_utf16(&mut units)[0]);
         return Some(Ok(mark.into_iter().chain(text.encode_utf16()).flat_map(bytes).collect()));
     }
-    if encoding == UTF_8 || text.is_ascii() {
+    // In ISO-2022-JP, an escape begins other characters.
+    if encoding == UTF_8 || (text.is_ascii() && !text.contains('\u{1b}')) {
         return None;
     }
     // WHATWG reads these as Windows does, and they have less.
@@ -44,11 +53,11 @@ pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, S
         ascii if ascii.contains("ascii") => '\u{7f}',
         _ => '\u{ff}',
     };
-    let (bytes, _, lacking) = encoding.encode(text);
-    if lacking || text.chars().any(|char| char > most) {
-        return Some(Err(format!(
-            "the service takes the charset {label}, which lacks some of the characters"
-        )));
+    let (bytes, _, unmapped) = encoding.encode(text);
+    // Some characters are written as others that look alike, such as the yen as a backslash.
+    let is_same = || encoding.decode_without_bom_handling(&bytes).0 == text;
+    if unmapped || text.chars().any(|char| char > most) || !is_same() {
+        return lacking();
     }
     Some(Ok(bytes.into_owned()))
 }

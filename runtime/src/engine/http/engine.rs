@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -157,8 +159,11 @@ impl HttpEngine {
         for secret in settings.secrets().chain(sent) {
             request.credentials.hide(secret);
             // The word before a token says what it is.
-            if let Some((_, token)) = secret.split_once(' ') {
+            if let Some((scheme, token)) = secret.split_once(' ') {
                 request.credentials.hide(token.trim());
+                if let Some(password) = basic_password(scheme, token.trim()) {
+                    request.credentials.hide(&password);
+                }
             }
         }
         Ok(request)
@@ -348,4 +353,11 @@ fn refuse(problems: &[RequestProblem]) -> ToolError {
         (true, Some(problem)) => ToolError::failed_with(problem.kind.code(), problem.message.clone()),
         _ => ToolError::from_problems(about_arguments),
     }
+}
+
+/// Returns the password of basic credentials, which is secret by itself, too.
+fn basic_password(scheme: &str, encoded: &str) -> Option<String> {
+    let pair = STANDARD.decode(encoded).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
+    let pair = String::from_utf8(pair).ok()?;
+    pair.split_once(':').map(|(_, password)| password.to_owned())
 }

@@ -13,7 +13,7 @@ const LONGEST: usize = 160;
 const NAMELESS: &str = "answer";
 
 /// Names of devices on Windows, whatever ending follows.
-const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
+const DEVICES: [&str; 8] = ["con", "conin$", "conout$", "prn", "aux", "nul", "com", "lpt"];
 
 /// Returns the name that an answer gives its file (RFC 6266, section 4.3): `filename*` rather than `filename`.
 pub(super) fn of_disposition(header: &str) -> Option<String> {
@@ -46,7 +46,7 @@ pub(super) fn plain(name: &str) -> String {
     let illegal = |char: char| {
         char.is_control()
             || Hidden::of(char).is_some()
-            || matches!(char, '<' | '>' | ':' | '"' | '|' | '?' | '*')
+            || matches!(char, '<' | '>' | ':' | '"' | '|' | '?' | '*' | '`' | '[' | ']')
     };
     let name: String = last.chars().map(|char| if illegal(char) { '_' } else { char }).collect();
     // A dot hides a file, or is dropped at the end.
@@ -57,7 +57,9 @@ pub(super) fn plain(name: &str) -> String {
     let device = stem.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
     let device = DEVICES.iter().any(|known| {
         device.strip_prefix(known).is_some_and(|rest| match *known {
-            "com" | "lpt" => rest.len() == 1 && rest.bytes().all(|byte| byte.is_ascii_digit()),
+            "com" | "lpt" => {
+                ["¹", "²", "³"].contains(&rest) || (rest.len() == 1 && rest.as_bytes()[0].is_ascii_digit())
+            }
             _ => rest.is_empty(),
         })
     });
@@ -168,6 +170,9 @@ mod tests {
             ("a:b?.txt ", "a_b_.txt"),
             ("CON.txt", "_CON.txt"),
             ("lpt1", "_lpt1"),
+            ("COM¹.txt", "_COM¹.txt"),
+            ("CONIN$", "_CONIN$"),
+            ("x`, SHA-256 0] [y", "x_, SHA-256 0_ _y"),
             ("console.log", "console.log"),
             ("report.pdf...", "report.pdf"),
             ("", "answer"),

@@ -140,8 +140,7 @@ impl Files for FilesRoot {
     fn create(&self, name: &str) -> Result<Box<dyn NewFile>, String> {
         let dir = self.open()?;
         let failed = |why: io::Error| format!("no file can be made: {}", told(&why));
-        let held = dir.entries().map_err(failed)?.filter_map(|entry| entry.ok()?.metadata().ok());
-        let held: u64 = held.filter(cap_std::fs::Metadata::is_file).map(|file| file.len()).sum();
+        let held = held(&dir).map_err(failed)?;
         let left = self.max_kept.saturating_sub(held);
         if left == 0 {
             return Err(format!("the directory for files holds {held} bytes, and it is full"));
@@ -155,12 +154,19 @@ impl Files for FilesRoot {
             root: self.root.clone(),
             left: left.min(self.max_bytes),
             most: left.min(self.max_bytes),
+            max_kept: self.max_kept,
         }))
     }
 
     fn most(&self) -> u64 {
         self.max_bytes
     }
+}
+
+/// Returns how many bytes the files of a directory have together, those that are being written included.
+fn held(dir: &Dir) -> io::Result<u64> {
+    let files = dir.entries()?.filter_map(|entry| entry.ok()?.metadata().ok());
+    Ok(files.filter(cap_std::fs::Metadata::is_file).map(|file| file.len()).sum())
 }
 
 /// A file of a directory that is being written, under a name that nobody guesses.
@@ -174,6 +180,7 @@ struct Writing {
     root: PathBuf,
     left: u64,
     most: u64,
+    max_kept: u64,
 }
 
 impl Writing {
@@ -221,6 +228,14 @@ impl NewFile for Writing {
 
     fn keep(mut self: Box<Self>) -> Result<KeptFile, String> {
         let failed = |why: io::Error| format!("it cannot be written: {}", told(&why));
+        // Others were written meanwhile. Of those that are too much together, none is kept before the next is measured.
+        let held = held(&self.dir).map_err(failed)?;
+        if held > self.max_kept {
+            return Err(format!(
+                "the directory for files would hold {held} bytes, more than {}",
+                self.max_kept
+            ));
+        }
         // Some systems rename no file that is open.
         drop(self.file.take());
         let done = self.named();

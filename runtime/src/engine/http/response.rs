@@ -82,7 +82,7 @@ pub(super) async fn result(
 ) -> Result<ToolResult, reqwest::Error> {
     let Reply { mut response, final_url, refused } = reply;
     let status = response.status();
-    let content_type = header(response.headers(), CONTENT_TYPE.as_str());
+    let content_type = content_type(request, response.headers());
     let headers = headers(request, response.headers());
     let kind = kind(&content_type, response.headers().contains_key(CONTENT_ENCODING));
     let limit = if matches!(kind, Kind::Image | Kind::Audio) { limits.media_bytes } else { limits.bytes };
@@ -330,6 +330,15 @@ fn content(
         Kind::Audio => Content::Audio { data, mime_type },
         _ => Content::Resource { uri: url.to_owned(), mime_type, data: ResourceData::Base64(data) },
     })
+}
+
+/// Returns the media type of an answer, or that of any bytes where a credential stands in it.
+pub(super) fn content_type(request: &HttpRequest, headers: &HeaderMap) -> String {
+    let named = header(headers, CONTENT_TYPE.as_str());
+    match request.credentials.stand_in(named.as_bytes()) {
+        true => "application/octet-stream".to_owned(),
+        false => named,
+    }
 }
 
 pub(super) fn header(headers: &HeaderMap, name: &str) -> String {

@@ -141,7 +141,8 @@ pub(crate) fn shape() -> impl Strategy<Value = Shape> {
                     })
                 });
         let mode = prop_oneof![Just(UnionMode::Any), Just(UnionMode::One)];
-        let discriminator = option::of((word(), option::of(word())).prop_map(|(property, by_default)| {
+        let name = || word().prop_filter("a name", |name| !name.is_empty());
+        let discriminator = option::of((word(), option::of(name())).prop_map(|(property, by_default)| {
             Discriminator { property, mapping: vec![(Text::from("x"), Text::from("a"))].into(), by_default }
         }));
         let union =

@@ -71,9 +71,16 @@ pub(super) struct Checker<'a> {
 /// What is told of an integer that may have been changed by those who read it.
 pub(super) const BEYOND: &str = "the integer does not fit 64 bits and would be changed; send a smaller one";
 
-/// Whether a whole number is in the range of an integer of 64 bits, signed or not.
+/// What is told of a large integer that is not written as one.
+const ROUNDED: &str =
+    "the integer is written as a fraction or a power, and may have been changed; send its digits";
+
+/// 2^53: a whole number beyond it that was read as a float may have been another one.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Whether a whole number is in the range of an integer of 64 bits, signed or not. -2^63 itself is never read as a float.
 fn fits_64_bits(whole: f64) -> bool {
-    (-(2_f64.powi(63))..2_f64.powi(64)).contains(&whole)
+    whole > -(2_f64.powi(63)) && whole < 2_f64.powi(64)
 }
 
 impl<'a> Checker<'a> {
@@ -200,8 +207,8 @@ impl<'a> Checker<'a> {
             (Kind::Integer(rules), Value::Number(number)) => match Number::of(number) {
                 Some(Number::Float(float)) if float.fract() != 0.0 => self.mismatch(value, shape),
                 // Whether it was written so, or rounded when it was read, nobody knows any more.
-                Some(Number::Float(float)) if self.hidden == Access::ReadOnly && !fits_64_bits(float) => {
-                    self.value(BEYOND.to_owned());
+                Some(Number::Float(float)) if self.hidden == Access::ReadOnly && float.abs() > EXACT => {
+                    self.value(if fits_64_bits(float) { ROUNDED } else { BEYOND }.to_owned());
                 }
                 Some(number) => self.values(rules.problem(number)),
                 None => {}

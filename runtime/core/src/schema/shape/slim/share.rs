@@ -5,7 +5,7 @@
 //! every other part is kept beside it, and written anew only there.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::defs::{Shapes, trim};
@@ -26,8 +26,10 @@ pub(super) fn shared(root: Shape, defs: Shapes, trims: &mut Vec<Trim>) -> (Shape
     let mut defs: BTreeMap<String, Rc<Tree>> =
         defs.into_iter().map(|(name, shape)| (name, tree(shape, "", &mut levels))).collect();
     // The outermost shapes are in no place.
-    let outermost = |tree: &Rc<Tree>| defs.values().chain([&root]).any(|top| Rc::ptr_eq(top, tree));
-    levels.iter_mut().for_each(|level: &mut Vec<_>| level.retain(|tree| !outermost(tree)));
+    let outermost: HashSet<*const Tree> = defs.values().chain([&root]).map(Rc::as_ptr).collect();
+    levels
+        .iter_mut()
+        .for_each(|level: &mut Vec<_>| level.retain(|tree| !outermost.contains(&Rc::as_ptr(tree))));
     levels.iter().for_each(|level| texts.find(level));
     for _ in 0..MAX_SHARED {
         let mut parts = HashMap::new();
