@@ -267,11 +267,12 @@ fn steps(slim: &Slim) -> Vec<Slim> {
 /// Returns the words that leave less, as far as that is known without the text.
 fn less(own: Words, other: Words) -> Words {
     match (own, other) {
-        (Words::All | Words::Needed(_), Words::All) | (Words::None, _) => own,
+        // Whoever chose a length did so knowing what it leaves out.
+        (Words::All | Words::Needed(_), Words::All)
+        | (Words::Sentence(_) | Words::Characters(_), Words::All | Words::Needed(_))
+        | (Words::None, _) => own,
         (Words::Characters(own), Words::Characters(limit)) => Words::Characters(own.min(limit)),
         (Words::Needed(own), Words::Needed(limit)) => Words::Needed(own.min(limit)),
-        // Whoever chose a length did so knowing what it leaves out.
-        (Words::Sentence(_) | Words::Characters(_), Words::All | Words::Needed(_)) => own,
         (
             Words::Sentence(own) | Words::Characters(own),
             Words::Sentence(limit) | Words::Characters(limit),

@@ -142,10 +142,19 @@ mod tests {
         ] {
             assert_eq!(encoded(text, charset), Some(Ok(bytes.to_vec())), "{charset}");
         }
-        for (text, charset) in [("é", "utf-8"), ("e", "iso-8859-1"), ("é", "klingon")] {
+        for (text, charset) in [("é", "utf-8"), ("e", "iso-8859-1"), ("e", "klingon")] {
             assert_eq!(encoded(text, charset), None, "{charset}");
         }
-        for (text, charset) in [("€", "iso-8859-1"), ("é", "us-ascii"), ("日", "windows-1252")] {
+        for (text, charset) in [
+            ("€", "iso-8859-1"),
+            ("é", "us-ascii"),
+            ("日", "windows-1252"),
+            // A yen would become a backslash, an escape begin other characters, and `+` begin others in UTF-7.
+            ("¥", "shift_jis"),
+            ("\u{1b}$B", "iso-2022-jp"),
+            ("é", "klingon"),
+            ("+ADw-", "utf-7"),
+        ] {
             assert!(encoded(text, charset).unwrap().is_err(), "{charset}");
         }
         let written = json("{\"a\":\"é😀\"}".to_owned(), "application/json; charset=latin1");

@@ -158,7 +158,7 @@ impl<'de> Visitor<'de> for Reader {
         while let Some(Read::Text(keyword)) = map.next_key()? {
             match &*keyword {
                 "description" => {
-                    glance.description = map.next_value::<Read<'de>>()?.texts().pop().unwrap_or_default()
+                    glance.description = map.next_value::<Read<'de>>()?.texts().pop().unwrap_or_default();
                 }
                 "type" => types = map.next_value::<Read<'de>>()?.texts(),
                 "enum" | "const" | "x-enum" => glance.values = map.next_value::<Read<'de>>()?.texts(),
