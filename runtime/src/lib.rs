@@ -11,7 +11,7 @@
 //! | `builtin` | use tools that are there | files, searches, shells, chats |
 //! | `serve` | serve tools to others | a server of the Model Context Protocol |
 //! | [`agent`] | run the calls of a turn, loops and sub-agents | [`agent::dispatch`], `agent_loop`, `state_map`, `sub_agent` |
-//! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`](provider::ProviderBuilder), [`ToolFactory`](provider::ToolFactory), [`one_shot`](provider::one_shot) |
+//! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`], [`ToolFactory`](provider::ToolFactory), [`one_shot`](provider::one_shot) |
 //! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), [`trace`](layers::trace), `otel`, `audit`, `replay`, `cassette`, `redis` |
 //! | [`wire`] | talk to a model's provider | [`WireFormat`](wire::WireFormat) |
 //! | [`engine`] | run tools that are data; tools of closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `mcp`, `typed`, `executor` |
