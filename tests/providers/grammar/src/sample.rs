@@ -104,7 +104,7 @@ fn done(results: &Path) -> std::io::Result<HashSet<(String, String)>> {
 }
 
 /// The dialects in which a tool has the same schema, so that one grammar stands for all of them.
-struct Group<'s> {
+struct Alike<'s> {
     schema: Value,
     /// Each dialect, and the places of what rendering told as lost.
     dialects: Vec<(&'static Dialect, Vec<String>)>,
@@ -119,7 +119,7 @@ fn judge(
     random: &mut Random,
 ) -> (BTreeMap<&'static str, Counts>, Vec<Value>) {
     let mut counts: BTreeMap<&'static str, Counts> = BTreeMap::new();
-    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut groups: Vec<Alike<'_>> = Vec::new();
     for dialect in Dialect::ALL {
         let own = counts.entry(dialect.name).or_default();
         let Ok(told) = spec.schema(dialect) else {
@@ -143,14 +143,14 @@ fn judge(
             .collect();
         match groups.iter_mut().find(|group| group.schema == schema) {
             Some(group) => group.dialects.push((dialect, places)),
-            None => groups.push(Group { schema, dialects: vec![(dialect, places)], spec }),
+            None => groups.push(Alike { schema, dialects: vec![(dialect, places)], spec }),
         }
     }
     let findings = groups.into_iter().flat_map(|group| group.judge(factory, count, random, &mut counts)).collect();
     (counts, findings)
 }
 
-impl Group<'_> {
+impl Alike<'_> {
     /// Draws arguments, and lets each dialect decode them.
     fn judge(
         self,
