@@ -26,8 +26,6 @@ pub(super) fn decode(bytes: &[u8], content_type: &str, truncated: bool) -> Strin
 /// If the charset lacks some of its characters.
 pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, String>> {
     let label = charset(content_type)?.to_ascii_lowercase();
-    let lacking =
-        || Some(Err(format!("the service takes the charset {label}, which lacks some of the characters")));
     let Some(encoding) = Encoding::for_label_no_replacement(label.as_bytes()) else {
         // Of what nobody knows, only that it has the letters of ASCII is likely; in UTF-7, signs begin others.
         return match text.is_ascii() && label != "utf-7" {
@@ -57,7 +55,9 @@ pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, S
     // Some characters are written as others that look alike, such as the yen as a backslash.
     let is_same = || encoding.decode_without_bom_handling(&bytes).0 == text;
     if unmapped || text.chars().any(|char| char > most) || !is_same() {
-        return lacking();
+        return Some(Err(format!(
+            "the service takes the charset {label}, which lacks some of the characters"
+        )));
     }
     Some(Ok(bytes.into_owned()))
 }

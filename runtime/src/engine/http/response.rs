@@ -99,7 +99,8 @@ pub(super) async fn result(
             let mut first = read.bytes.clone();
             first.append(&mut read.rest);
             let from = final_url.as_ref().map(|url| request.credentials.redact_url(url.as_str()));
-            let named = save::named(request, response.headers(), from.as_deref().unwrap_or(&url));
+            let named =
+                save::named(request, response.headers(), &content_type, from.as_deref().unwrap_or(&url));
             Some(save::body(saving, request, (&mut response, truncated), first, named, until).await?)
         }
         None => None,
@@ -333,7 +334,7 @@ fn content(
 }
 
 /// Returns the media type of an answer, or that of any bytes where a credential stands in it.
-pub(super) fn content_type(request: &HttpRequest, headers: &HeaderMap) -> String {
+fn content_type(request: &HttpRequest, headers: &HeaderMap) -> String {
     let named = header(headers, CONTENT_TYPE.as_str());
     match request.credentials.stand_in(named.as_bytes()) {
         true => "application/octet-stream".to_owned(),

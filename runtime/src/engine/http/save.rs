@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use super::filename;
 use super::files::{Files, KeptFile};
 use super::request::HttpRequest;
-use super::response::{content_type, header};
+use super::response::header;
 use super::secret::Applied;
 use crate::base::media_type::essence;
 use crate::base::sha256::hex;
@@ -92,8 +92,13 @@ pub(super) fn tell(result: &mut ToolResult, head: &str, is_text: bool, saved: Re
 
 /// Returns the name to save an answer under, and its media type: what the service says, or the end of its URL, in which
 /// credentials are hidden.
-pub(super) fn named(request: &HttpRequest, headers: &HeaderMap, url: &str) -> (String, String) {
-    let media_type = essence(&content_type(request, headers));
+pub(super) fn named(
+    request: &HttpRequest,
+    headers: &HeaderMap,
+    content_type: &str,
+    url: &str,
+) -> (String, String) {
+    let media_type = essence(content_type);
     let media_type = if media_type.is_empty() { "application/octet-stream".to_owned() } else { media_type };
     let disposition = header(headers, "content-disposition");
     let named = filename::of_disposition(&disposition).or_else(|| filename::of_url(url)).unwrap_or_default();
