@@ -80,15 +80,20 @@ impl Entry {
         }
     }
 
-    /// Whether it is a request of ours, which is answered.
+    /// Whether it is a request of ours that a program makes each time it does the same.
     pub(super) fn is_request(&self) -> bool {
         match self {
             Entry::Http { .. } => true,
             Entry::Mcp { sent, message, .. } => {
-                *sent && message.get("id").is_some() && message.get("method").is_some()
+                *sent && message.get("id").is_some() && message.get("method").is_some() && !is_aside(message)
             }
         }
     }
+}
+
+/// Whether a client sends a message beside what its program does: sooner, later, or not before the connection ends.
+pub(super) fn is_aside(message: &Value) -> bool {
+    message.get("method").and_then(Value::as_str) == Some("subscriptions/listen")
 }
 
 /// Returns the text of a file.

@@ -4,6 +4,8 @@ use serde_json::Value;
 
 use super::Cassette;
 use super::entry::Entry;
+#[cfg(feature = "mcp")]
+use super::entry::is_aside;
 #[cfg(feature = "http")]
 use super::http;
 #[cfg(feature = "mcp")]
@@ -82,6 +84,14 @@ impl Taping for Cassette {
     fn play(&self, (server, connection): (&str, usize), message: Value) -> Result<Vec<Value>, String> {
         let mut state = unpoisoned(self.0.state.lock());
         let is_its = |of: &str, number: usize| of == server && number == connection;
+        let of_this = |entry: &Entry| matches!(entry, Entry::Mcp { server, connection, .. } if is_its(server, *connection));
+        // Recorded, the connection may have ended before it was sent.
+        let is_recorded = |entry: &Entry| {
+            of_this(entry) && matches!(entry, Entry::Mcp { message, .. } if is_aside(message))
+        };
+        if is_aside(&message) && !state.entries.iter().any(is_recorded) {
+            return Ok(Vec::new());
+        }
         let index = self.find(&mut state, &mcp::lasting(&message), |entry| match entry {
             Entry::Mcp { server, connection, sent: true, message } if is_its(server, *connection) => {
                 Some(mcp::lasting(message))
@@ -93,9 +103,7 @@ impl Taping for Cassette {
         if let Some(Entry::Mcp { message: recorded, .. }) = entries.get(index) {
             playing.made(recorded, &message);
         }
-        let own = entries.iter().enumerate().filter(
-            |(_, entry)| matches!(entry, Entry::Mcp { server, connection, .. } if is_its(server, *connection)),
-        );
+        let own = entries.iter().enumerate().filter(|(_, entry)| of_this(entry));
         Ok(playing.heard(own, played))
     }
 }
