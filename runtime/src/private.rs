@@ -71,6 +71,9 @@ pub mod prelude {
     pub const COOKIE: Parameter = Parameter { location: Location::Cookie, ..QUERY };
 }
 
+#[cfg(feature = "typed")]
+pub use crate::engine::typed::json::build::{list_of, map_of};
+
 /// Everything a generated type may name.
 #[cfg(feature = "typed")]
 pub mod types_prelude {
@@ -120,6 +123,14 @@ macro_rules! __serde {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __build {
+    ($($tokens:tt)*) => {};
+}
+
+/// Does nothing: the feature `typed` is off, as `__serde!` says.
+#[cfg(not(feature = "typed"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __from {
     ($($tokens:tt)*) => {};
 }
 

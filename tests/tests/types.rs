@@ -258,3 +258,25 @@ fn items_of_pages_and_sequences_have_types() {
     assert_eq!(first.name.as_deref(), Some("a"));
     assert_eq!(round_trip::<WatchThingsItem>(json!({"seen": 2})).seen, Some(2));
 }
+
+#[test]
+fn values_are_made_of_what_programs_have() {
+    let drawing =
+        Draw::new("plan", [Figure::from(Disc::new(1.5)), Tile::new(2.0).into(), Blob::new("splash").into()])
+            .with_layers(["front", "back"])
+            .with_labels([("a", "b")])
+            .with_notes([("x", 1)])
+            .with_sizes(vec![1.5]);
+    let figures = json!([{"form": "disc", "r": 1.5}, {"form": "tile", "side": 2.0}, {"form": "splash"}]);
+    let (labels, notes) = (json!({"a": "b"}), json!({"x": 1}));
+    assert_eq!(
+        serde_json::to_value(&drawing).unwrap(),
+        json!({
+            "title": "plan", "shapes": figures, "layers": ["front", "back"], "labels": labels, "notes": notes, "sizes": [1.5],
+        })
+    );
+    assert_eq!(DrawTitle::from(7), DrawTitle::Integer(7));
+    assert_eq!(DrawTitle::from("x"), DrawTitle::from("x".to_owned()));
+    let titles: Vec<String> = vec!["x".to_owned()];
+    assert_eq!(DrawTitle::from(titles.clone()), DrawTitle::Titles(titles));
+}

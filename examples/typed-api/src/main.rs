@@ -51,11 +51,10 @@ impl Shelter {
     }
 
     async fn fill(&self) -> Result<(), CallError> {
-        let rex = petstore::Dog::new("dog", "Rex").with_born(date(2021, 3, 9)).with_barks(true);
-        let tom = petstore::Cat::new("cat", "Tom", true).with_status(Status::Waiting);
-        for pet in [Pet::Dog(rex), Pet::Cat(tom)] {
-            self.engine.call(CreatePet::new(pet)).await?;
-        }
+        let rex = petstore::Dog::new("Rex").with_born(date(2021, 3, 9)).with_barks(true);
+        let tom = petstore::Cat::new("Tom", true).with_status(Status::Waiting);
+        self.engine.call(CreatePet::new(rex)).await?;
+        self.engine.call(CreatePet::new(tom)).await?;
         Ok(())
     }
 

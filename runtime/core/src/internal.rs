@@ -39,7 +39,7 @@ pub mod hosts {
 
 /// The version of the contract between generated code and `toolgen-runtime`. It is raised when code from an older
 /// `toolgen` would not compile there, or would change its meaning.
-pub const CONTRACT: u32 = 2;
+pub const CONTRACT: u32 = 3;
 
 /// A [`Call`] for crates that have the same version and must handle every kind: unlike the original, it can be matched
 /// exhaustively.

@@ -37,11 +37,11 @@ fn wrap<'w>(words: impl Iterator<Item = &'w str>, out: &mut String) {
     }
 }
 
-struct Printer<'a> {
-    items: &'a [Item],
+pub(super) struct Printer<'a> {
+    pub(super) items: &'a [Item],
     calls: &'a [CallTypes<'a>],
     tags: &'a [&'a str],
-    runtime: &'a str,
+    pub(super) runtime: &'a str,
     derives: &'a [String],
 }
 
@@ -239,40 +239,7 @@ impl Printer<'_> {
             wrap(linked(), out);
             out.push_str("\n    }\n");
         }
-        let mut made = items().filter(|item| item.made).peekable();
-        if made.peek().is_some() {
-            let _ = writeln!(out, "\n    {runtime}::__build! {{");
-            for item in made {
-                if let Body::Struct(body) = &item.body {
-                    self.build(&item.name, body, out);
-                }
-            }
-            out.push_str("    }\n");
-        }
-    }
-
-    /// Writes what the functions take that make a struct.
-    fn build(&self, name: &str, body: &Struct, out: &mut String) {
-        let (mut required, mut optional) = (Vec::new(), Vec::new());
-        for field in &body.fields {
-            let StructField { name, presence, ty, .. } = field;
-            let ty = match presence {
-                Presence::Required | Presence::Optional => self.ty(ty),
-                Presence::Nullable | Presence::OptionalNullable => format!("Option<{}>", self.ty(ty)),
-            };
-            if field.is_left_out() {
-                optional.push(format!("with_{} {name}: {ty}", name.trim_end_matches('_')));
-            } else {
-                required.push(format!("{name}: {ty}"));
-            }
-        }
-        let extra = body.extra.as_ref().map_or("", |(name, _)| name.as_str());
-        let _ = writeln!(
-            out,
-            "        {name} ({}) {{ {} }} [{extra}];",
-            required.join(", "),
-            optional.join(", ")
-        );
+        self.made(home, out);
     }
 
     fn call(&self, call: &CallTypes<'_>, out: &mut String) {
@@ -290,7 +257,7 @@ impl Printer<'_> {
         }
     }
 
-    fn ty(&self, ty: &Ty) -> String {
+    pub(super) fn ty(&self, ty: &Ty) -> String {
         match ty {
             Ty::Bool => "bool".to_owned(),
             Ty::Short => "i32".to_owned(),

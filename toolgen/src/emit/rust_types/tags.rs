@@ -1,10 +1,12 @@
 //! What tells the variants of a union apart, in the types of the variants.
 
+use std::collections::BTreeMap;
+
 use super::super::idents::Names;
 use super::model::{Body, Choice, Item, Presence, Struct, StructField, Ty, Union};
 
 /// The longest chain of other names for a type that is followed.
-const MAX_NAMES: usize = 16;
+pub(super) const MAX_NAMES: usize = 16;
 
 /// Gives the variants of unions a field for the property that tells them apart, where a value has one of several texts there,
 /// or any, and the document does not list the property: no text gets lost.
@@ -48,6 +50,27 @@ pub(super) fn added<'u>(items: &[Item], union: &'u Union, at: usize) -> Option<(
         _ => texts.next().is_none(),
     };
     is_added.then_some((property, first))
+}
+
+/// Returns the property, and its text, of each struct that is one variant of every union it is in, and always tells so in a
+/// field: nobody has to say that a `Dog` is a `"dog"`.
+pub(super) fn told(items: &[Item]) -> BTreeMap<usize, (&str, &str)> {
+    let mut all: BTreeMap<usize, Option<(&str, &str)>> = BTreeMap::new();
+    for item in items {
+        let Body::Union(Union { variants, choice: Choice::Tag { property, values, by_default } }) =
+            &item.body
+        else {
+            continue;
+        };
+        for (index, variant) in variants.iter().enumerate() {
+            let Some(of) = struct_of(items, &variant.ty) else { continue };
+            let mut texts = values.iter().filter(|(_, of)| *of == index).map(|(text, _)| text.as_str());
+            let only = texts.next().filter(|_| texts.next().is_none() && *by_default != Some(index));
+            let now = only.map(|text| (property.as_str(), text));
+            all.entry(of).and_modify(|before| *before = before.filter(|_| *before == now)).or_insert(now);
+        }
+    }
+    all.into_iter().filter_map(|(of, told)| Some((of, told?))).collect()
 }
 
 fn holds(body: &Struct, key: &str) -> bool {

@@ -1,17 +1,24 @@
 //! The functions by which programs make values of generated types.
 
+use std::collections::BTreeMap;
+
 /// Implements `new` with the fields that are required, and a `with_…` for each of the others, so that a program still
-/// compiles when a document adds an optional field. After `:` comes the expression of what further members start with.
+/// compiles when a document adds an optional field. After `:` comes what a field holds: `(T)`, a list `[T]`, or a map
+/// `{K, V}`; in `[…]` what further members are kept in; after `=` the fields whose value is known.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __build {
-    ($($type:ident ($($name:ident: $of:ty),*) { $($method:ident $field:ident: $some:ty),* } [$($extra:ident)?];)*) => {$(
+    ($(
+        $type:ident ($($name:ident: $of:tt),*) { $($method:ident $field:ident: $some:tt),* } [$($extra:ident)?]
+        $(= $known:ident: $value:expr)?;
+    )*) => {$(
         impl $type {
             #[doc = concat!("Creates `", stringify!($type), "` of what is required.")]
             #[must_use]
-            pub fn new($($name: impl ::core::convert::Into<$of>),*) -> Self {
+            pub fn new($($name: $crate::__given!(type $of)),*) -> Self {
                 Self {
-                    $($name: ::core::convert::Into::into($name),)*
+                    $($name: $crate::__given!($name $of),)*
+                    $($known: ::core::convert::Into::into($value),)?
                     $($field: ::core::option::Option::None,)*
                     $($extra: ::core::default::Default::default(),)?
                 }
@@ -20,11 +27,50 @@ macro_rules! __build {
             $(
                 #[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), ").")]
                 #[must_use]
-                pub fn $method(mut self, $field: impl ::core::convert::Into<$some>) -> Self {
-                    self.$field = ::core::option::Option::Some(::core::convert::Into::into($field));
+                pub fn $method(mut self, $field: $crate::__given!(type $some)) -> Self {
+                    self.$field = ::core::option::Option::Some($crate::__given!($field $some));
                     self
                 }
             )*
         }
     )*};
+}
+
+/// The type of a parameter that a field is made of, and the value of the field.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __given {
+    (type ($of:ty)) => { impl ::core::convert::Into<$of> };
+    (type [$of:ty]) => { impl ::core::iter::IntoIterator<Item: ::core::convert::Into<$of>> };
+    (type {$key:ty, $of:ty}) => {
+        impl ::core::iter::IntoIterator<
+            Item = (impl ::core::convert::Into<$key>, impl ::core::convert::Into<$of>),
+        >
+    };
+    ($given:ident ($of:ty)) => { ::core::convert::Into::into($given) };
+    ($given:ident [$of:ty]) => { $crate::__private::list_of($given) };
+    ($given:ident {$key:ty, $of:ty}) => { $crate::__private::map_of($given) };
+}
+
+/// Implements `From` for unions: what a variant holds is the union.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __from {
+    ($($union:ident { $($variant:ident($of:ty)),* })*) => {$($(
+        impl ::core::convert::From<$of> for $union {
+            fn from(value: $of) -> Self {
+                Self::$variant(::core::convert::Into::into(value))
+            }
+        }
+    )*)*};
+}
+
+/// Returns the list that a field holds.
+pub fn list_of<T>(items: impl IntoIterator<Item: Into<T>>) -> Vec<T> {
+    items.into_iter().map(Into::into).collect()
+}
+
+/// Returns the map that a field holds.
+pub fn map_of<K: Ord, V>(entries: impl IntoIterator<Item = (impl Into<K>, impl Into<V>)>) -> BTreeMap<K, V> {
+    entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect()
 }

@@ -1,0 +1,133 @@
+//! What programs make values with, as text: functions for the fields of structs, and conversions into unions.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::super::literal;
+use super::model::{Body, Item, Presence, Struct, StructField, Ty, Union, Wrap};
+use super::print::Printer;
+use super::tags::{self, MAX_NAMES};
+
+impl Printer<'_> {
+    /// Writes the macros that implement them for the types of a module that programs make values of.
+    pub(super) fn made(&self, home: Option<usize>, out: &mut String) {
+        let runtime = self.runtime;
+        let told = tags::told(self.items);
+        let made = || self.items.iter().enumerate().filter(|(_, item)| item.made && item.home == home);
+        let (mut structs, mut unions) = (String::new(), String::new());
+        for (index, item) in made() {
+            match &item.body {
+                Body::Struct(body) => self.build(&item.name, body, told.get(&index).copied(), &mut structs),
+                Body::Union(body) => self.conversions(index, item, body, &mut unions),
+                _ => {}
+            }
+        }
+        for (name, content) in [("__build", structs), ("__from", unions)] {
+            if !content.is_empty() {
+                let _ = write!(out, "\n    {runtime}::{name}! {{\n{content}    }}\n");
+            }
+        }
+    }
+
+    /// Writes what the functions take that make a struct. `told` is the property that says which variant of a union it is,
+    /// and its text.
+    fn build(&self, name: &str, body: &Struct, told: Option<(&str, &str)>, out: &mut String) {
+        let (mut required, mut optional) = (Vec::new(), Vec::new());
+        let mut known = String::new();
+        for field in &body.fields {
+            let name = &field.name;
+            if let Some((property, text)) = told
+                && field.key == property
+                && let Some(value) = self.known(field, text)
+            {
+                known = format!(" = {name}: {value}");
+            } else if field.is_left_out() {
+                optional.push(format!("with_{} {name}: {}", name.trim_end_matches('_'), self.given(field)));
+            } else {
+                required.push(format!("{name}: {}", self.given(field)));
+            }
+        }
+        let extra = body.extra.as_ref().map_or("", |(name, _)| name.as_str());
+        let _ = writeln!(
+            out,
+            "        {name} ({}) {{ {} }} [{extra}]{known};",
+            required.join(", "),
+            optional.join(", ")
+        );
+    }
+
+    /// Returns the expression of the value that a field has with a text, if it always has one.
+    fn known(&self, field: &StructField, text: &str) -> Option<String> {
+        if field.presence != Presence::Required {
+            return None;
+        }
+        match self.meant(&field.ty) {
+            Ty::Text => Some(literal::string(text)),
+            Ty::Item(index, Wrap::Plain) => {
+                let Item { name, body: Body::Enum(values), .. } = self.items.get(*index)? else {
+                    return None;
+                };
+                let value = values.iter().find(|listed| listed.value == text)?;
+                Some(format!("{name}::{}", value.name))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns what a field is made of, in the form that `__build!` reads.
+    fn given(&self, field: &StructField) -> String {
+        if matches!(field.presence, Presence::Nullable | Presence::OptionalNullable) {
+            return format!("(Option<{}>)", self.ty(&field.ty));
+        }
+        match self.meant(&field.ty) {
+            Ty::Vec(inner) => format!("[{}]", self.ty(inner)),
+            Ty::Map { .. } => {
+                let map = self.ty(self.meant(&field.ty));
+                let entry = map.strip_prefix("BTreeMap<").and_then(|rest| rest.strip_suffix('>'));
+                entry.map_or_else(|| format!("({map})"), |entry| format!("{{{entry}}}"))
+            }
+            _ => format!("({})", self.ty(&field.ty)),
+        }
+    }
+
+    /// Returns the type that an alias is another name for.
+    fn meant<'t>(&'t self, ty: &'t Ty) -> &'t Ty {
+        let mut ty = ty;
+        for _ in 0..MAX_NAMES {
+            let Ty::Item(index, _) = ty else { return ty };
+            let Some(Item { body: Body::Alias(of), .. }) = self.items.get(*index) else { return ty };
+            ty = of;
+        }
+        ty
+    }
+
+    /// Writes which types become a union: what its variants hold, where no two hold the same.
+    fn conversions(&self, of: usize, item: &Item, body: &Union, out: &mut String) {
+        let held = |ty: &Ty| match self.meant(ty) {
+            Ty::Item(index, _) if *index == of => None,
+            Ty::Item(index, _) => Some(self.ty(&Ty::Item(*index, Wrap::Plain))),
+            ty @ (Ty::Bool | Ty::Short | Ty::Int | Ty::Unsigned | Ty::Float | Ty::Text | Ty::Vec(_)) => {
+                Some(self.ty(ty))
+            }
+            _ => None,
+        };
+        let all: Vec<(&str, String)> = body
+            .variants
+            .iter()
+            .filter_map(|variant| Some((variant.name.as_str(), held(&variant.ty)?)))
+            .collect();
+        let mut once = BTreeSet::new();
+        let twice: BTreeSet<&str> =
+            all.iter().filter(|(_, ty)| !once.insert(ty.as_str())).map(|(_, ty)| ty.as_str()).collect();
+        let mut words = Vec::new();
+        for (variant, ty) in all.iter().filter(|(_, ty)| !twice.contains(ty.as_str())) {
+            words.push(format!("{variant}({ty})"));
+            if ty == "String" {
+                words.push(format!("{variant}(&str)"));
+            }
+        }
+        if !words.is_empty() {
+            let _ = writeln!(out, "        {} {{ {} }}", item.name, words.join(", "));
+        }
+    }
+}
