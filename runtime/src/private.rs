@@ -71,9 +71,6 @@ pub mod prelude {
     pub const COOKIE: Parameter = Parameter { location: Location::Cookie, ..QUERY };
 }
 
-#[cfg(feature = "typed")]
-pub use crate::engine::typed::json::build::{list_of, map_of};
-
 /// Everything a generated type may name.
 #[cfg(feature = "typed")]
 pub mod types_prelude {

@@ -15,9 +15,9 @@ macro_rules! __build {
         impl $type {
             #[doc = concat!("Creates `", stringify!($type), "` of what is required.")]
             #[must_use]
-            pub fn new($($name: $crate::__given!(type $of)),*) -> Self {
+            pub fn new($($name: $crate::engine::typed::json::build::given!(type $of)),*) -> Self {
                 Self {
-                    $($name: $crate::__given!($name $of),)*
+                    $($name: $crate::engine::typed::json::build::given!($name $of),)*
                     $($known: ::core::convert::Into::into($value),)?
                     $($field: ::core::option::Option::None,)*
                     $($extra: ::core::default::Default::default(),)?
@@ -27,8 +27,8 @@ macro_rules! __build {
             $(
                 #[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), ").")]
                 #[must_use]
-                pub fn $method(mut self, $field: $crate::__given!(type $some)) -> Self {
-                    self.$field = ::core::option::Option::Some($crate::__given!($field $some));
+                pub fn $method(mut self, $field: $crate::engine::typed::json::build::given!(type $some)) -> Self {
+                    self.$field = ::core::option::Option::Some($crate::engine::typed::json::build::given!($field $some));
                     self
                 }
             )*
@@ -48,9 +48,11 @@ macro_rules! __given {
         >
     };
     ($given:ident ($of:ty)) => { ::core::convert::Into::into($given) };
-    ($given:ident [$of:ty]) => { $crate::__private::list_of($given) };
-    ($given:ident {$key:ty, $of:ty}) => { $crate::__private::map_of($given) };
+    ($given:ident [$of:ty]) => { $crate::engine::typed::json::build::list_of($given) };
+    ($given:ident {$key:ty, $of:ty}) => { $crate::engine::typed::json::build::map_of($given) };
 }
+
+pub use __given as given;
 
 /// Implements `From` for unions: what a variant holds is the union.
 #[doc(hidden)]
