@@ -105,6 +105,7 @@ def main() -> int:
     parser.add_argument("--document", action="append", help="only documents whose name contains this")
     parser.add_argument("--peer", choices=sorted(AIMS), action="append", help="only this peer")
     parser.add_argument("--jobs", default="2", help="jobs for building progenitor (default 2)")
+    parser.add_argument("--binary", type=Path, help="an optimised cargo-toolgen (default: a release build is made)")
     given = parser.parse_args()
     corpus = Path(os.environ.get("TOOLGEN_CORPUS", REPOSITORY.parent / "shared/corpus")) / "openapi"
     WORK.mkdir(exist_ok=True)
@@ -114,8 +115,11 @@ def main() -> int:
     wanted = lambda path: not given.document or any(part in path.name for part in given.document)
     documents = [path for path in corpus.iterdir() if path.suffix in (".json", ".yaml") and wanted(path)]
     documents.sort(key=lambda path: path.stat().st_size, reverse=True)
-    subprocess.run(["cargo", "build", "--release", "-q", "-p", "toolgen", "--features", "cli"], cwd=REPOSITORY, check=True)
-    binary = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target")) / "release/cargo-toolgen"
+    binary = given.binary and given.binary.resolve()
+    if binary is None:
+        build = ["cargo", "build", "--release", "-q", "-p", "toolgen", "--features", "cli"]
+        subprocess.run(build, cwd=REPOSITORY, check=True)
+        binary = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target")) / "release/cargo-toolgen"
     words = [str(binary), "gen", "{document}", "--out", "{out}", "--crate", "subject", "--runtime-path", "{runtime}"]
     own = (Generator("toolgen-untyped", [*words, "--no-types"]), Generator("toolgen-typed", words))
     met = True

@@ -252,3 +252,18 @@ fn what_operations_of_several_tags_answer_is_named_after_none() {
     assert!(text.contains("pub type GetPetHeaders = SharedHeaders;"), "{text}");
     assert!(text.contains("pub type GetShopError = SharedError;"), "{text}");
 }
+
+#[test]
+fn the_base_of_a_hierarchy_does_not_repeat_the_name_of_its_union() {
+    let kind = json!({"type": "string"});
+    let dog = json!({"properties": {"barks": {"type": "boolean"}}});
+    let module = module(
+        &[("pet", json!({"$ref": "#/components/schemas/Pet"}))],
+        &json!({
+            "Pet": {"type": "object", "required": ["kind"], "properties": {"kind": kind}, "discriminator": {"propertyName": "kind"}},
+            "Dog": {"allOf": [{"$ref": "#/components/schemas/Pet"}, dog]},
+        }),
+    );
+    assert_eq!(names(&module), ["Dog", "Pet", "PetData", "PetDataBase"]);
+    assert_eq!(variants(&module, "PetData"), ["Base", "Dog", "Other"]);
+}

@@ -308,7 +308,12 @@ impl<'a> Lowering<'a> {
         let mut scope = Names::of_types(&["Other"]);
         let names = variants::names(self.defs, &shapes, &choice);
         let variants = shapes.iter().zip(names).map(|(shape, name)| {
-            let name = scope.take(&name);
+            // What all variants have, of which the document has the union's own name, is no `PetPet`.
+            let own = place.name.strip_suffix("Data").filter(|own| !own.is_empty());
+            let is_own =
+                own.into_iter().chain([place.name.as_str()]).any(|own| name.eq_ignore_ascii_case(own));
+            let is_base = is_own && !matches!(shape.kind, Kind::Ref(_));
+            let name = scope.take(if is_base { "Base" } else { &name });
             let doc = first_paragraph(&shape.description);
             let ty = self.value(shape, &place.inner(&name));
             Variant { name, doc, ty }
