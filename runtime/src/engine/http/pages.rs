@@ -11,6 +11,7 @@ use reqwest::{Response, StatusCode, Url};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::charset;
 use super::engine::{HttpEngine, network, plan};
 use super::request::{Body, HttpRequest};
 use super::response;
@@ -154,7 +155,7 @@ impl Reader<'_> {
             refused,
         };
         if status.is_success() && !page.truncated && page.refused.is_none() {
-            page.list = self.list(&page.bytes);
+            page.list = self.list(&page.bytes, &response::header(&page.headers, "content-type"));
         }
         if let Some((body, items)) = &page.list {
             total::count(self.pages, place, body, items.len());
@@ -168,8 +169,8 @@ impl Reader<'_> {
         Ok(page)
     }
 
-    fn list(&self, bytes: &[u8]) -> Option<(Value, Vec<Value>)> {
-        let mut body: Value = serde_json::from_slice(bytes).ok()?;
+    fn list(&self, bytes: &[u8], content_type: &str) -> Option<(Value, Vec<Value>)> {
+        let mut body: Value = serde_json::from_str(&charset::decode(bytes, content_type, false)).ok()?;
         match body.pointer_mut(&self.pages.items)?.take() {
             Value::Array(items) => Some((body, items)),
             // Some services write `null` for a list without items.

@@ -19,9 +19,9 @@ use tokio_util::sync::CancellationToken;
 
 use self::input::Input;
 use super::inbox::Inbox;
-use super::lines::{Line, Lines, answered};
 use super::transport::{Broken, Message, Transport};
 use crate::base::future::BoxFuture;
+use crate::base::lines::{Glance, Line, Lines};
 use crate::base::sync::unpoisoned;
 use crate::call::secrets::Secrets;
 use crate::engine::executor::local::INHERITED;
@@ -162,13 +162,15 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
             Line::Whole(line) if inbox.text(line) => garbage = 0,
             Line::Whole(line) => {
                 garbage += 1;
-                if let Some(id) = answered(line) {
+                if let Some(id) = answered(&Glance::at(line)) {
                     inbox.lost(id, "the answer cannot be read: it is no JSON, or nested too deeply");
                 }
             }
-            Line::TooLong(Some(id)) => inbox.lost(id, &*too_long),
-            Line::TooLong(None) => {}
-            Line::Unknown => unknown = true,
+            Line::TooLong(Glance::Request(_)) => {}
+            Line::TooLong(glance) => match answered(&glance) {
+                Some(id) => inbox.lost(id, &*too_long),
+                None => unknown = true,
+            },
         });
         let why = if garbage > MOST_GARBAGE {
             format!("it writes lines that are no messages: {garbage} in a row")
@@ -178,6 +180,14 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
             continue;
         };
         return inbox.closed(&why);
+    }
+}
+
+/// Returns the request of ours that is answered.
+fn answered(glance: &Glance) -> Option<u64> {
+    match glance {
+        Glance::Answer(id) => id.as_u64(),
+        Glance::Request(_) | Glance::Unknown(_) => None,
     }
 }
 
