@@ -121,8 +121,10 @@ impl Reader<'_> {
         let mut sending = Sending::new(self.engine, self.tool, self.ctx, self.until)?;
         let request = match std::mem::replace(&mut place.next, Next::Nothing) {
             Next::Led(request, from) => {
+                // Another origin does not choose what is asked with the credentials of the first.
                 let at_home = place.home.as_ref().is_some_and(|home| {
-                    Url::parse(&request.url).is_ok_and(|url| url.origin() == home.origin())
+                    let is_home = |url: &Url| url.origin() == home.origin();
+                    is_home(&from) && Url::parse(&request.url).is_ok_and(|url| is_home(&url))
                 });
                 sending.led = Some((from, at_home));
                 if at_home { sending.proven(*request).await? } else { *request }
@@ -230,7 +232,9 @@ fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
         return Err(refuse("its URL is not an http or https URL"));
     }
     let mut request = page.request.clone();
-    if next.origin() != from.origin() {
+    // Redirects may have led to another origin: the headers are for the one that was asked first.
+    let of_headers = Url::parse(&page.request.url).map(|url| url.origin());
+    if next.origin() != from.origin() || of_headers.is_ok_and(|origin| origin != next.origin()) {
         request.headers.retain(|(name, _)| KEPT.iter().any(|kept| name.eq_ignore_ascii_case(kept)));
     }
     request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));

@@ -56,7 +56,21 @@ fn placeholders_stand_anywhere_in_a_path() {
 #[test]
 fn a_path_value_cannot_change_the_path() {
     let plan = path_plan("/orgs/{id}/repos", &["id"]);
-    for id in ["..", ".", "", "../admin", "a/../b", "a\\..\\b", "%2e%2e", "%2E%2e%2fb", "/..", "./a"] {
+    for id in [
+        "..",
+        ".",
+        "",
+        "../admin",
+        "a/../b",
+        "a\\..\\b",
+        "%2e%2e",
+        "%2E%2e%2fb",
+        "/..",
+        "./a",
+        "..;",
+        "..;/admin",
+        "..%3b",
+    ] {
         assert_eq!(kinds(&plan, &json!({"id": id})), [RequestProblemKind::UnsafePath], "{id}");
     }
     assert_eq!(kinds(&plan, &json!({"id": ["a", ".."]})), [RequestProblemKind::UnsafePath]);
