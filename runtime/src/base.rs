@@ -18,6 +18,8 @@ pub(crate) mod exclusion;
 pub(crate) mod future;
 #[cfg(feature = "runtime")]
 pub(crate) mod join;
+#[cfg(any(feature = "mcp", feature = "mcp-server"))]
+pub(crate) mod lines;
 #[cfg(feature = "runtime")]
 pub(crate) mod media_type;
 #[cfg(feature = "runtime")]

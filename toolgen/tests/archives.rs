@@ -4,6 +4,7 @@
 
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use toolgen::{Bundle, Document, Options, Problems, Program};
 use zip::write::SimpleFileOptions;
@@ -123,4 +124,13 @@ fn the_main_document_is_the_one_that_is_called_so() {
     );
     assert_eq!(main(&["a/api.yaml", "README.md"]).as_deref(), Some("a/api.yaml"));
     assert_eq!(main(&["a.yaml", "b.yaml"]), None);
+}
+
+#[test]
+fn a_document_that_is_too_large_is_a_problem_in_an_archive_too() {
+    let mut bundle = Bundle::new("api.zip");
+    bundle.add("openapi.yaml", vec![b' '; (128 << 20) + 1]).unwrap();
+    let mut problems = Problems::new();
+    assert!(Document::from_bundle(&Arc::new(bundle), "openapi.yaml", &mut problems).is_none());
+    assert!(problems.to_string().contains("the document is larger than 128 MB"), "{problems}");
 }

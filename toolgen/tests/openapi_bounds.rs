@@ -187,3 +187,24 @@ fn anything_but_a_document() {
         assert!(program.is_some(), "{text}");
     }
 }
+
+#[test]
+fn operations_of_many_parameters() {
+    let list = |description: &str| {
+        let one = |index| {
+            format!(
+                r#"{{"name":"p{index}","in":"query","description":"{description}","schema":{{"type":"string"}}}}"#
+            )
+        };
+        (0..16_000).map(one).collect::<Vec<_>>().join(",")
+    };
+    let (program, problems) = compile(&format!(
+        r#"{{"openapi":"3.1.0","paths":{{"/a":{{"parameters":[{}],"get":{{"operationId":"a","parameters":[{}]}}}}}}}}"#,
+        list("Of the path."),
+        list("Of the operation.")
+    ));
+    assert!(problems.is_empty(), "{problems}");
+    let spec = &program.expect("a program").tools[0].spec;
+    let shown = canonical(&spec.input);
+    assert!(shown.contains(r#""p15999":"#) && !shown.contains("Of the path."));
+}

@@ -126,3 +126,26 @@ fn each_tag_has_a_file_in_a_crate() {
     assert!(files.iter().any(|(path, _)| path == "src/other/pet_care.rs"));
     assert!(files.iter().any(|(_, text)| text.contains("pub mod types {")));
 }
+
+#[test]
+fn thousands_of_tags_take_no_longer_than_they_have_text() {
+    let schema =
+        |index: usize| json!({"type": "object", "properties": {format!("f{index}"): {"type": "string"}}});
+    let path = |index: usize| {
+        let mut operation = operation(&format!("get{index}"), &[&format!("tag{index}")], "");
+        operation["responses"]["200"]["content"]["application/json"]["schema"] = schema(index);
+        (format!("/p{index}"), json!({ "get": operation }))
+    };
+    let program =
+        |tags: usize| program(&json!({"paths": (0..tags).map(path).collect::<serde_json::Map<_, _>>()}));
+    let style = ModuleStyle { modules: Modules::ByTag, ..ModuleStyle::new("api.json") };
+    let time = |program: &Program| {
+        let start = std::time::Instant::now();
+        assert!(emit::module(program, &style).contains("pub mod tag1 {"));
+        start.elapsed()
+    };
+    let (few, many) = (program(1_000), program(8_000));
+    // Half of what a square would take; the least of several, for a machine may be busy.
+    let ratio = (0..3).map(|_| time(&many).as_secs_f64() / time(&few).as_secs_f64()).fold(f64::MAX, f64::min);
+    assert!(ratio < 20.0, "{ratio}");
+}

@@ -33,7 +33,7 @@ fn folder(name: &str) -> PathBuf {
 /// Runs the command, and returns its exit code, its standard output as bytes, and its standard error.
 fn run(folder: &Path, words: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
-    command.args(words).current_dir(folder).env("NO_COLOR", "1");
+    command.args(words).current_dir(folder).env("NO_COLOR", "1").env("TRANSFER_KEY", "hunter2-s3cr3t-9");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // A command that does not read its input closes it.
@@ -156,6 +156,60 @@ fn an_answer_becomes_a_file() {
     let result: Value = serde_json::from_slice(&stdout).unwrap();
     assert_eq!(result["details"]["saved"]["path"], "q1-1.pdf");
     assert_eq!(result["content"][1]["type"], "resource_link");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_that_is_killed_leaves_nothing_under_the_name() {
+    let place = folder("killed");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let words = ["call", "api.json", "getReport", "--base-url", &address, "--output", "more/it.pdf"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
+    let mut child = command.args(words).current_dir(&place).spawn().unwrap();
+    let (mut stream, _) = listener.accept().unwrap();
+    let _ = stream.read(&mut [0; 4096]).unwrap();
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Length: 1000000\r\n\r\n";
+    stream.write_all(&[head.as_bytes(), &[0; 500_000]].concat()).unwrap();
+    // Until some of it is written.
+    let written = || {
+        fs::read_dir(place.join("more")).unwrap().any(|entry| entry.unwrap().metadata().unwrap().len() > 1)
+    };
+    for _ in 0..500 {
+        if written() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(written());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!place.join("more/it.pdf").exists());
+    // What is left is in nobody's way.
+    let address = serve(PDF);
+    let words = ["call", "api.json", "getReport", "--base-url", &address, "--output", "more/it.pdf"];
+    let (code, _, stderr) = run(&place, &words, b"");
+    assert!(code == Some(0) && place.join("more/it.pdf").exists(), "{stderr}");
+    let (code, _, stderr) = run(&place, &[&words[..6], &["gone/it.pdf"]].concat(), b"");
+    assert!(code == Some(2) && stderr.contains("there is no folder gone"), "{stderr}");
+}
+
+#[test]
+fn a_credential_that_is_echoed_is_not_written() {
+    let place = folder("echoed");
+    let address = serve(
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\nyour key: hunter2-s3cr3t-9, keep it",
+    );
+    for output in ["-", "it.txt"] {
+        let header = "X-Key=TRANSFER_KEY";
+        let words =
+            ["call", "api.json", "getReport", "--base-url", &address, "--output", output, "--header", header];
+        let (code, stdout, stderr) = run(&place, &words, b"");
+        let shown = String::from_utf8([stdout, stderr.into_bytes()].concat()).unwrap();
+        assert!(code == Some(1) && shown.contains("[not saved: a credential stands in it]"), "{shown}");
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+    assert!(!place.join("it.txt").exists());
 }
 
 #[test]

@@ -29,7 +29,6 @@ mod gate;
 #[cfg(feature = "http")]
 mod http;
 mod inbox;
-mod lines;
 mod link;
 mod options;
 #[cfg(feature = "otel")]

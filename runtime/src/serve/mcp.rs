@@ -35,14 +35,15 @@
 //!   program that keeps logs may want to set the target `rmcp` to `warn`.
 
 mod call;
+mod connected;
 mod handler;
 mod http;
-mod input;
 #[cfg(feature = "otel")]
 mod otel;
 mod question;
 #[cfg(feature = "rmcp")]
 pub mod rmcp;
+mod streams;
 
 use std::fmt;
 use std::sync::Arc;
@@ -55,9 +56,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
 use crate::provider::Provider;
+use connected::Connected;
 use handler::Handler;
 use http::Gate;
-use input::{Connected, Input};
+use streams::Streams;
 
 /// How many tools a page of `tools/list` has, unless set.
 const PAGE: usize = 250;
@@ -197,6 +199,9 @@ impl Server {
     /// Serves one client on any pair of streams, one message a line, until the client closes them. When the input ends,
     /// subscriptions and questions to the client end at once; calls that still run have five seconds to be answered.
     ///
+    /// A line that is not a message is answered with an error that says why, with the ID of the request where one can be
+    /// found in it: -32700 if it is not JSON in UTF-8, -32600 if it is something else or has more than 16 MiB.
+    ///
     /// # Errors
     ///
     /// If the streams break, or what comes in is not the protocol.
@@ -206,8 +211,8 @@ impl Server {
         output: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Result<(), ServeError> {
         let handler = Handler::new(self.served);
-        let input = Input::new(input, handler.over().clone());
-        let running = match ::rmcp::serve_server(Connected(handler), (input, output)).await {
+        let streams = Streams::new(input, output, handler.over().clone());
+        let running = match ::rmcp::serve_server(Connected(handler), streams).await {
             Ok(running) => running,
             // The client only looked whether there is a server.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

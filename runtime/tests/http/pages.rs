@@ -1,13 +1,14 @@
 //! Lists that come in pages: for a model at once, for Rust one item after the other.
 
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgen_runtime::engine::http::{
     CallError, HttpEngine, HttpEngineBuilder, PageBounds, Secret, StaticCredentials,
 };
-use toolgen_runtime::spec::plan::{Encoding, Location, Placement, RequestPlan, Tool};
+use toolgen_runtime::spec::plan::{Call, Encoding, Location, Placement, RequestPlan, Tool};
 use toolgen_runtime::{Registry, ToolResult};
 
 use crate::server::{Step, TestServer, ctx, engine, parameter, plan, reply, secured, tool};
@@ -223,7 +224,7 @@ async fn the_next_page_is_only_where_calls_may_go() {
         let body = json!({"data": [1], "next": to}).to_string();
         let server = TestServer::start(move |_| reply(200, JSON, body.as_bytes())).await;
         let mut tool = paged(&server.url, "next=/next items=/data");
-        if let toolgen_runtime::Call::Http(plan) = &mut tool.call {
+        if let Call::Http(plan) = &mut tool.call {
             *plan = secured(plan.clone(), Placement::Bearer);
         }
         (server, tool)
@@ -253,6 +254,59 @@ async fn the_next_page_is_only_where_calls_may_go() {
         let error = items.next().await.unwrap().unwrap_err();
         assert!(error.to_string().contains(told), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_page_that_came_by_a_redirect_leads_on_without_credentials() {
+    for relative in [true, false] {
+        // Redirected from the service to another origin, whose page leads on there.
+        let other = TestServer::start(move |seen| {
+            let host = seen.header("host").unwrap().to_owned();
+            let next =
+                if relative { "/pets?after=1".to_owned() } else { format!("http://{host}/pets?after=1") };
+            let next = (argument(seen.target(), "after") != Some(1)).then_some(next);
+            reply(200, JSON, json!({"data": [{"id": 1}], "next": next}).to_string().as_bytes())
+        })
+        .await;
+        let to = format!("{}/pets", other.url);
+        let home = TestServer::start(move |_| reply(302, &format!("Location: {to}\r\n"), b"")).await;
+        let mut tool = paged(&home.url, "next=/next items=/data");
+        let Call::Http(plan) = &mut tool.call else { panic!("a request") };
+        *plan = secured(plan.clone(), Placement::Bearer);
+        let credentials = StaticCredentials::new().with("s", Secret::new("s3cr3t-token"));
+        let engine = engine_of(engine().credentials(credentials).header("X-Own", "own-s3cr3t"));
+        assert_eq!(ids(&engine, tool).await, [1, 1]);
+        assert_eq!(home.only().header("authorization"), Some("Bearer s3cr3t-token"));
+        for seen in other.seen() {
+            assert_eq!((seen.header("authorization"), seen.header("x-own")), (None, None), "{seen:?}");
+        }
+        assert_eq!(other.seen().len(), 2);
+    }
+    // Nor does another origin choose what is asked at home with them.
+    let home = Arc::new(OnceLock::new());
+    let back = Arc::clone(&home);
+    let other = TestServer::start(move |_| {
+        let next = format!("{}/secrets", back.get().unwrap());
+        reply(200, JSON, json!({"data": [{"id": 1}], "next": next}).to_string().as_bytes())
+    })
+    .await;
+    let to = format!("{}/pets", other.url);
+    let server = TestServer::start(move |seen| match seen.target() {
+        "/secrets" => reply(200, JSON, br#"{"data": [{"id": 2}], "next": null}"#),
+        _ => reply(302, &format!("Location: {to}\r\n"), b""),
+    })
+    .await;
+    home.set(server.url.clone()).unwrap();
+    let mut tool = paged(&server.url, "next=/next items=/data");
+    if let Call::Http(plan) = &mut tool.call {
+        *plan = secured(plan.clone(), Placement::Bearer);
+    }
+    let credentials = StaticCredentials::new().with("s", Secret::new("s3cr3t-token"));
+    let engine = engine_of(engine().credentials(credentials).header("X-Own", "own-s3cr3t"));
+    assert_eq!(ids(&engine, tool).await, [1, 2]);
+    let seen = server.seen();
+    assert_eq!(seen[0].header("authorization"), Some("Bearer s3cr3t-token"));
+    assert_eq!((seen[1].header("authorization"), seen[1].header("x-own")), (None, None), "{:?}", seen[1]);
 }
 
 #[tokio::test]

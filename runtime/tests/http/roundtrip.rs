@@ -165,7 +165,9 @@ fn may_be_refused(value: &Value) -> bool {
     match value {
         Value::String(text) => {
             let text = text.to_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
-            text.is_empty() || text.split(['/', '\\']).any(|part| part == "." || part == "..")
+            let text = text.replace("%3b", ";");
+            let dots = |part: &str| matches!(part.split(';').next(), Some("." | ".."));
+            text.is_empty() || text.split(['/', '\\']).any(dots)
         }
         Value::Array(items) => items.iter().any(may_be_refused),
         Value::Object(fields) => fields.values().any(may_be_refused),

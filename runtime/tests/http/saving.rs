@@ -1,10 +1,13 @@
 //! Answers that become files.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
-use toolgen_runtime::engine::http::{FilesRoot, HttpEngineBuilder, Secret, StaticCredentials};
+use toolgen_runtime::engine::http::{
+    Files, FilesRoot, HttpEngineBuilder, KeptFile, NewFile, Secret, StaticCredentials,
+};
 use toolgen_runtime::spec::plan::Placement;
 use toolgen_runtime::{CancellationToken, Content, Registry, ToolContext, ToolResult};
 
@@ -126,6 +129,24 @@ async fn a_file_that_is_not_whole_leaves_nothing() {
     let server = TestServer::start(move |_| steps.clone()).await;
     let failed = call(engine().save_to(folder.path()), plan("GET", &server.url, "/x"), json!({})).await;
     assert_eq!(failed.unwrap_err().code(), "read_error");
+    // It ends early: a part of what is compressed, chunks without the last, a stream without an end in the time of the call.
+    let zipped = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xed\xc1\x01\x01\0\0\0\x80\x90\xfe\xaf\xee";
+    let chunked = b"8\r\nPK\0\0\0\0\0\0\r\n".to_vec();
+    for steps in [
+        reply(200, "Content-Type: application/zip\r\nContent-Encoding: gzip\r\n", zipped),
+        vec![open("Content-Type: application/zip\r\nTransfer-Encoding: chunked\r\n"), Step::Send(chunked)],
+    ] {
+        let server = TestServer::start(move |_| steps.clone()).await;
+        let failed = call(engine().save_to(folder.path()), plan("GET", &server.url, "/x"), json!({})).await;
+        assert_eq!(failed.unwrap_err().code(), "read_error");
+    }
+    let events = open("Content-Type: text/event-stream\r\n");
+    let steps = vec![events, Step::Send(b"data: 1\n\n".to_vec()), Step::Wait(Duration::from_secs(60))];
+    let endless = engine().save_to(folder.path()).save_all(true).timeout(Duration::from_millis(700));
+    let result = saved(endless, "/x", steps).await;
+    assert_eq!(result.details["not_saved"], "it had not ended when the time of the call was up");
+    assert!(result.to_text().contains("\n1\n... [truncated]"), "{result:?}");
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
     // The call is cancelled, or its time is up.
     let steps = vec![head(), Step::Send(vec![b'x'; 300_000]), Step::Wait(Duration::from_secs(60))];
     let server = TestServer::start(move |_| steps.clone()).await;
@@ -207,6 +228,85 @@ async fn a_file_with_a_credential_is_not_saved_nor_named_by_it() {
         assert_eq!(result.details["saved"]["path"] == "answer.pdf", saves, "{:?}", result.details);
     }
     assert_eq!(folder.names(), ["answer.pdf"]);
+}
+
+/// Takes what is written to it at once, as a standard output does.
+#[derive(Clone, Debug, Default)]
+struct Pipe(Arc<Mutex<Vec<u8>>>);
+
+impl Files for Pipe {
+    fn read(&self, _: &str) -> Result<Vec<u8>, String> {
+        Err("it is a pipe".to_owned())
+    }
+
+    fn create(&self, _: &str) -> Result<Box<dyn NewFile>, String> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl NewFile for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn keep(self: Box<Self>) -> Result<KeptFile, String> {
+        Ok(KeptFile { path: "-".to_owned(), uri: String::new() })
+    }
+}
+
+impl Pipe {
+    fn taken(&self) -> Vec<u8> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+#[tokio::test]
+async fn no_part_of_a_credential_is_written_before_it_is_found() {
+    let secret = "hunter2hunte-é-s3cr3t";
+    let secured_call = async |steps: Vec<Step>, pipe: Pipe| {
+        let server = TestServer::start(move |_| steps.clone()).await;
+        let plan = secured(plan("GET", &server.url, "/x"), Placement::Query("key".into()));
+        let credentials = StaticCredentials::new().with("s", Secret::new(secret));
+        // What a model is not shown is written as it comes.
+        let engine = engine().credentials(credentials).save_with(pipe).save_all(true).max_bytes(4);
+        call(engine, plan, json!({})).await.unwrap()
+    };
+    for (before, media_type) in [(b"safe ".to_vec(), "text/plain"), (vec![0xff; 300_000], "application/pdf")]
+    {
+        for echoed in [secret.to_owned(), secret.replace('2', "%2532"), secret.replace('\u{e9}', "\\u00e9")] {
+            // In pieces that come one after the other.
+            let mut steps =
+                vec![open(&format!("Content-Type: {media_type}\r\n")), Step::Send(before.clone())];
+            for piece in echoed.as_bytes().chunks(7) {
+                steps.extend([Step::Send(piece.to_vec()), Step::Wait(Duration::from_millis(30))]);
+            }
+            steps.push(Step::Send(vec![b' '; 100_000]));
+            let pipe = Pipe::default();
+            let result = secured_call(steps, pipe.clone()).await;
+            assert_eq!(result.details["not_saved"], "a credential stands in it");
+            let taken = pipe.taken();
+            assert!(before.starts_with(&taken), "{echoed}: {:?}", String::from_utf8_lossy(&taken));
+        }
+    }
+    // What only begins like one arrives whole, and what is none arrives before the answer ends.
+    let pipe = Pipe::default();
+    let wait = || Step::Wait(Duration::from_millis(600));
+    let steps = vec![open("Content-Type: text/plain\r\n"), Step::Send(b"one hunter2h".to_vec()), wait()];
+    let seen = pipe.clone();
+    let (result, early) = tokio::join!(
+        secured_call(
+            [steps, vec![Step::Send(b" two".to_vec()), wait(), Step::Send(b" hunter".to_vec())]].concat(),
+            pipe.clone()
+        ),
+        async move {
+            tokio::time::sleep(Duration::from_millis(900)).await;
+            seen.taken()
+        }
+    );
+    assert_eq!(String::from_utf8_lossy(&early), "one hunter2h two");
+    assert_eq!(result.details["saved"]["bytes"], 23);
+    assert_eq!(pipe.taken(), b"one hunter2h two hunter");
 }
 
 #[tokio::test]

@@ -13,14 +13,14 @@ use crate::tools::server;
 const SOON: Duration = Duration::from_millis(800);
 
 /// A client that writes lines.
-struct Raw {
+pub(crate) struct Raw {
     output: WriteHalf<DuplexStream>,
     input: Lines<BufReader<ReadHalf<DuplexStream>>>,
     served: JoinHandle<Result<(), ServeError>>,
 }
 
 impl Raw {
-    fn start() -> Raw {
+    pub(crate) fn start() -> Raw {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
         let served = tokio::spawn(server().0.serve(input, output));
@@ -28,12 +28,16 @@ impl Raw {
         Raw { output, input: BufReader::new(input).lines(), served }
     }
 
-    async fn says(&mut self, message: Value) {
-        self.output.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    pub(crate) async fn says(&mut self, message: Value) {
+        self.writes(format!("{message}\n").as_bytes()).await;
+    }
+
+    pub(crate) async fn writes(&mut self, bytes: &[u8]) {
+        self.output.write_all(bytes).await.unwrap();
     }
 
     /// Reads up to the first message that contains this.
-    async fn hears(&mut self, text: &str) -> String {
+    pub(crate) async fn hears(&mut self, text: &str) -> String {
         loop {
             let line = self.input.next_line().await.unwrap().unwrap_or_else(|| panic!("no {text}"));
             if line.contains(text) {
@@ -43,13 +47,13 @@ impl Raw {
     }
 
     /// Closes its output, and waits for the server to end.
-    async fn ends(&mut self) {
+    pub(crate) async fn ends(&mut self) {
         self.output.shutdown().await.unwrap();
         let ended = tokio::time::timeout(SOON, &mut self.served).await;
         ended.expect("the server waits for nothing").unwrap().unwrap();
     }
 
-    async fn begins(&mut self) {
+    pub(crate) async fn begins(&mut self) {
         let client = json!({"name": "raw", "version": "1"});
         let capabilities = json!({"elicitation": {}});
         let params =

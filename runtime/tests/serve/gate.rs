@@ -10,13 +10,18 @@ use crate::tools::server;
 
 /// Sends `initialize` with these headers and returns the status.
 async fn status(url: &str, headers: &str) -> u16 {
+    status_at("/mcp", url, headers).await
+}
+
+/// As [`status`], with this target in the first line.
+async fn status_at(target: &str, url: &str, headers: &str) -> u16 {
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).to_string();
     let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
     let mut stream = TcpStream::connect(address).await.unwrap();
     let host = if headers.contains("Host:") { String::new() } else { format!("Host: {address}\r\n") };
     let request = format!(
-        "POST /mcp HTTP/1.1\r\n{host}{headers}Accept: application/json, text/event-stream\r\n\
+        "POST {target} HTTP/1.1\r\n{host}{headers}Accept: application/json, text/event-stream\r\n\
          Content-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );
@@ -41,6 +46,27 @@ async fn other_hosts_and_origins_are_refused() {
     let url = serve(open).await;
     assert_eq!(status(&url, "Host: tools.example\r\nOrigin: https://app.example\r\n").await, 200);
     assert_eq!(status(&url, "Host: tools.example\r\nOrigin: http://app.example\r\n").await, 403);
+}
+
+#[tokio::test]
+async fn what_can_be_read_in_two_ways_is_refused() {
+    let url = serve(server().0).await;
+    let (local, evil) = ("Host: localhost\r\n", "Host: evil.example\r\n");
+    for (target, headers, expected) in [
+        ("/mcp", format!("{local}{evil}"), 400),
+        ("/mcp", format!("{local}{local}"), 400),
+        ("/mcp", "Host: localhost:abc\r\n".to_owned(), 400),
+        ("/mcp", "Host: [::1].evil.example\r\n".to_owned(), 400),
+        ("http://evil.example/mcp", local.to_owned(), 400),
+        ("http://localhost/mcp", local.to_owned(), 200),
+        ("/mcp", format!("{local}Origin: http://localhost\r\nOrigin: http://evil.example\r\n"), 403),
+        ("/mcp", format!("{local}Origin: http://[::1].evil.example\r\n"), 403),
+        ("/mcp", format!("{local}Origin: http://localhost#@evil.example\r\n"), 403),
+        ("/mcp", format!("{local}Origin: http://localhost/x\r\n"), 403),
+        ("/mcp", format!("{local}Origin: http://[::1]:5173\r\n"), 200),
+    ] {
+        assert_eq!(status_at(target, &url, &headers).await, expected, "{target} {headers:?}");
+    }
 }
 
 #[tokio::test]

@@ -16,3 +16,4 @@ mod gate;
 mod limits;
 mod listing;
 mod tools;
+mod unreadable;

@@ -1,7 +1,7 @@
 //! The file, or the standard output, that takes the body of an answer.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use toolgen_runtime::engine::http::{Files, KeptFile, NewFile};
@@ -33,18 +33,49 @@ impl Files for OutputFile {
         let path = self.path.clone();
         let file = match is_standard(&path) {
             true => None,
-            false => Some(
-                OpenOptions::new().write(true).create_new(true).open(&path).map_err(|why| why.to_string())?,
-            ),
+            false => Some(beside(&path).map_err(|why| why.to_string())?),
         };
         Ok(Box::new(Writing { file, path, left: self.most, most: self.most }))
     }
 }
 
-/// What is being written. `file` is `None` for the standard output, and once the file is whole.
+/// Makes a file in the folder of another, under a name that nobody else uses.
+fn beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    let mut number = 0;
+    loop {
+        let temporary = path.with_file_name(format!(".tmp-{}-{number}", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            Ok(file) => return Ok((file, temporary)),
+            // Left by a process that was killed.
+            Err(why) if why.kind() == ErrorKind::AlreadyExists && number < 100 => number += 1,
+            Err(why) => return Err(why),
+        }
+    }
+}
+
+/// Gives a file its name, unless another has it. The name stands for the whole file or for nothing, whenever the program ends.
+fn name_if_free(temporary: &Path, path: &Path) -> io::Result<()> {
+    match fs::hard_link(temporary, path) {
+        // The file has both names, and is whole; a name that cannot be removed is no reason to fail.
+        Ok(()) => drop(fs::remove_file(temporary)),
+        Err(why) if why.kind() == ErrorKind::AlreadyExists => return Err(why),
+        // Not every file system has links. Whoever makes the name owns it, so what is renamed replaces no other file.
+        Err(_) => {
+            OpenOptions::new().write(true).create_new(true).open(path)?;
+            if let Err(why) = fs::rename(temporary, path) {
+                // The reason why it has no name matters more.
+                let _ = fs::remove_file(path);
+                return Err(why);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is being written. `file` is `None` for the standard output, and once the file is whole: until then it has another name.
 #[derive(Debug)]
 struct Writing {
-    file: Option<File>,
+    file: Option<(File, PathBuf)>,
     path: PathBuf,
     left: u64,
     most: u64,
@@ -58,16 +89,21 @@ impl NewFile for Writing {
         }
         self.left -= size;
         let written = match &mut self.file {
-            Some(file) => file.write_all(bytes),
-            None => io::stdout().lock().write_all(bytes),
+            Some((file, _)) => file.write_all(bytes),
+            // Whoever reads it need not wait for more.
+            None => io::stdout().lock().write_all(bytes).and_then(|()| io::stdout().lock().flush()),
         };
         written.map_err(|why| why.to_string())
     }
 
     fn keep(mut self: Box<Self>) -> Result<KeptFile, String> {
-        match self.file.take() {
-            Some(file) => drop(file),
-            None => io::stdout().lock().flush().map_err(|why| why.to_string())?,
+        if let Some((file, temporary)) = self.file.take() {
+            // Some systems rename no file that is open.
+            drop(file);
+            if let Err(why) = name_if_free(&temporary, &self.path) {
+                let _ = fs::remove_file(&temporary);
+                return Err(why.to_string());
+            }
         }
         Ok(KeptFile { path: self.path.display().to_string(), uri: String::new() })
     }
@@ -75,9 +111,9 @@ impl NewFile for Writing {
 
 impl Drop for Writing {
     fn drop(&mut self) {
-        if self.file.take().is_some() {
+        if let Some((_, temporary)) = self.file.take() {
             // Nobody takes a part for the whole.
-            let _ = fs::remove_file(&self.path);
+            let _ = fs::remove_file(temporary);
         }
     }
 }

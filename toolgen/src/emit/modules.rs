@@ -1,5 +1,6 @@
 //! How the tools of a document are divided into modules.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -119,14 +120,20 @@ fn file_name(tag: &str) -> String {
 
 /// Writes the modules of tags, each with its types.
 pub(super) fn write(module: &Module<'_>, types: &[String], style: &ModuleStyle, out: &mut String) {
-    for (index, tag) in module.tags.iter().enumerate() {
-        let tools: Vec<&Static<'_>> = module.tools.iter().filter(|tool| tool.home == Some(index)).collect();
+    let mut of_tags: Vec<Vec<&Static<'_>>> = vec![Vec::new(); module.tags.len()];
+    for tool in &module.tools {
+        if let Some(tools) = tool.home.and_then(|home| of_tags.get_mut(home)) {
+            tools.push(tool);
+        }
+    }
+    let known: HashSet<&str> = module.shared.iter().map(|shared| shared.name.as_str()).collect();
+    for (index, (tag, tools)) in module.tags.iter().zip(of_tags).enumerate() {
         let mut body = String::new();
         let mut shared = Vec::new();
         tools.iter().for_each(|tool| tool.value.names(&mut shared));
-        let shared = module.shared.iter().filter(|known| shared.contains(&known.name.as_str()));
-        let mut shared: Vec<&str> = shared.map(|shared| shared.name.as_str()).collect();
+        shared.retain(|name| known.contains(name));
         shared.sort_unstable();
+        shared.dedup();
         match shared.as_slice() {
             [] => {}
             [only] => _ = writeln!(body, "use super::{only};"),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Document, MAX_BYTES, Source};
+use super::{Document, Source};
 use crate::problem::Problems;
 
 /// The most files of a bundle.
@@ -104,7 +104,7 @@ impl Document {
     ///
     /// Returns the same as [`Document::load`]; `None` without a problem if there is no file of this name.
     pub fn from_bundle(bundle: &Arc<Bundle>, name: &str, problems: &mut Problems) -> Option<Arc<Document>> {
-        let bytes = bundle.get(name).filter(|bytes| bytes.len() <= MAX_BYTES)?.to_vec();
+        let bytes = bundle.get(name)?.to_vec();
         let path = bundle.path_of(name);
         let inside = Some(Inside { bundle: Arc::clone(bundle), name: name.to_owned() });
         Document::read(Source { path, inside, ..Source::default() }, bytes, problems)

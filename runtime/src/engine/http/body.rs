@@ -62,15 +62,19 @@ fn encode(
         Codec::Json => {
             let media_type = concrete(&plan.media_type, "application/json").to_owned();
             let text = charset::json(value.to_string(), &media_type);
-            Ok((media_type, Body::Text(text)))
+            let body = in_charset(argument, &media_type, text)?;
+            Ok((media_type, body))
         }
         Codec::JsonLines => {
             let media_type = concrete(&plan.media_type, "application/x-ndjson");
-            Ok((media_type.to_owned(), Body::Text(json_lines(value, media_type))))
+            let text = charset::json(json_lines(value, media_type), media_type);
+            Ok((media_type.to_owned(), in_charset(argument, media_type, text)?))
         }
         Codec::Form(parts) => {
             let media_type = concrete(&plan.media_type, "application/x-www-form-urlencoded");
-            Ok((media_type.to_owned(), Body::Text(form(&*fields(argument, value, parts)?, parts))))
+            let text = charset::form(form(&*fields(argument, value, parts)?, parts), media_type);
+            let text = text.map_err(|why| body_problem(argument, told(argument, &why)))?;
+            Ok((media_type.to_owned(), Body::Text(text)))
         }
         Codec::Multipart(parts) => {
             let parts = multipart::parts(&*fields(argument, value, parts)?, parts, files)?;
@@ -114,7 +118,7 @@ fn concrete<'a>(media_type: &'a str, otherwise: &'a str) -> &'a str {
 
 /// Adds a charset for text that is not ASCII. Nothing else is changed, since servers compare media types.
 pub(super) fn with_charset(media_type: &str, text: &str) -> String {
-    if text.is_ascii() || media_type.contains("charset=") {
+    if text.is_ascii() || charset::is_named(media_type) {
         media_type.to_owned()
     } else {
         format!("{media_type}; charset=utf-8")
@@ -123,11 +127,20 @@ pub(super) fn with_charset(media_type: &str, text: &str) -> String {
 
 /// Returns a text in the charset that its media type names.
 pub(super) fn in_charset(argument: &str, media_type: &str, text: String) -> Result<Body, RequestProblem> {
+    let text = match charset::xml(&text, media_type) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(text) => text,
+    };
     match charset::encode(&text, media_type) {
         None => Ok(Body::Text(text)),
         Some(Ok(bytes)) => Ok(Body::Bytes(bytes)),
-        Some(Err(why)) => Err(body_problem(argument, format!("`{argument}`: {why}"))),
+        Some(Err(why)) => Err(body_problem(argument, told(argument, &why))),
     }
+}
+
+/// Says what is wrong with an argument, if the body is one.
+fn told(argument: &str, why: &str) -> String {
+    if argument.is_empty() { format!("the request body: {why}") } else { format!("`{argument}`: {why}") }
 }
 
 /// Returns the fields of a form; those that are XML as texts.

@@ -1,7 +1,12 @@
 //! Decodes the text of responses.
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use std::borrow::Cow;
 
+use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
+
+use super::xml::DECLARATION;
 use crate::base::media_type::{essence, is_xml};
 use crate::base::truncate::{floor, whole};
 
@@ -19,6 +24,33 @@ pub(super) fn decode(bytes: &[u8], content_type: &str, truncated: bool) -> Strin
     text
 }
 
+/// Decodes a body while it arrives.
+pub(super) struct Reader(Decoder);
+
+impl Reader {
+    /// Returns what reads a body of a media type.
+    pub(super) fn of(content_type: &str) -> Reader {
+        let encoding =
+            charset(content_type).and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
+        Reader(encoding.unwrap_or(UTF_8).new_decoder())
+    }
+
+    /// Decodes the next bytes. A character whose end has not come waits for it.
+    ///
+    /// # Errors
+    ///
+    /// If they do not fit the charset.
+    pub(super) fn push(&mut self, bytes: &[u8], last: bool) -> Result<String, String> {
+        let room = self.0.max_utf8_buffer_length(bytes.len()).unwrap_or_default();
+        let mut text = String::with_capacity(room);
+        let (.., broken) = self.0.decode_to_string(bytes, &mut text, last);
+        match broken {
+            true => Err(format!("it is not in the charset {}", self.0.encoding().name())),
+            false => Ok(text),
+        }
+    }
+}
+
 /// Returns a text in the charset that its media type names, or `None` if that is how it stands in UTF-8.
 ///
 /// # Errors
@@ -28,7 +60,7 @@ pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, S
     let label = charset(content_type)?.to_ascii_lowercase();
     let Some(encoding) = Encoding::for_label_no_replacement(label.as_bytes()) else {
         // Of what nobody knows, only that it has the letters of ASCII is likely; in UTF-7, signs begin others.
-        return match text.is_ascii() && label != "utf-7" {
+        return match text.is_ascii() && !NO_ASCII.iter().any(|start| label.starts_with(start)) {
             true => None,
             false => Some(Err(format!("the charset {label} that the service takes is not known here"))),
         };
@@ -60,6 +92,65 @@ pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, S
         )));
     }
     Some(Ok(bytes.into_owned()))
+}
+
+/// The beginnings of the names of charsets in which the letters of ASCII are other bytes, or begin others.
+const NO_ASCII: [&str; 10] =
+    ["utf-7", "utf-32", "utf32", "ucs-4", "ebcdic", "ibm037", "cp037", "ibm500", "cp500", "ibm1047"];
+
+/// Returns the text of an XML document whose first line names the charset of its media type.
+pub(super) fn xml<'t>(text: &'t str, content_type: &str) -> Cow<'t, str> {
+    let label = charset(content_type).filter(|_| is_xml(&essence(content_type)));
+    let plain =
+        |label: &&str| label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+    match (label.filter(plain), text.strip_prefix(DECLARATION)) {
+        (Some(label), Some(rest)) if !label.is_empty() => {
+            Cow::Owned(format!("{}{rest}", DECLARATION.replace("UTF-8", label)))
+        }
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// Returns a form, which is escaped as UTF-8, as one that is escaped in the charset that its media type names.
+///
+/// # Errors
+///
+/// If the charset lacks some of its characters, or cannot be that of a form.
+pub(super) fn form(form: String, content_type: &str) -> Result<String, String> {
+    let Some(label) = charset(content_type).filter(|label| !label.eq_ignore_ascii_case("utf-8")) else {
+        return Ok(form);
+    };
+    // The letters of ASCII stand in a form as they are, so its charset must have them.
+    if encode("a", content_type).is_some() {
+        return Err(format!("a form cannot have the charset {label}"));
+    }
+    let (mut out, mut rest) = (String::with_capacity(form.len()), form.as_str());
+    while let Some(at) = rest.find('%') {
+        out.push_str(&rest[..at]);
+        let escaped = triples(&rest[at..]);
+        let (run, after) = rest[at..].split_at(escaped.len() * 3);
+        // What is no UTF-8 was escaped before it came here.
+        match String::from_utf8(escaped).ok().and_then(|text| encode(&text, content_type)) {
+            Some(bytes) => out.extend(percent_encode(&bytes?, NON_ALPHANUMERIC)),
+            None => out.push_str(run),
+        }
+        // A percent sign of its own.
+        let alone = usize::from(run.is_empty());
+        out.push_str(&after[..alone]);
+        rest = &after[alone..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// Returns the bytes of the escapes that a text begins with.
+fn triples(text: &str) -> Vec<u8> {
+    let hex = |digit: u8| char::from(digit).to_digit(16);
+    let byte = |triple: &[u8]| match triple {
+        [b'%', high, low] => u8::try_from(hex(*high)? * 16 + hex(*low)?).ok(),
+        _ => None,
+    };
+    text.as_bytes().chunks(3).map_while(byte).collect()
 }
 
 /// Returns JSON that reads the same in the charset that its media type names.
@@ -157,9 +248,49 @@ mod tests {
         ] {
             assert!(encoded(text, charset).unwrap().is_err(), "{charset}");
         }
+        for (text, charset) in [("a", "utf-32"), ("a", "EBCDIC-US")] {
+            assert!(encoded(text, charset).unwrap().is_err(), "{charset}");
+        }
         let written = json("{\"a\":\"é😀\"}".to_owned(), "application/json; charset=latin1");
         assert_eq!(written, "{\"a\":\"\\u00e9\\ud83d\\ude00\"}");
         assert_eq!(json("é".to_owned(), "application/json"), "é");
+    }
+
+    #[test]
+    fn a_form_is_escaped_in_the_charset_of_its_media_type() {
+        let form = |text: &str, charset: &str| {
+            form(text.to_owned(), &format!("application/x-www-form-urlencoded; charset={charset}"))
+        };
+        for (text, charset, expected) in [
+            ("a=%C3%A9%26%C3%A9+b&c=%2B", "iso-8859-1", "a=%E9%26%E9+b&c=%2B"),
+            ("a=%C3%A9", "UTF-8", "a=%C3%A9"),
+            ("a=%E6%97%A5", "shift_jis", "a=%93%FA"),
+            // What was escaped by somebody else, and signs of their own.
+            ("a=%E9%zz%", "iso-8859-1", "a=%E9%zz%"),
+            ("a=b%20c", "klingon", "a=b%20c"),
+        ] {
+            assert_eq!(form(text, charset).as_deref(), Ok(expected), "{text} {charset}");
+        }
+        for (text, charset) in [("a=%E2%82%AC", "latin1"), ("a=b", "utf-16"), ("a=%C3%A9", "klingon")] {
+            assert!(form(text, charset).is_err(), "{text} {charset}");
+        }
+    }
+
+    #[test]
+    fn a_body_is_decoded_in_whatever_pieces_it_comes() {
+        for (bytes, charset) in
+            [(&b"\xff\xfe\xe9\0=\xd8\0\xde"[..], "utf-8"), (b"\xe9\0=\xd8\0\xde", "utf-16le")]
+        {
+            for piece in 1..bytes.len() {
+                let mut reader = Reader::of(&format!("application/x-ndjson; charset={charset}"));
+                let mut text: String =
+                    bytes.chunks(piece).map(|bytes| reader.push(bytes, false).unwrap()).collect();
+                text += &reader.push(b"", true).unwrap();
+                assert_eq!(text, "é😀");
+            }
+        }
+        assert!(Reader::of("").push(b"a\xff", true).is_err());
+        assert!(Reader::of("a/b; charset=utf-16").push(b"a", true).is_err());
     }
 
     #[test]

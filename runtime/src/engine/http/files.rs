@@ -197,21 +197,35 @@ impl Writing {
                 MOST_ALIKE => filename::numbered(&self.name, &self.own_part()),
                 number => filename::numbered(&self.name, &number.to_string()),
             };
-            // Whoever makes the name owns it, so what is renamed replaces no other file.
-            let mut options = cap_std::fs::OpenOptions::new();
-            match self.dir.open_with(&name, options.write(true).create_new(true)) {
-                Ok(_) => {}
-                Err(why) if why.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(why) => return Err(why),
+            match self.name_if_free(&name) {
+                Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
+                named => return named.map(|()| name),
             }
-            if let Err(why) = self.dir.rename(&self.temporary, &self.dir, &name) {
-                // The reason why it has no name matters more.
-                let _ = self.dir.remove_file(&name);
-                return Err(why);
-            }
-            return Ok(name);
         }
         Err(io::Error::from(io::ErrorKind::AlreadyExists))
+    }
+}
+
+impl Writing {
+    /// Gives the file a name, unless another has it. The name stands for the whole file or for nothing, whenever the program
+    /// ends.
+    fn name_if_free(&self, name: &str) -> io::Result<()> {
+        match self.dir.hard_link(&self.temporary, &self.dir, name) {
+            // The file has both names, and is whole; a name that cannot be removed is no reason to fail.
+            Ok(()) => drop(self.dir.remove_file(&self.temporary)),
+            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => return Err(why),
+            // Not every file system has links. Whoever makes the name owns it, so what is renamed replaces no other file.
+            Err(_) => {
+                let mut options = cap_std::fs::OpenOptions::new();
+                self.dir.open_with(name, options.write(true).create_new(true))?;
+                if let Err(why) = self.dir.rename(&self.temporary, &self.dir, name) {
+                    // The reason why it has no name matters more.
+                    let _ = self.dir.remove_file(name);
+                    return Err(why);
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::call_error::CallError;
+use super::charset;
 use super::engine::{HttpEngine, network};
 use super::request::HttpRequest;
 use super::response::{self, header};
@@ -21,6 +22,7 @@ pub(super) struct Flow {
     request: HttpRequest,
     response: Response,
     sequence: Sequence,
+    text: charset::Reader,
     /// The most bytes of an item.
     limit: usize,
 }
@@ -50,7 +52,10 @@ impl Flow {
         let content_type = header(response.headers(), "content-type");
         let data = declared_events(tool).unwrap_or(EventData::Text);
         match Sequence::of(&content_type, data, limit).filter(|_| status.is_success()) {
-            Some(sequence) => Ok(Flow { request, response, sequence, limit }),
+            Some(sequence) => {
+                let text = charset::Reader::of(&content_type);
+                Ok(Flow { request, response, sequence, text, limit })
+            }
             None => {
                 let read = response::read(&mut response, limit, None).await;
                 let read = read.map_err(|why| CallError::Transport(network(&request, "read_error", why)))?;
@@ -71,10 +76,11 @@ impl Flow {
             let chunk = self.response.chunk().await;
             let chunk =
                 chunk.map_err(|why| CallError::Transport(network(&self.request, "read_error", why)))?;
-            let read = match &chunk {
-                Some(chunk) => self.sequence.push(chunk, &mut batch.items),
-                None => self.sequence.end(&mut batch.items),
-            };
+            let bytes = chunk.as_deref().unwrap_or_default();
+            let read = self.text.push(bytes, chunk.is_none()).and_then(|text| {
+                self.sequence.push(text.as_bytes(), &mut batch.items)?;
+                if chunk.is_none() { self.sequence.end(&mut batch.items) } else { Ok(()) }
+            });
             read.map_err(|why| {
                 let source = serde_json::Error::custom(why);
                 CallError::Decode { source, body: String::new() }
@@ -82,7 +88,7 @@ impl Flow {
             if self.sequence.waiting() > self.limit {
                 return Err(CallError::TooLarge { limit: self.limit });
             }
-            batch.bytes += chunk.as_ref().map_or(0, |chunk| chunk.len());
+            batch.bytes += bytes.len();
             batch.last = chunk.is_none();
         }
         Ok(batch)

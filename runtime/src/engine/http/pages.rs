@@ -11,6 +11,7 @@ use reqwest::{Response, StatusCode, Url};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::charset;
 use super::engine::{HttpEngine, network, plan};
 use super::request::{Body, HttpRequest};
 use super::response;
@@ -120,8 +121,10 @@ impl Reader<'_> {
         let mut sending = Sending::new(self.engine, self.tool, self.ctx, self.until)?;
         let request = match std::mem::replace(&mut place.next, Next::Nothing) {
             Next::Led(request, from) => {
+                // Another origin does not choose what is asked with the credentials of the first.
                 let at_home = place.home.as_ref().is_some_and(|home| {
-                    Url::parse(&request.url).is_ok_and(|url| url.origin() == home.origin())
+                    let is_home = |url: &Url| url.origin() == home.origin();
+                    is_home(&from) && Url::parse(&request.url).is_ok_and(|url| is_home(&url))
                 });
                 sending.led = Some((from, at_home));
                 if at_home { sending.proven(*request).await? } else { *request }
@@ -154,7 +157,7 @@ impl Reader<'_> {
             refused,
         };
         if status.is_success() && !page.truncated && page.refused.is_none() {
-            page.list = self.list(&page.bytes);
+            page.list = self.list(&page.bytes, &response::header(&page.headers, "content-type"));
         }
         if let Some((body, items)) = &page.list {
             total::count(self.pages, place, body, items.len());
@@ -168,8 +171,8 @@ impl Reader<'_> {
         Ok(page)
     }
 
-    fn list(&self, bytes: &[u8]) -> Option<(Value, Vec<Value>)> {
-        let mut body: Value = serde_json::from_slice(bytes).ok()?;
+    fn list(&self, bytes: &[u8], content_type: &str) -> Option<(Value, Vec<Value>)> {
+        let mut body: Value = serde_json::from_str(&charset::decode(bytes, content_type, false)).ok()?;
         match body.pointer_mut(&self.pages.items)?.take() {
             Value::Array(items) => Some((body, items)),
             // Some services write `null` for a list without items.
@@ -229,7 +232,9 @@ fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
         return Err(refuse("its URL is not an http or https URL"));
     }
     let mut request = page.request.clone();
-    if next.origin() != from.origin() {
+    // Redirects may have led to another origin: the headers are for the one that was asked first.
+    let of_headers = Url::parse(&page.request.url).map(|url| url.origin());
+    if next.origin() != from.origin() || of_headers.is_ok_and(|origin| origin != next.origin()) {
         request.headers.retain(|(name, _)| KEPT.iter().any(|kept| name.eq_ignore_ascii_case(kept)));
     }
     request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));

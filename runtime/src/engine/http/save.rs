@@ -21,12 +21,8 @@ use crate::call::result::{Content, ToolResult};
 /// How many chunks wait for the disk before the network waits, too.
 const WAITING: usize = 8;
 
-/// How much of a body is searched for credentials at once, in bytes.
+/// How much of a body is searched for credentials at once at most, in bytes, if more of it is there.
 const SEARCHED: usize = 256 << 10;
-
-/// How much of what was searched is searched again with what follows, in bytes: credentials are shorter, however they
-/// are encoded.
-const OVERLAP: usize = 16 << 10;
 
 /// Where answers are saved, and which.
 #[derive(Clone, Copy, Debug)]
@@ -121,46 +117,53 @@ pub(super) async fn body(
     // Writing blocks, which a task on a shared thread must not do.
     let written = tokio::task::spawn_blocking(move || write(&*place, &name, chunks, &credentials));
     // Who writes takes no more if it fails, and its error is what is told.
-    let mut goes_on = sender.send(Some(first)).await.is_ok();
+    let mut goes_on = sender.send(Ok(Some(first))).await.is_ok();
     while goes_on {
         let chunk = match until {
-            _ if !more => None,
-            Some(until) => timeout_at(until, response.chunk()).await.unwrap_or(Ok(None))?,
-            None => response.chunk().await?,
+            _ if !more => Ok(None),
+            Some(until) => match timeout_at(until, response.chunk()).await {
+                Ok(chunk) => Ok(chunk?),
+                Err(_) => Err("it had not ended when the time of the call was up"),
+            },
+            None => Ok(response.chunk().await?),
         };
-        goes_on = chunk.is_some();
-        goes_on &= sender.send(chunk.map(Vec::from)).await.is_ok();
+        goes_on = matches!(chunk, Ok(Some(_)));
+        goes_on &= sender.send(chunk.map(|chunk| chunk.map(Vec::from))).await.is_ok();
     }
     let written = written.await.unwrap_or_else(|_| Err("it could not be written".to_owned()));
     Ok(written.map(|(file, size, sha256)| Saved { file, media_type, size, sha256 }))
 }
 
-/// Writes chunks until `None` ends them. Where they end otherwise, nobody wants the file any more.
+/// A part of a body, `None` at its end, or why there is no end.
+type Chunk = Result<Option<Vec<u8>>, &'static str>;
+
+/// Writes chunks until `None` ends them. Where they end otherwise, nobody wants the file any more. What may be a credential,
+/// or the start of one, is held back until it is known: a standard output cannot be taken back.
 fn write(
     place: &dyn Files,
     name: &str,
-    mut chunks: mpsc::Receiver<Option<Vec<u8>>>,
+    mut chunks: mpsc::Receiver<Chunk>,
     credentials: &Applied,
 ) -> Result<(KeptFile, u64, String), String> {
     let mut file = place.create(name)?;
     let (mut size, mut hash) = (0, Sha256::new());
-    let mut seen: Vec<u8> = Vec::new();
-    let clean = |seen: &[u8]| match credentials.stand_in(seen) {
-        true => Err("a credential stands in it".to_owned()),
-        false => Ok(()),
-    };
+    let mut held: Vec<u8> = Vec::new();
     loop {
-        let chunk = chunks.blocking_recv().ok_or("the call is over")?;
-        let Some(chunk) = chunk else { break };
-        file.write(&chunk)?;
-        hash.update(&chunk);
-        size += chunk.len() as u64;
-        seen.extend_from_slice(&chunk);
-        if seen.len() > SEARCHED {
-            clean(&seen)?;
-            seen.drain(..seen.len() - OVERLAP);
+        let chunk = chunks.blocking_recv().ok_or("the call is over")??;
+        let ends = chunk.is_none();
+        held.append(&mut chunk.unwrap_or_default());
+        // What is there already is searched together; what a slow service says is not kept waiting for more.
+        if !ends && held.len() < SEARCHED && !chunks.is_empty() {
+            continue;
+        }
+        let clear = credentials.clear(&held, ends).ok_or("a credential stands in it")?;
+        file.write(&held[..clear])?;
+        hash.update(&held[..clear]);
+        size += clear as u64;
+        held.drain(..clear);
+        if ends {
+            break;
         }
     }
-    clean(&seen)?;
     Ok((file.keep()?, size, hex(&hash.finalize())))
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::charset;
 use crate::base::needle::{self, Needle};
+use crate::base::truncate::whole;
 
 /// A credential. `Debug` and `Display` show `****`.
 #[derive(Clone, PartialEq, Eq)]
@@ -13,6 +14,12 @@ const HIDDEN: &str = "****";
 
 /// The shortest credential that is searched for in any text.
 const SHORTEST: usize = 6;
+
+/// How many bytes at the end of a part are held back at most for the start of a credential, unless it is longer.
+const MOST_HELD: usize = 16 << 10;
+
+/// How many times its length a credential has at most, however it is encoded.
+const LONGER: usize = 12;
 
 impl Secret {
     /// Wraps a credential.
@@ -67,6 +74,21 @@ impl Applied {
     /// Whether a credential stands in some bytes, however it is encoded there.
     pub(super) fn stand_in(&self, bytes: &[u8]) -> bool {
         !needle::find(&String::from_utf8_lossy(bytes), self.searched()).is_empty()
+    }
+
+    /// Returns how many of some bytes are free of credentials, and of the start of one if the bytes go on. `None`: a credential
+    /// stands in them.
+    pub(super) fn clear(&self, bytes: &[u8], ends: bool) -> Option<usize> {
+        if self.stand_in(bytes) {
+            return None;
+        }
+        let Some(longest) = self.searched().map(|secret| secret.text().len()).max().filter(|_| !ends) else {
+            return Some(bytes.len());
+        };
+        let text = std::str::from_utf8(whole(bytes));
+        let clear = text.map_or(0, |text| needle::unfinished(text, self.searched()));
+        // A start that is drawn out, by blanks perhaps, is none.
+        Some(clear.max(bytes.len().saturating_sub(MOST_HELD.max(longest.saturating_mul(LONGER)))))
     }
 
     /// Returns the text of a body with credentials shown as `****`, also one that was cut off at the end.

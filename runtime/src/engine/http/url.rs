@@ -157,7 +157,7 @@ pub(super) fn path(
     for segment in out.split('/') {
         let end = start + segment.len();
         let inside = filled.iter().find(|(at, _)| (start..=end).contains(at));
-        if let (Some((_, argument)), "." | "..") = (inside, segment) {
+        if let Some((_, argument)) = inside.filter(|_| is_dots(&segment.replace("%3B", ";"))) {
             problems.push(unsafe_path(plan, argument));
         }
         start = end + 1;
@@ -196,6 +196,11 @@ fn unsafe_path(plan: &RequestPlan, argument: &str) -> RequestProblem {
     RequestProblem::new(RequestProblemKind::UnsafePath, argument, message)
 }
 
+/// Whether a segment of a path is `.` or `..`, the latter also before parameters: some servers take those away first (`..;x`).
+fn is_dots(segment: &str) -> bool {
+    segment == "." || segment.split(';').next() == Some("..")
+}
+
 /// Whether a text in the value has a segment that is `.` or `..`, percent-encoded or not, or is empty as a whole.
 fn has_dot_segment(value: Option<&Value>) -> bool {
     match value {
@@ -203,7 +208,8 @@ fn has_dot_segment(value: Option<&Value>) -> bool {
             let decoded =
                 text.replace("%2e", ".").replace("%2E", ".").replace("%2f", "/").replace("%2F", "/");
             let decoded = decoded.replace("%5c", "/").replace("%5C", "/");
-            decoded.split(['/', '\\']).any(|segment| matches!(segment, "." | ".."))
+            let decoded = decoded.replace("%3b", ";").replace("%3B", ";");
+            decoded.split(['/', '\\']).any(is_dots)
         }
         Some(Value::Array(items)) => items.iter().any(|item| has_dot_segment(Some(item))),
         Some(Value::Object(fields)) => fields.values().any(|field| has_dot_segment(Some(field))),

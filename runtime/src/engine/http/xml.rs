@@ -24,6 +24,9 @@ const TEXT_KEY: &str = "#text";
 /// Elements and contents inside each other deeper than this are refused.
 const MAX_DEPTH: usize = 128;
 
+/// The first line of the documents that are written.
+pub(super) const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
+
 /// Replaces the values that are written as XML by their documents. A list is a document for each item, unless the schema
 /// says how the list is one. What cannot be written is handed to `problem`, with its key.
 pub(super) fn texts<'v, 'p>(

@@ -8,6 +8,7 @@ use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use memchr::memchr;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdout};
@@ -19,9 +20,9 @@ use tokio_util::sync::CancellationToken;
 
 use self::input::Input;
 use super::inbox::Inbox;
-use super::lines::{Line, Lines, answered};
 use super::transport::{Broken, Message, Transport};
 use crate::base::future::BoxFuture;
+use crate::base::lines::{Glance, Line, Lines};
 use crate::base::sync::unpoisoned;
 use crate::call::secrets::Secrets;
 use crate::engine::executor::local::INHERITED;
@@ -162,13 +163,15 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
             Line::Whole(line) if inbox.text(line) => garbage = 0,
             Line::Whole(line) => {
                 garbage += 1;
-                if let Some(id) = answered(line) {
+                if let Some(id) = answered(&Glance::at(line)) {
                     inbox.lost(id, "the answer cannot be read: it is no JSON, or nested too deeply");
                 }
             }
-            Line::TooLong(Some(id)) => inbox.lost(id, &*too_long),
-            Line::TooLong(None) => {}
-            Line::Unknown => unknown = true,
+            Line::TooLong(Glance::Request(_)) => {}
+            Line::TooLong(glance) => match answered(&glance) {
+                Some(id) => inbox.lost(id, &*too_long),
+                None => unknown = true,
+            },
         });
         let why = if garbage > MOST_GARBAGE {
             format!("it writes lines that are no messages: {garbage} in a row")
@@ -178,6 +181,14 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
             continue;
         };
         return inbox.closed(&why);
+    }
+}
+
+/// Returns the request of ours that is answered.
+fn answered(glance: &Glance) -> Option<u64> {
+    match glance {
+        Glance::Answer(id) => id.as_u64(),
+        Glance::Request(_) | Glance::Unknown(_) => None,
     }
 }
 
@@ -193,9 +204,20 @@ async fn drain(
     while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
         let mut tail = unpoisoned(tail.lock());
         tail.extend_from_slice(&buffer[..count]);
-        let surplus = tail.len().saturating_sub(TAIL);
+        // One byte more shows that there was more.
+        let surplus = tail.len().saturating_sub(TAIL + 1);
         tail.drain(..surplus);
     }
+}
+
+/// Returns the end of what a server says without what was cut at its start: a line, or a word of a long one. It may be the rest
+/// of a credential, which nobody would know for one.
+fn last_words(tail: &[u8]) -> &[u8] {
+    if tail.len() <= TAIL {
+        return tail;
+    }
+    let end = memchr(b'\n', tail).or_else(|| tail.iter().position(u8::is_ascii_whitespace));
+    end.map_or(&[], |end| &tail[end..])
 }
 
 /// Waits for the end of the program, and says why the connection has ended.
@@ -246,7 +268,7 @@ impl Keeper {
             None => "its program closed its input or its output, and was killed".to_owned(),
         };
         let tail = unpoisoned(self.tail.lock());
-        let tail = String::from_utf8_lossy(&tail);
+        let tail = String::from_utf8_lossy(last_words(&tail));
         if !tail.trim().is_empty() {
             why.push_str("; the last it wrote:\n");
             why.push_str(tail.trim());
@@ -270,5 +292,25 @@ fn hint(program: &str) -> &'static str {
         "; a relative path starts at the folder that this process runs in"
     } else {
         ""
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn of_the_last_words_none_is_cut() {
+        let lines = "word ".repeat(TAIL / 5 - 2);
+        for (said, told) in [
+            (format!("hunter2-s3cr3t\n{lines}"), format!("\n{lines}")),
+            (format!("hunter2-s3cr3t {lines}"), format!(" {lines}")),
+            ("s3cr3t".repeat(TAIL), String::new()),
+            (lines.clone(), lines.clone()),
+        ] {
+            let tail = Arc::new(Mutex::new(Vec::new()));
+            drain(Some(said.as_bytes()), Arc::clone(&tail), CancellationToken::new()).await;
+            assert_eq!(String::from_utf8_lossy(last_words(&unpoisoned(tail.lock()))), told);
+        }
     }
 }

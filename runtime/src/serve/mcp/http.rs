@@ -10,7 +10,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -211,6 +212,9 @@ async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
         return refusal("a valid bearer token is required");
     }
     let (mut parts, body) = request.into_parts();
+    if let Some((status, why)) = ambiguous(&parts) {
+        return (status, why).into_response();
+    }
     let (mut owner, mut told) = (None, None);
     if let Some(principal) = &gate.principal {
         let Some(principal) = principal(&parts) else { return refusal("who you are is not known here") };
@@ -244,6 +248,40 @@ async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
         response.headers_mut().insert(SESSION, told);
     }
     response
+}
+
+/// Says why a request is refused that two servers may read in two ways, of which only one is the way that hosts and origins
+/// are checked here: a header that stands twice, another host in the first line, an address that goes on behind its brackets.
+fn ambiguous(parts: &Parts) -> Option<(StatusCode, &'static str)> {
+    let Parts { headers, uri, .. } = parts;
+    let plain = |authority: &Authority| {
+        let port = authority.port().map_or(0, |port| port.as_str().len() + 1);
+        authority.host().len() + port == authority.as_str().len()
+    };
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let host = hosts.next().map(|host| Authority::try_from(host.as_bytes()));
+    let other = |host: &Authority| {
+        uri.authority().is_some_and(|target| !target.as_str().eq_ignore_ascii_case(host.as_str()))
+    };
+    match host {
+        _ if hosts.next().is_some() => return Some((StatusCode::BAD_REQUEST, "`Host` stands twice")),
+        Some(Ok(host)) if other(&host) => {
+            return Some((StatusCode::BAD_REQUEST, "`Host` is not that of the first line"));
+        }
+        Some(Ok(host)) if plain(&host) => {}
+        None => {}
+        Some(_) => return Some((StatusCode::BAD_REQUEST, "`Host` is no host")),
+    }
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    // `null` is no URL, and allowed nowhere.
+    let origin =
+        origins.next().and_then(|origin| Some((origin.len(), Uri::try_from(origin.as_bytes()).ok()?)));
+    let whole = |(length, origin): &(usize, Uri)| {
+        let (scheme, authority) = (origin.scheme_str()?, origin.authority().filter(|host| plain(host))?);
+        (scheme.len() + "://".len() + authority.as_str().len() == *length).then_some(())
+    };
+    let wrong = origins.next().is_some() || origin.is_some_and(|origin| whole(&origin).is_none());
+    wrong.then_some((StatusCode::FORBIDDEN, "`Origin` is no origin, or stands twice"))
 }
 
 fn refusal(text: &'static str) -> Response {

@@ -110,8 +110,11 @@ fn no_output(task: &Call, tool: &Tool) -> Option<String> {
         return task.selection.json.then(|| both.to_owned());
     }
     // The call may change something, and is not made in vain.
-    let taken = path.symlink_metadata().is_ok();
-    taken.then(|| format!("{}: there is such a file already, and it is not replaced", path.display()))
+    if path.symlink_metadata().is_ok() {
+        return Some(format!("{}: there is such a file already, and it is not replaced", path.display()));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())?;
+    Some(format!("{}: there is no folder {}", path.display(), folder.display()))
 }
 
 fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Outcome> {

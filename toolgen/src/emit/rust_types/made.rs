@@ -6,19 +6,19 @@ use std::fmt::Write as _;
 use super::super::literal;
 use super::model::{Body, Item, Presence, Struct, StructField, Ty, Union, Wrap};
 use super::print::Printer;
-use super::tags::{self, MAX_NAMES};
+use super::tags::MAX_NAMES;
 
 impl Printer<'_> {
     /// Writes the macros that implement them for the types of a module that programs make values of.
-    pub(super) fn made(&self, home: Option<usize>, out: &mut String) {
+    pub(super) fn made(&self, all: &[(usize, &Item)], out: &mut String) {
         let runtime = self.runtime;
-        let told = tags::told(self.items);
-        let made = || self.items.iter().enumerate().filter(|(_, item)| item.made && item.home == home);
         let (mut structs, mut unions) = (String::new(), String::new());
-        for (index, item) in made() {
+        for (index, item) in all.iter().filter(|(_, item)| item.made) {
             match &item.body {
-                Body::Struct(body) => self.build(&item.name, body, told.get(&index).copied(), &mut structs),
-                Body::Union(body) => self.conversions(index, item, body, &mut unions),
+                Body::Struct(body) => {
+                    self.build(&item.name, body, self.told.get(index).copied(), &mut structs);
+                }
+                Body::Union(body) => self.conversions(*index, item, body, &mut unions),
                 _ => {}
             }
         }

@@ -1,6 +1,7 @@
 //! Types as text.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use super::super::ModuleStyle;
@@ -11,7 +12,17 @@ use super::{Types, doc as documentation, lists, tags};
 
 /// The modules, and the types of each call. `tags` are the names of the modules of tags.
 pub(super) fn types(items: &[Item], calls: &[CallTypes<'_>], tags: &[&str], style: &ModuleStyle) -> Types {
-    let printer = Printer { items, calls, tags, runtime: &style.runtime, derives: &style.derives };
+    let mut homes: BTreeMap<Option<usize>, Home<'_>> = BTreeMap::new();
+    for (index, item) in items.iter().enumerate().filter(|(_, item)| item.body != Body::Pending) {
+        homes.entry(item.home).or_default().items.push((index, item));
+    }
+    for call in calls {
+        homes.entry(call.home).or_default().calls.push(call);
+    }
+    let idents = calls.iter().map(|call| (call.ident, call.home)).collect();
+    let told = tags::told(items);
+    let printer =
+        Printer { items, homes, idents, told, tags, runtime: &style.runtime, derives: &style.derives };
     let of_call = |call: &CallTypes<'_>| {
         let input = items.get(call.input).map_or_else(String::new, |item| item.name.clone());
         (input, printer.ty(&call.output))
@@ -37,9 +48,21 @@ fn wrap<'w>(words: impl Iterator<Item = &'w str>, out: &mut String) {
     }
 }
 
+/// What stands in one module.
+#[derive(Default)]
+struct Home<'a> {
+    /// With their indices.
+    items: Vec<(usize, &'a Item)>,
+    calls: Vec<&'a CallTypes<'a>>,
+}
+
 pub(super) struct Printer<'a> {
     pub(super) items: &'a [Item],
-    calls: &'a [CallTypes<'a>],
+    homes: BTreeMap<Option<usize>, Home<'a>>,
+    /// The home of each call.
+    idents: HashMap<&'a str, Option<usize>>,
+    /// The fields whose text is known, of structs.
+    pub(super) told: BTreeMap<usize, (&'a str, &'a str)>,
     tags: &'a [&'a str],
     pub(super) runtime: &'a str,
     derives: &'a [String],
@@ -48,11 +71,9 @@ pub(super) struct Printer<'a> {
 impl Printer<'_> {
     /// The module with the types of the module of a tag, or of the one around; an empty text if there are none.
     fn module(&self, home: Option<usize>) -> String {
-        let is_written = |item: &&Item| item.body != Body::Pending;
-        let items = || self.items.iter().filter(is_written);
-        if !items().any(|item| item.home == home) {
+        let Some(here) = self.homes.get(&home).filter(|here| !here.items.is_empty()) else {
             return String::new();
-        }
+        };
         let mut out = String::from(
             "\npub use self::types::*;\n\n\
              /// The arguments and the results of the tools as Rust types.\n\
@@ -66,19 +87,15 @@ impl Printer<'_> {
              pub mod types {\n",
         );
         let _ = writeln!(out, "    use {}::__private::types_prelude::*;", self.runtime);
-        if home.is_some() && items().any(|item| item.home.is_none()) {
+        if home.is_some() && self.homes.get(&None).is_some_and(|around| !around.items.is_empty()) {
             out.push_str(
                 "    #[allow(unused_imports, reason = \"which of them the types need depends on the document\")]\n    \
                  use super::super::types::*;\n",
             );
         }
-        for item in items().filter(|item| item.home == home) {
-            self.item(item, &mut out);
-        }
-        for call in self.calls.iter().filter(|call| call.home == home) {
-            self.call(call, &mut out);
-        }
-        self.implement(home, &mut out);
+        here.items.iter().for_each(|(_, item)| self.item(item, &mut out));
+        here.calls.iter().for_each(|call| self.call(call, &mut out));
+        self.implement(&here.items, &mut out);
         out.push_str("}\n");
         out
     }
@@ -109,7 +126,7 @@ impl Printer<'_> {
         let path = || {
             let (_, rest) = doc.split_once(LINK)?;
             let (ident, _) = rest.split_once(')')?;
-            let of = self.calls.iter().find(|call| call.ident == ident)?.home;
+            let of = *self.idents.get(ident)?;
             let up = if home.is_some() { "super::" } else { "" };
             let down = of.and_then(|of| self.tags.get(of)).map_or_else(String::new, |tag| format!("{tag}::"));
             (of != home).then(|| format!("{LINK}{up}{down}"))
@@ -207,11 +224,9 @@ impl Printer<'_> {
     }
 
     /// Writes the macros that implement the rest for all types of a module.
-    fn implement(&self, home: Option<usize>, out: &mut String) {
+    fn implement(&self, all: &[(usize, &Item)], out: &mut String) {
         let runtime = self.runtime;
-        let named =
-            move |item: &&Item| item.home == home && !matches!(item.body, Body::Alias(_) | Body::Pending);
-        let items = || self.items.iter().filter(named);
+        let items = || all.iter().map(|(_, item)| *item).filter(|item| !matches!(item.body, Body::Alias(_)));
         if items().next().is_some() {
             let _ = write!(out, "\n    {runtime}::__serde! {{");
             wrap(items().map(|item| item.name.as_str()), out);
@@ -239,7 +254,7 @@ impl Printer<'_> {
             wrap(linked(), out);
             out.push_str("\n    }\n");
         }
-        self.made(home, out);
+        self.made(all, out);
     }
 
     fn call(&self, call: &CallTypes<'_>, out: &mut String) {

@@ -75,8 +75,8 @@ alone would leave open what it counts.
     timeout: 30                          write: timeout: 30s
 ";
     EFFECTS = "E0411", "The stated effects contradict each other or the tool", "
-Effects are what policies go by, so they must be true. A tool that is `read_only` is not `destructive`; a command starts a
-program whatever it says; a request goes to the host of its URL.
+Effects are what policies go by, so they must be true. A tool that is `read_only` is not `destructive`, and one that is
+`pure` has no effect; a command starts a program whatever it says; a request goes to the host of its URL.
 
     http: {url: https://api.example.com/users}
     network: none                        leave it out

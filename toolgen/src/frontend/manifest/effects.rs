@@ -31,7 +31,7 @@ impl<'a> Context<'a> {
             }
         }
         let mut flag = |key: &str| self.flag(holder(key), key);
-        let pure = flag("pure") == Some(true);
+        let stated_pure = flag("pure") == Some(true) && fits("pure");
         let [read_only, destructive, idempotent, open_world, spawns] =
             ["read_only", "destructive", "idempotent", "open_world", "spawns"].map(&mut flag);
         let files = self.files(holder("files"));
@@ -41,7 +41,20 @@ impl<'a> Context<'a> {
             let at = holder("destructive").pointer.child("destructive");
             self.report(codes::EFFECTS, &at, message, "leave one of the two out");
         }
-        let mut effects = if pure { Effects::NONE } else { of_kind };
+        let stated = [
+            ("read_only", read_only == Some(false)),
+            ("destructive", destructive == Some(true)),
+            ("idempotent", idempotent == Some(false)),
+            ("open_world", open_world == Some(true)),
+            ("spawns", spawns == Some(true)),
+            ("files", files.is_some_and(|files| files != Files::None)),
+            ("network", network.as_ref().is_some_and(|network| *network != Network::None)),
+        ];
+        let stated = stated.into_iter().filter(|(_, has_effect)| stated_pure && *has_effect);
+        if self.is_pure(attributes, stated_pure, stated.map(|(key, _)| key)) {
+            return Effects::NONE;
+        }
+        let mut effects = of_kind;
         if let Some(on) = read_only {
             effects.read_only = on;
             if on {
@@ -66,6 +79,27 @@ impl<'a> Context<'a> {
         effects.files = files.unwrap_or(effects.files);
         effects.network = network.unwrap_or(effects.network);
         effects
+    }
+
+    /// Whether a tool that is said to be `pure` is so, beside these attributes that state an effect: what the tool says itself
+    /// counts more than what all tools of its file share.
+    fn is_pure<'k>(
+        &mut self,
+        attributes: &Attributes<'a>,
+        stated: bool,
+        effects: impl Iterator<Item = &'k str>,
+    ) -> bool {
+        let is_own = |key: &str| attributes.own.get(key).is_some();
+        let mut pure = stated;
+        for key in effects {
+            pure &= is_own("pure");
+            if is_own(key) == is_own("pure") {
+                let message = format!("a tool that is `pure` has no effects, and `{key}` states one");
+                let at = attributes.of(key).pointer.child(key);
+                self.report(codes::EFFECTS, &at, message, "leave one of the two out");
+            }
+        }
+        pure
     }
 
     pub(super) fn files(&mut self, holder: &Node<'a>) -> Option<Files> {

@@ -1,6 +1,6 @@
 //! Combines parameters and the body into the arguments of a tool, the fields of one object.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Map, Value, json};
 use toolgen_core::schema::shape::{Access, Extra, Field, Kind, ObjectRules};
@@ -58,7 +58,9 @@ fn argument_names(params: &[Param]) -> Vec<String> {
         let here = params.iter().filter(|param| param.location == location).map(|param| param.name.as_str());
         by_place.insert(location, portable_keys(here));
     }
-    let mut taken: Vec<String> = Vec::with_capacity(params.len());
+    // One name may stand in several places.
+    let declared: HashSet<&str> = params.iter().map(|param| param.name.as_str()).collect();
+    let (mut names, mut taken) = (Vec::with_capacity(params.len()), HashSet::with_capacity(params.len()));
     for param in params {
         let own = by_place.get(&param.location).and_then(|names| names.get(param.name.as_str()));
         let mut name = own.cloned().unwrap_or_else(|| param.name.clone());
@@ -71,16 +73,14 @@ fn argument_names(params: &[Param]) -> Vec<String> {
             };
             name = with_suffix(&name, place, 64);
         }
-        let wanted = |name: &String| {
-            let exact = params.iter().any(|other| other.name == *name && other.name != param.name);
-            taken.contains(name) || exact
-        };
-        if wanted(&name) && !is_own(&name, &param.name) {
+        let is_of_other = name != param.name && declared.contains(name.as_str());
+        if (is_of_other || taken.contains(&name)) && !is_own(&name, &param.name) {
             name = with_suffix(&name, &hash8(&param.name), 64);
         }
-        taken.push(name);
+        taken.insert(name.clone());
+        names.push(name);
     }
-    taken
+    names
 }
 
 fn is_own(argument: &str, name: &str) -> bool {
@@ -116,8 +116,9 @@ impl Fields {
     /// Whether the fields of the body can become arguments: no key is taken, and the body can still be absent. Fields
     /// of results only become no arguments and take no key: the `id` of a thing and of its path.
     fn can_take(&self, rules: &ObjectRules, body_required: bool) -> bool {
+        let taken: HashSet<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
         let mut given = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
-        given.all(|field| !self.has(&field.name) && (body_required || !field.required))
+        given.all(|field| !taken.contains(field.name.as_str()) && (body_required || !field.required))
     }
 
     fn add_fields(&mut self, rules: &ObjectRules, draft: &BodyDraft) -> BodySource {

@@ -1,7 +1,7 @@
 //! Reads the parameters of operations.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toolgen_core::schema::shape::{Kind, Literal, StringRules};
 use toolgen_core::spec::plan::{Encoding, HeaderOwner, Location, Style};
@@ -40,8 +40,10 @@ impl<'a> Context<'a> {
         template: &mut Template,
     ) -> Vec<Param> {
         let mut found: Vec<Param> = self.parameters_at(path_item);
+        let places = found.iter().enumerate().map(|(at, param)| (param.id(), at));
+        let places: BTreeMap<(Location, String), usize> = places.collect();
         for own in self.parameters_at(operation) {
-            match found.iter_mut().find(|param| same(param, &own)) {
+            match places.get(&own.id()).and_then(|at| found.get_mut(*at)) {
                 Some(param) => *param = own,
                 None => found.push(own),
             }
@@ -89,6 +91,7 @@ impl<'a> Context<'a> {
 
     fn parameters_at(&mut self, node: &Node<'a>) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::new();
+        let mut known = BTreeSet::new();
         for node in self.list(node, "parameters") {
             let Some(resolved) = self.resolve_parameter(&node) else { continue };
             if self.is_of_body(&resolved.node) {
@@ -100,7 +103,7 @@ impl<'a> Context<'a> {
                 continue;
             }
             let Some(param) = self.parameter(&resolved) else { continue };
-            if params.iter().any(|other| same(other, &param)) {
+            if !known.insert(param.id()) {
                 self.report(
                     codes::PARAMETER,
                     &node.pointer,
@@ -307,8 +310,10 @@ impl<'a> Context<'a> {
                 "put `{…}` into the path, or correct `in`",
             );
         }
+        let in_path = params.iter().filter(|param| param.location == Location::Path);
+        let mut declared: BTreeSet<String> = in_path.map(|param| param.name.clone()).collect();
         for name in template.names() {
-            if params.iter().any(|param| param.location == Location::Path && param.name == name) {
+            if !declared.insert(name.clone()) {
                 continue;
             }
             self.report(
@@ -340,12 +345,15 @@ fn text() -> Shape {
     Shape::of(Kind::String(StringRules::ANY))
 }
 
-fn same(left: &Param, right: &Param) -> bool {
-    left.location == right.location
-        && match left.location {
-            Location::Header => left.name.eq_ignore_ascii_case(&right.name),
-            _ => left.name == right.name,
-        }
+impl Param {
+    /// What tells a parameter from others: two with the same are one.
+    fn id(&self) -> (Location, String) {
+        let name = match self.location {
+            Location::Header => self.name.to_ascii_lowercase(),
+            _ => self.name.clone(),
+        };
+        (self.location, name)
+    }
 }
 
 /// Whether a text is an HTTP token (RFC 9110, 5.6.2).

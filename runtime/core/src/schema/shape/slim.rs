@@ -278,10 +278,9 @@ impl<'a> Slimmer<'a> {
         };
         let Kind::Object(rules) = &root.kind else { return shape.clone() };
         // What a rule between arguments names may be the only way to satisfy it.
-        let in_rules = |name: &str| {
-            rules.relations.iter().any(|relation| relation.fields.iter().any(|one| **one == *name))
-        };
-        let is_kept = |field: &Field| field.required || named.contains(&field.name) || in_rules(&field.name);
+        let in_rules = rules.relations.iter().flat_map(|relation| relation.fields.iter());
+        let named: BTreeSet<&str> = named.iter().chain(in_rules).map(|name| name.as_str()).collect();
+        let is_kept = |field: &Field| field.required || named.contains(field.name.as_str());
         let (kept, left): (Vec<Field>, Vec<Field>) = rules.fields.iter().cloned().partition(is_kept);
         for field in left.iter().filter(|field| field.access != Access::ReadOnly) {
             self.at(&["properties", &field.name], |slimmer| slimmer.trim(Lever::Optional, "left out"));

@@ -5,7 +5,9 @@ use serde_json::json;
 use super::*;
 use crate::base::frozen::{List, Text};
 use crate::engine::http::files::Files as _;
-use crate::spec::plan::{Body as BodyPlan, BodyField, BodySource, Codec, Part, Server, ServerVariable};
+use crate::spec::plan::{
+    Body as BodyPlan, BodyField, BodySource, Codec, Part, Server, ServerVariable, Xml, XmlNode,
+};
 
 fn parameter(name: &'static str, location: Location, encoding: Encoding) -> Parameter {
     Parameter { argument: name.into(), name: name.into(), location, encoding }
@@ -54,7 +56,21 @@ fn placeholders_stand_anywhere_in_a_path() {
 #[test]
 fn a_path_value_cannot_change_the_path() {
     let plan = path_plan("/orgs/{id}/repos", &["id"]);
-    for id in ["..", ".", "", "../admin", "a/../b", "a\\..\\b", "%2e%2e", "%2E%2e%2fb", "/..", "./a"] {
+    for id in [
+        "..",
+        ".",
+        "",
+        "../admin",
+        "a/../b",
+        "a\\..\\b",
+        "%2e%2e",
+        "%2E%2e%2fb",
+        "/..",
+        "./a",
+        "..;",
+        "..;/admin",
+        "..%3b",
+    ] {
         assert_eq!(kinds(&plan, &json!({"id": id})), [RequestProblemKind::UnsafePath], "{id}");
     }
     assert_eq!(kinds(&plan, &json!({"id": ["a", ".."]})), [RequestProblemKind::UnsafePath]);
@@ -415,4 +431,74 @@ fn a_url_that_nobody_takes_is_a_problem_of_its_longest_argument() {
         )]
     );
     assert!(problems[0].kind.is_about_arguments());
+}
+
+#[test]
+fn a_body_is_what_the_charset_of_its_media_type_says() {
+    let sent = |media_type: &'static str, codec: Codec, value: Value| {
+        let plan = with_body(media_type, codec, BodySource::Argument("b".into()), true);
+        let request = build(&plan, &json!({ "b": value }), &BuildOptions::default());
+        request.map(|request| request.body.as_bytes().to_vec())
+    };
+    let utf_16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let xml = || Codec::Xml(Xml { root: XmlNode { name: "a".into(), ..XmlNode::EMPTY }, named: List::EMPTY });
+    for (media_type, codec, value, bytes) in [
+        (
+            "application/json; charset=utf-16",
+            Codec::Json,
+            json!({"a": "é"}),
+            [b"\xff\xfe".to_vec(), utf_16(r#"{"a":"\u00e9"}"#)].concat(),
+        ),
+        ("application/json; charset=latin1", Codec::Json, json!("é"), br#""\u00e9""#.to_vec()),
+        (
+            "application/x-ndjson; charset=utf-16le",
+            Codec::JsonLines,
+            json!(["é", 1]),
+            utf_16("\"\\u00e9\"\n1\n"),
+        ),
+        ("application/jsonl; charset=ascii", Codec::JsonLines, json!(["é"]), b"\"\\u00e9\"\n".to_vec()),
+        (
+            "application/xml; charset=iso-8859-1",
+            xml(),
+            json!("é"),
+            b"<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><a>\xe9</a>".to_vec(),
+        ),
+        (
+            "text/xml; charset=UTF-16BE",
+            xml(),
+            json!("x"),
+            "<?xml version=\"1.0\" encoding=\"UTF-16BE\"?><a>x</a>"
+                .encode_utf16()
+                .flat_map(u16::to_be_bytes)
+                .collect(),
+        ),
+        (
+            "application/x-www-form-urlencoded; Charset=\"windows-1252\"",
+            Codec::Form(List::EMPTY),
+            json!({"é": "€ ä"}),
+            b"%E9=%80+%E4".to_vec(),
+        ),
+    ] {
+        assert_eq!(sent(media_type, codec, value), Ok(bytes), "{media_type}");
+    }
+    for (media_type, codec, value, why) in [
+        ("application/json; charset=utf-32", Codec::Json, json!("a"), "the charset utf-32"),
+        ("application/x-ndjson; charset=utf-7", Codec::JsonLines, json!(["a"]), "the charset utf-7"),
+        ("application/xml; charset=latin1", xml(), json!("日"), "lacks some of the characters"),
+        (
+            "application/x-www-form-urlencoded; charset=utf-16",
+            Codec::Form(List::EMPTY),
+            json!({"a": "b"}),
+            "a form cannot have the charset utf-16",
+        ),
+        (
+            "application/x-www-form-urlencoded; charset=latin1",
+            Codec::Form(List::EMPTY),
+            json!({"a": "日"}),
+            "lacks some of the characters",
+        ),
+    ] {
+        let problems = sent(media_type, codec, value).unwrap_err();
+        assert!(problems[0].message.contains(why), "{media_type}: {problems:?}");
+    }
 }

@@ -4,7 +4,7 @@ use quick_xml::escape::{escape, partial_escape};
 use serde_json::{Map, Value};
 
 use super::super::style;
-use super::{MAX_DEPTH, TEXT_KEY, XSI, resolved};
+use super::{DECLARATION, MAX_DEPTH, TEXT_KEY, XSI, resolved};
 use crate::base::frozen::{List, Text};
 use crate::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
 
@@ -24,7 +24,7 @@ struct Element {
 ///
 /// What cannot stand in XML, in words for the caller of the tool.
 pub(in super::super) fn write(value: &Value, xml: &Xml) -> Result<String, String> {
-    let mut document = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>".to_owned();
+    let mut document = DECLARATION.to_owned();
     Writer { xml }.element(&xml.root, &xml.root.name, value, &[], 0, &mut document)?;
     Ok(document)
 }

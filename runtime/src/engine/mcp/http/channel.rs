@@ -97,7 +97,8 @@ impl Exchange {
         if !after.is_empty() {
             told.push_str(&format!(" (retry after {after})"));
         }
-        let text = String::from_utf8_lossy(&body);
+        // Of a credential that was cut, what is left would not be known for one.
+        let text = self.request.redact(&String::from_utf8_lossy(&body));
         let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
         let shown: String = words.join(" ").chars().take(TOLD).collect();
         if !shown.trim().is_empty() {

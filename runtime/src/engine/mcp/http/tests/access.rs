@@ -61,6 +61,15 @@ async fn credentials_of_the_environment_are_sent_and_never_shown() {
     let expected = "the server answered with status 401 Unauthorized: not ****; it asks for `Bearer \
                     error=\"invalid_token\", token=\"****\"`. Put a token that it accepts into CARGO_PKG_NAME";
     assert_eq!(why, expected);
+    // Nor a part of one, where the text is cut.
+    for before in 285..300 {
+        let (ticket, sending) = wire.ask("initialize");
+        let asked = server.next().await;
+        asked.respond("400 Bad Request", "", &format!("{} {secret}", "x".repeat(before))).await;
+        let _ = sending.await;
+        let why = refused(ticket).await;
+        assert!(why.contains("xxx") && !why.contains(&secret[..4]), "{before}: {why}");
+    }
 }
 
 #[tokio::test]

@@ -1,30 +1,42 @@
-//! Splits what a server writes into lines, each of which is a message.
+//! Splits a stream into lines, each of which is a message of JSON-RPC, and tells of a line that cannot be read what it was.
 
 use memchr::memchr;
+use serde_json::Value;
 
 /// What a line is.
 #[derive(Debug, PartialEq)]
-pub(super) enum Line<'l> {
+pub(crate) enum Line<'l> {
     /// A line, without its end.
     Whole(&'l [u8]),
-    /// The line is too long: an answer to the request of this ID, or, without one, a notice.
-    TooLong(Option<u64>),
-    /// The line is too long, and what it is cannot be told.
-    Unknown,
+    /// The line is too long.
+    TooLong(Glance),
 }
 
-/// Returns the request that a line answers which cannot be read as a message.
-pub(super) fn answered(line: &[u8]) -> Option<u64> {
-    let mut skim = Skim::default();
-    skim.read(line);
-    match skim.line() {
-        Line::TooLong(id) => id,
-        Line::Whole(_) | Line::Unknown => None,
+/// What a message that cannot be read seems to be.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Glance {
+    /// A request with this ID, or, without one, a notification.
+    Request(Option<Value>),
+    /// An answer to the request of this ID.
+    Answer(Value),
+    /// It cannot be told; the ID, if it has one.
+    Unknown(Option<Value>),
+}
+
+impl Glance {
+    /// Looks at a line that is no message.
+    pub(crate) fn at(line: &[u8]) -> Glance {
+        let mut skim = Skim::default();
+        skim.read(line);
+        skim.glance()
     }
 }
 
+/// The longest ID that is found, in bytes.
+const LONGEST_ID: usize = 256;
+
 /// Splits a stream into lines, of which it holds one at a time.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     line: Vec<u8>,
     longest: usize,
     /// What is known of a line that is too long.
@@ -32,17 +44,17 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn new(longest: usize) -> Lines {
+    pub(crate) fn new(longest: usize) -> Lines {
         Lines { line: Vec::new(), longest, skim: None }
     }
 
     /// How many bytes of the present line have been passed over because it is too long.
-    pub(super) fn passed_over(&self) -> usize {
+    pub(crate) fn passed_over(&self) -> usize {
         self.skim.as_ref().map_or(0, |skim| skim.length)
     }
 
     /// Takes the next bytes, and hands on each line that ends in them.
-    pub(super) fn push(&mut self, mut bytes: &[u8], mut hear: impl FnMut(Line<'_>)) {
+    pub(crate) fn push(&mut self, mut bytes: &[u8], mut hear: impl FnMut(Line<'_>)) {
         while let Some(end) = memchr(b'\n', bytes) {
             let rest = &bytes[end + 1..];
             bytes = &bytes[..end];
@@ -51,7 +63,7 @@ impl Lines {
             } else {
                 self.add(bytes);
                 match self.skim.take() {
-                    Some(skim) => hear(skim.line()),
+                    Some(skim) => hear(Line::TooLong(skim.glance())),
                     None => hear(Line::Whole(&self.line)),
                 }
                 // A long line is rare, and its room is given back.
@@ -60,6 +72,14 @@ impl Lines {
             bytes = rest;
         }
         self.add(bytes);
+    }
+
+    /// Hands on the last line if the stream ends without an end of it.
+    #[cfg(feature = "mcp-server")]
+    pub(crate) fn finish(&mut self, hear: impl FnMut(Line<'_>)) {
+        if !self.line.is_empty() || self.skim.is_some() {
+            self.push(b"\n", hear);
+        }
     }
 
     /// Adds to the present line, or only looks for its ID if that gets too long.
@@ -87,8 +107,9 @@ struct Skim {
     /// The last text of the outermost object, if it is short.
     text: Vec<u8>,
     in_id: bool,
-    digits: Vec<u8>,
-    id: Option<u64>,
+    /// What stands in place of the ID, if it is short.
+    raw: Vec<u8>,
+    id: Option<Value>,
     has_method: bool,
     has_result: bool,
 }
@@ -97,6 +118,9 @@ impl Skim {
     fn read(&mut self, bytes: &[u8]) {
         self.length += bytes.len();
         for byte in bytes {
+            if self.in_id && (self.in_text || !matches!(byte, b',' | b'}')) && self.raw.len() <= LONGEST_ID {
+                self.raw.push(*byte);
+            }
             if self.in_text {
                 match byte {
                     _ if self.escaped => self.escaped = false,
@@ -121,13 +145,11 @@ impl Skim {
                 }
                 b':' if self.depth == 1 => {
                     self.in_id = self.text == b"id";
+                    self.raw.clear();
                     self.has_method |= self.text == b"method";
                     self.has_result |= self.text == b"result" || self.text == b"error";
                 }
                 b',' => self.value_ends(),
-                b'0'..=b'9' if self.in_id && self.depth == 1 && self.digits.len() < 20 => {
-                    self.digits.push(*byte);
-                }
                 _ => {}
             }
         }
@@ -136,15 +158,16 @@ impl Skim {
     fn value_ends(&mut self) {
         if self.depth == 1 && self.in_id {
             self.in_id = false;
-            self.id = std::str::from_utf8(&self.digits).ok().and_then(|digits| digits.parse().ok());
+            let id = serde_json::from_slice(&self.raw).ok();
+            self.id = id.filter(|id: &Value| id.is_string() || id.is_i64() || id.is_u64());
         }
     }
 
-    fn line(self) -> Line<'static> {
+    fn glance(self) -> Glance {
         match (self.has_method, self.has_result, self.id) {
-            (true, _, _) => Line::TooLong(None),
-            (false, true, Some(id)) => Line::TooLong(Some(id)),
-            _ => Line::Unknown,
+            (true, _, id) => Glance::Request(id),
+            (false, true, Some(id)) => Glance::Answer(id),
+            (_, _, id) => Glance::Unknown(id),
         }
     }
 }
@@ -181,17 +204,24 @@ mod tests {
         for (line, told) in [
             (
                 format!(r#"{{"jsonrpc":"2.0","id":17,"result":{{"id":3,"text":"{long}"}}}}"#),
-                "TooLong(Some(17))",
+                "TooLong(Answer(Number(17)))",
             ),
             (
                 format!(r#"{{"result":{{"a":["\"id\":4",{{"id":5}}],"b":"{long}\\"}},"id" : 18 }}"#),
-                "TooLong(Some(18))",
+                "TooLong(Answer(Number(18)))",
             ),
-            (format!(r#"{{"error":{{"message":"{long}"}},"id":19}}"#), "TooLong(Some(19))"),
-            (format!(r#"{{"id":20,"method":"ping","params":"{long}"}}"#), "TooLong(None)"),
-            (format!(r#"{{"id":"21","result":"{long}"}}"#), "Unknown"),
-            (format!(r#"[{{"id":22,"result":"{long}"}}]"#), "Unknown"),
-            (long, "Unknown"),
+            (format!(r#"{{"error":{{"message":"{long}"}},"id":19}}"#), "TooLong(Answer(Number(19)))"),
+            (
+                format!(r#"{{"id":20,"method":"ping","params":"{long}"}}"#),
+                "TooLong(Request(Some(Number(20))))",
+            ),
+            (format!(r#"{{"method":"ping","params":"{long}"}}"#), "TooLong(Request(None))"),
+            (format!(r#"{{"id":"2\",}}1","result":"{long}"}}"#), r#"TooLong(Answer(String("2\",}1")))"#),
+            (format!(r#"{{"id":-4,"params":"{long}"}}"#), "TooLong(Unknown(Some(Number(-4))))"),
+            (format!(r#"{{"id":[5],"params":"{long}"}}"#), "TooLong(Unknown(None))"),
+            (format!(r#"{{"id":"{long}{long}{long}{long}{long}{long}"}}"#), "TooLong(Unknown(None))"),
+            (format!(r#"[{{"id":22,"result":"{long}"}}]"#), "TooLong(Unknown(None))"),
+            (long, "TooLong(Unknown(None))"),
         ] {
             for piece in [1, 7, line.len()] {
                 assert_eq!(split(&format!("{line}\nnext\n"), 30, piece), [told, "next"], "{line}");
