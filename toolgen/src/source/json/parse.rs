@@ -10,7 +10,8 @@ use crate::source::Pointer;
 
 /// Reads a text. Returns no value if it is not JSON; text after the value is only a finding.
 pub(in crate::source) fn read(text: &str) -> Reading {
-    let mut reader = Reader { lexer: Lexer::new(text), path: Vec::new(), findings: Vec::new() };
+    let mut reader =
+        Reader { lexer: Lexer::new(text), path: Vec::new(), members: Vec::new(), findings: Vec::new() };
     let value = match reader.value() {
         Ok(value) => Some(value),
         Err(Stop::Broken(broken)) => {
@@ -44,6 +45,9 @@ struct Reader<'t> {
     lexer: Lexer<'t>,
     /// The path to the reader's place, for findings; pushed for containers only.
     path: Vec<Step>,
+    /// The members of objects whose end is not reached, with the offsets of their keys: a map that knew their number is a
+    /// third smaller than one that grew.
+    members: Vec<(usize, String, Value)>,
     findings: Vec<Finding>,
 }
 
@@ -101,25 +105,41 @@ impl Reader<'_> {
 
     fn object(&mut self) -> Result<Value, Stop> {
         self.lexer.at += 1;
-        let mut map = Map::new();
+        let first = self.members.len();
         if self.lexer.take(b'}') {
-            return Ok(Value::Object(map));
+            return Ok(Value::Object(Map::new()));
         }
         loop {
             if self.lexer.peek() != Some(b'"') {
-                let comma = !map.is_empty() && self.lexer.peek() == Some(b'}');
+                let comma = self.members.len() > first && self.lexer.peek() == Some(b'}');
                 return Err(match comma {
                     true => self.comma(),
                     false => self.lexer.expected("a key in double quotes").into(),
                 });
             }
             let start = self.lexer.at;
-            let key = self.lexer.string()?;
+            let key = self.lexer.string()?.into_owned();
             if !self.lexer.take(b':') {
                 return Err(self.lexer.expected("`:`").into());
             }
             self.descend(Step::Key(start))?;
             let value = self.value()?;
+            self.path.pop();
+            self.members.push((start, key, value));
+            if self.lexer.take(b'}') {
+                return Ok(Value::Object(self.map(first)));
+            }
+            if !self.lexer.take(b',') {
+                return Err(self.lexer.expected("`,` or `}`").into());
+            }
+        }
+    }
+
+    /// Returns the object of the members from the first one on.
+    fn map(&mut self, first: usize) -> Map<String, Value> {
+        let members = self.members.split_off(first);
+        let mut map = Map::with_capacity(members.len());
+        for (start, key, value) in members {
             match map.entry(key) {
                 Entry::Vacant(entry) => {
                     entry.insert(value);
@@ -128,17 +148,13 @@ impl Reader<'_> {
                     let message =
                         format!("the key `{}` is given twice; the last value is kept", quote(entry.key()));
                     entry.insert(value);
+                    self.path.push(Step::Key(start));
                     self.find(codes::DUPLICATE_KEY, start, message, "take one of the two away");
+                    self.path.pop();
                 }
             }
-            self.path.pop();
-            if self.lexer.take(b'}') {
-                return Ok(Value::Object(map));
-            }
-            if !self.lexer.take(b',') {
-                return Err(self.lexer.expected("`,` or `}`").into());
-            }
         }
+        map
     }
 
     fn list(&mut self) -> Result<Value, Stop> {
@@ -155,6 +171,7 @@ impl Reader<'_> {
             items.push(self.value()?);
             self.path.pop();
             if self.lexer.take(b']') {
+                items.shrink_to_fit();
                 return Ok(Value::Array(items));
             }
             if !self.lexer.take(b',') {
