@@ -16,6 +16,7 @@ mod roundtrip;
 mod saving;
 mod sequences;
 mod server;
+mod texts;
 mod tls;
 #[cfg(feature = "typed")]
 mod typed;

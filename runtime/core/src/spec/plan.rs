@@ -8,6 +8,7 @@ mod headers;
 mod local;
 mod mcp;
 mod pagination;
+mod texts;
 mod xml;
 
 use crate::base::frozen::{Frozen, List, Text};
