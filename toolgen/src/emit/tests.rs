@@ -97,6 +97,7 @@ fn full_plan() -> RequestPlan {
         accept: text("application/json"),
         answer: Some(xml()),
         headers: one(text("X-Total-Count")),
+        redirects: one(302),
         derived: one((text("=y"), every_template())),
         defaults: true,
         idempotency_key: text("Idempotency-Key"),

@@ -106,6 +106,9 @@ pub struct RequestPlan {
     pub answer: Option<Xml>,
     /// The headers that the result of a successful call tells, beside `Location`, by their names as the document writes them.
     pub headers: List<Text>,
+    /// The statuses from 300 to 399 that are answers of the operation: what it gives is that status and its `Location`. Such an
+    /// answer is a success, and is not followed.
+    pub redirects: List<u16>,
     /// Arguments that are made of those of the call before the request is built. Their names start with `=`, which no
     /// other argument's does.
     pub derived: List<(Text, Template)>,
@@ -132,6 +135,7 @@ impl RequestPlan {
         accept: Text::EMPTY,
         answer: None,
         headers: List::EMPTY,
+        redirects: List::EMPTY,
         derived: List::EMPTY,
         defaults: false,
         idempotency_key: Text::EMPTY,

@@ -22,7 +22,7 @@ use super::sequence::declared_events;
 use super::settings::HttpEngineBuilder;
 use super::taped::Taped;
 use super::tool::HttpTool;
-use super::transport::{self, Clients, Redirects, Route};
+use super::transport::{self, Clients, Redirects, Reply, Route};
 use super::url;
 use crate::base::frozen::{Frozen, Text};
 use crate::base::time::whole_millis;
@@ -244,7 +244,16 @@ impl HttpEngine {
         let Inner { clients, guard, .. } = &*self.inner;
         let settings = self.settings();
         let taped = settings.tape.as_ref().map(|tape| Taped { tape, settings });
-        Route { clients, guard, allowed, redirects: Redirects::Allowed, from: None, at_home: true, taped }
+        Route {
+            clients,
+            guard,
+            allowed,
+            redirects: Redirects::Allowed,
+            answers: &[],
+            from: None,
+            at_home: true,
+            taped,
+        }
     }
 
     pub(super) fn settings(&self) -> &HttpEngineBuilder {
@@ -253,6 +262,15 @@ impl HttpEngine {
 
     pub(super) fn time_limit(&self, spec: &ToolSpec, granted: Option<Duration>) -> Option<Duration> {
         time_limit(spec, self.inner.settings.timeout.unwrap_or(DEFAULT_TIMEOUT), granted)
+    }
+
+    /// Whether an answer means that the call failed.
+    pub(super) fn is_failure(&self, tool: &Tool, reply: &Reply) -> bool {
+        let status = reply.response.status();
+        let is_answer = tool.call.http().is_some_and(|plan| plan.redirects.contains(&status.as_u16()));
+        let failed = status.as_u16() >= 400 || (status.is_redirection() && !is_answer);
+        let accepted = || self.settings().accepts(tool.spec.name.as_str(), status.as_u16());
+        reply.refused.is_some() || (failed && !accepted())
     }
 
     /// Returns how much of an answer of a tool is read.
@@ -264,6 +282,7 @@ impl HttpEngine {
             structured: tool.spec.output.is_some(),
             answer: tool.call.http().and_then(|plan| plan.answer.as_ref()),
             told: tool.call.http().map_or(&[], |plan| &*plan.headers),
+            redirects: tool.call.http().map_or(&[], |plan| &*plan.redirects),
             events: declared_events(tool),
             saving: self
                 .inner
@@ -290,9 +309,7 @@ impl HttpEngine {
         let mut sending = Sending::new(self, tool, ctx, until)?;
         let request = &sending.proven(request).await?;
         let reply = sending.send(request).await?;
-        let name = tool.spec.name.as_str();
-        let failed =
-            reply.refused.is_some() || self.settings().is_failure(name, reply.response.status().as_u16());
+        let failed = self.is_failure(tool, &reply);
         let limits = Limits { stream_until: response::stream_until(started, limit), ..self.limits(tool) };
         let result = response::result(request, reply, limits).await;
         let mut result = result.map_err(|error| network(request, "read_error", error))?;

@@ -127,6 +127,7 @@ impl<'a> Context<'a> {
             accept: returned.accept.into(),
             answer: returned.answer,
             headers: self.told_headers(node),
+            redirects: self.redirects(node),
             ..RequestPlan::EMPTY
         };
         spec.texts = plan.texts();
