@@ -20,4 +20,5 @@ mod texts;
 mod tls;
 #[cfg(feature = "typed")]
 mod typed;
+mod uploads;
 mod whole;

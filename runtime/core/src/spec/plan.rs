@@ -4,6 +4,7 @@
 
 mod bytes;
 mod command;
+mod file;
 mod headers;
 mod local;
 mod mcp;
@@ -17,6 +18,7 @@ use crate::spec::template::Template;
 
 pub use bytes::is_surely_bytes;
 pub use command::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
+pub use file::{FILE_FIELDS, FILE_TOLD};
 pub use headers::{is_secret_header, is_telling_header};
 pub use local::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
 pub use mcp::{McpPlan, McpServer, McpTransport};
@@ -337,10 +339,6 @@ impl Part {
         own.or_else(|| parts.iter().find(|part| part.name.is_empty()))
     }
 }
-
-/// The fields of a file argument: either a `path` or the content in `base64`, and optionally a `filename` and a
-/// `content_type`.
-pub const FILE_FIELDS: [&str; 4] = ["path", "base64", "filename", "content_type"];
 
 /// Security schemes that together authenticate a request.
 #[derive(Clone, Debug, PartialEq)]

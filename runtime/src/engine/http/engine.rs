@@ -31,7 +31,7 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, time_limit};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
-use crate::spec::plan::{Codec, RequestPlan, Tool};
+use crate::spec::plan::{RequestPlan, Tool};
 use crate::spec::{Effects, Network, Timeout, ToolSpec};
 
 /// Runs tools that are HTTP requests. Clones share one connection pool.
@@ -115,10 +115,16 @@ impl HttpEngine {
         let tokens = schemes.filter_map(|scheme| settings.oauth_of(&scheme.id)?.host());
         let mut tokens: Vec<Text> = tokens.map(Text::from).collect();
         tokens.dedup();
-        if timeout.is_none() && host.is_none() && tokens.is_empty() {
+        let plan = tool.call.http().filter(|_| !settings.files.can_read());
+        let input =
+            plan.filter(|plan| plan.sends_files()).and_then(|plan| plan.without_paths(spec.input.shape()));
+        if timeout.is_none() && host.is_none() && tokens.is_empty() && input.is_none() {
             return None;
         }
         let mut changed = spec.clone();
+        if let Some(input) = input {
+            changed.input = input.into();
+        }
         if let Some(timeout) = timeout {
             changed.timeout = Timeout::Millis(whole_millis(timeout));
         }
@@ -228,7 +234,7 @@ impl HttpEngine {
         if plan(tool)?.defaults {
             arguments = tool.spec.with_defaults(arguments);
         }
-        let built = if reads_files(tool) {
+        let built = if plan(tool)?.sends_files() {
             // Reading files blocks, which a task on a shared thread must not do.
             let (engine, tool) = (self.clone(), tool.clone());
             let build = move || plan(&tool).map(|plan| engine.unproven(plan, &arguments));
@@ -325,14 +331,6 @@ impl HttpEngine {
 pub(super) fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
     let other = || format!("`{}` is no HTTP request, so this engine cannot carry it out", tool.spec.name);
     tool.call.http().ok_or_else(|| ToolError::failed_with("wrong_engine", other()))
-}
-
-fn reads_files(tool: &Tool) -> bool {
-    match tool.call.http().and_then(|plan| plan.body.as_ref()).map(|body| &body.codec) {
-        Some(Codec::Binary) => true,
-        Some(Codec::Multipart(parts)) => parts.iter().any(|part| part.file),
-        _ => false,
-    }
 }
 
 /// Describes a network failure in words that hold no credential, and for operators where the request went.

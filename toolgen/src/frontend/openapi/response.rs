@@ -252,7 +252,7 @@ fn accept(types: &[&str]) -> String {
     let legal =
         |name: &str| name.contains('/') && name.chars().all(|char| matches!(char, ' '..='~') && char != ',');
     let mut sorted: Vec<&str> = types.iter().copied().filter(|name| legal(name)).collect();
-    sorted.sort_by_key(|name| rank(name));
+    sorted.sort_by_key(|name| (rank(name), media::kind(name).min(media::Kind::JsonLike)));
     let ranks: BTreeSet<usize> = sorted.iter().map(|name| rank(name)).collect();
     let mut accept = String::new();
     let mut seen: Vec<&str> = Vec::new();
