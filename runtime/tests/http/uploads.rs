@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolgen_runtime::engine::http::HttpEngineBuilder;
 use toolgen_runtime::schema::shape::read::read;
 use toolgen_runtime::spec::plan::{
-    Body, BodyField, BodySource, Codec, FILE_FIELDS, FILE_TOLD, Part, RequestPlan,
+    Body, BodyField, BodySource, Codec, FILE_FIELDS, Part, RequestPlan, file_told,
 };
 use toolgen_runtime::{Call, Registry, Schema, Tool, ToolName, ToolSpec};
 
@@ -13,7 +13,7 @@ use crate::server::{TestServer, ctx, engine, plan};
 fn file() -> Value {
     let fields = FILE_FIELDS.map(|name| (name.to_owned(), json!({"type": "string"})));
     let fields: Value = Value::Object(fields.into_iter().collect());
-    json!({"type": "object", "description": format!("A file: {FILE_TOLD}."), "properties": fields, "additionalProperties": false})
+    json!({"type": "object", "description": format!("A file: {}.", file_told(true, true)), "properties": fields, "additionalProperties": false})
 }
 
 fn upload(url: &str) -> Tool {

@@ -18,7 +18,7 @@ use crate::spec::template::Template;
 
 pub use bytes::is_surely_bytes;
 pub use command::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
-pub use file::{FILE_FIELDS, FILE_TOLD};
+pub use file::{FILE_FIELDS, file_told};
 pub use headers::{is_secret_header, is_telling_header};
 pub use local::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
 pub use mcp::{McpPlan, McpServer, McpTransport};

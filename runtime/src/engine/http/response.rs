@@ -134,10 +134,7 @@ pub(super) async fn result(
     if limits.structured {
         result.structured = match &unread {
             Some(why) => Structured::Missing(why.clone().into()),
-            None if has_body => structured(&result, &head),
-            None => Structured::Missing(
-                format!("the service answered with the status {}", status.as_u16()).into(),
-            ),
+            None => structured(&result, &head, (!has_body).then_some(status)),
         };
     }
     let mut details = json!({
@@ -176,8 +173,13 @@ fn fitting(json: Value, limit: usize) -> (Value, bool) {
     (Value::Array(items), cut)
 }
 
-/// Returns the body as the tool's structured result, as its specification declares.
-fn structured(result: &ToolResult, head: &str) -> Structured {
+/// Returns the body as the tool's structured result, as its specification declares, unless a status came instead.
+fn structured(result: &ToolResult, head: &str, instead: Option<StatusCode>) -> Structured {
+    if let Some(status) = instead {
+        return Structured::Missing(
+            format!("the service answered with the status {}", status.as_u16()).into(),
+        );
+    }
     match result.content.as_slice() {
         [Content::Text(text)] if !text.ends_with(TRUNCATED) => {
             let body = text.strip_prefix(head).unwrap_or_default();

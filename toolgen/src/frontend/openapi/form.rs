@@ -2,7 +2,7 @@
 
 use toolgen_core::schema::shape::read::Rules;
 use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, UnionMode, UnionRules};
-use toolgen_core::spec::plan::{Encoding, FILE_FIELDS, FILE_TOLD, Location, Part, Style, Xml};
+use toolgen_core::spec::plan::{Encoding, FILE_FIELDS, Location, Part, Style, Xml, file_told};
 use toolgen_core::{Shape, Text};
 
 use super::codes;
@@ -306,7 +306,7 @@ fn described(said: &str, how: &str) -> Text {
 
 /// Returns the shape of a body that is a text by its schema, and bytes by its media type: it may be given as either.
 pub(super) fn text_or_file_shape(text: Shape, allowed: &str) -> Shape {
-    let description = described(&text.description, &format!("A text, or a file: {FILE_TOLD}."));
+    let description = described(&text.description, &format!("A text, or a file: {}.", file_told(true, true)));
     let text = Shape { description: Text::EMPTY, ..text_shape(text) };
     let variants = vec![text, file_shape("", allowed)].into();
     let union = UnionRules { mode: UnionMode::Any, variants, discriminator: None };
@@ -316,7 +316,8 @@ pub(super) fn text_or_file_shape(text: Shape, allowed: &str) -> Shape {
 /// Returns the shape of a file argument: see [`FILE_FIELDS`]. Of the media types that are allowed, a list whose members may be
 /// ranges, the model chooses if there is a choice.
 pub(super) fn file_shape(said: &str, allowed: &str) -> Shape {
-    let description = described(said, &format!("A file: {FILE_TOLD}."));
+    let text = allowed.is_empty() || allowed.split(',').any(media::may_be_texts);
+    let description = described(said, &format!("A file: {}.", file_told(text, true)));
     let one = !allowed.is_empty() && !allowed.contains([',', '*']);
     let any = allowed.is_empty() || allowed.split(',').any(|one| one.trim() == "*/*");
     let media_type = match any {
@@ -335,7 +336,7 @@ pub(super) fn file_shape(said: &str, allowed: &str) -> Shape {
         let shape = Shape { description: about, ..Shape::of(Kind::String(StringRules::ANY)) };
         Field { name: name.into(), shape, ..Field::OPTIONAL }
     };
-    let offered = FILE_FIELDS.into_iter().zip(about).take(if one { 4 } else { 5 });
+    let offered = FILE_FIELDS.into_iter().zip(about).take(if one { 4 } else { 5 }).skip(usize::from(!text));
     let fields = offered.map(field).collect();
     let rules = ObjectRules { fields, extra: Extra::Closed, ..ObjectRules::ANY };
     Shape { description, ..Shape::of(Kind::Object(rules)) }

@@ -8,11 +8,16 @@ use super::{Body, BodySource, Codec, Part, RequestPlan};
 /// `content_type`.
 pub const FILE_FIELDS: [&str; 5] = ["text", "base64", "path", "filename", "content_type"];
 
-/// What a model reads of a file argument.
-pub const FILE_TOLD: &str = "give exactly one of `text`, `base64` and `path`";
-
-/// The same where no file can be read.
-const WITHOUT_PATHS: &str = "give exactly one of `text` and `base64`";
+/// Returns what a model reads of how to give a file: as a text where one may be sent, and by its path where files can be read.
+#[must_use]
+pub const fn file_told(text: bool, path: bool) -> &'static str {
+    match (text, path) {
+        (true, true) => "give exactly one of `text`, `base64` and `path`",
+        (true, false) => "give exactly one of `text` and `base64`",
+        (false, true) => "give exactly one of `base64` and `path`",
+        (false, false) => "give its content in `base64`",
+    }
+}
 
 impl RequestPlan {
     /// Whether some argument is a file.
@@ -78,11 +83,17 @@ fn drop_paths(shape: &mut Shape) -> bool {
         _ => false,
     };
     if changed {
-        shape.description = shape.description.replace(FILE_TOLD, WITHOUT_PATHS).into();
+        for text in [true, false] {
+            let told = shape.description.replace(file_told(text, true), file_told(text, false));
+            shape.description = told.into();
+        }
     }
     changed
 }
 
+/// Whether fields are those of a file argument, perhaps without that for a text, or for a media type.
 fn is_file(fields: &[Field]) -> bool {
-    fields.len() >= 4 && fields.iter().zip(FILE_FIELDS).all(|(field, name)| field.name == *name)
+    let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+    let names = names.strip_prefix(&FILE_FIELDS[..1]).unwrap_or(&names);
+    names.len() >= 3 && FILE_FIELDS[1..].starts_with(names)
 }
