@@ -239,6 +239,7 @@ fn full_spec(name: &'static str) -> ToolSpec {
         input: Shape::of(Kind::Object(ObjectRules::ANY)).into(),
         output: Some(Shape::of(Kind::Ref(text("Pet"))).into()),
         output_may_differ: true,
+        texts: one(text("id")),
         defs: defs(),
         exact: true,
         slim: "compact, optional=a, depth=3, values=9, description=sentence".parse().unwrap(),

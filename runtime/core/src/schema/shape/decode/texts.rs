@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         let Kind::Array(rules) = &leaf.kind else { return None };
         let one = match value {
             Value::String(text) if text.is_empty() || text.contains(',') => return None,
-            Value::Array(_) | Value::Null => return None,
+            Value::Array(_) | Value::Object(_) | Value::Null => return None,
             value => self.value(value, &rules.items).unwrap_or_else(|| value.clone()),
         };
         let types = self.leaves(&rules.items);

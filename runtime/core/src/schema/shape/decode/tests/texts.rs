@@ -101,6 +101,7 @@ fn what_may_mean_something_else_is_refused() {
         (&texts, json!("[a]")),
         (&texts, json!("")),
         (&texts, json!([["a"]])),
+        (&json!({"type": "array", "items": {"type": "object"}}), json!({"a": 1})),
         (&json!({"anyOf": [{"type": "array", "items": integer}, texts]}), json!(7)),
     ] {
         assert!(decoded(schema, &json!({ "v": written })).is_err(), "{schema} {written}");
