@@ -429,6 +429,8 @@ def file_content(value: Any) -> bytes | None:
     """The bytes of a file argument."""
     if isinstance(value, dict) and isinstance(value.get("base64"), str) and value.keys() <= {"base64", "filename", "content_type"}:
         return base64.b64decode(value["base64"])
+    if isinstance(value, dict) and isinstance(value.get("text"), str) and value.keys() <= {"text", "filename", "content_type"}:
+        return value["text"].encode()
     return None
 
 

@@ -172,6 +172,8 @@ class Generator:
         properties = schema.get("properties", {})
         if FILE_FIELDS <= properties.keys():
             content = self.rng.choice((b"hello\n", b"\x00\xff\r\n--x\r\n", b""))
+            if "text" in properties and content.isascii():
+                return {"text": content.decode()}
             return {"base64": base64.b64encode(content).decode(), **({"filename": "a b.bin"} if "filename" in properties else {})}
         required = schema.get("required", ())
         made = {}

@@ -42,7 +42,12 @@ fn specs(name: &str) -> PathBuf {
 }
 
 fn engine() -> HttpEngine {
-    HttpEngine::builder().private_host("127.0.0.1").timeout(Duration::from_secs(20)).build().unwrap()
+    HttpEngine::builder()
+        .private_host("127.0.0.1")
+        .files_root(std::env::temp_dir())
+        .timeout(Duration::from_secs(20))
+        .build()
+        .unwrap()
 }
 
 fn names(loaded: &Loaded) -> Vec<&str> {

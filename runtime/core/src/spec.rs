@@ -1,10 +1,9 @@
 //! The specification of a tool: its name, texts, schemas, effects and requirements.
 
-use std::fmt;
-
 use crate::base::frozen::{List, Text};
 use crate::schema::shape::{Def, Schema, Shape, Slim};
 
+pub use name::{MAX_NAME, NameError, ToolName};
 pub use schema::ToolSchema;
 
 mod defaults;
@@ -16,6 +15,7 @@ pub(crate) mod hosts;
 pub mod limits;
 pub mod lint;
 pub mod mcp;
+mod name;
 pub mod output;
 pub mod plan;
 mod reader;
@@ -53,6 +53,9 @@ pub struct ToolSpec {
     pub output: Option<Schema>,
     /// Whether results may differ from `output`, as services do from their documents. Contracts do not record it.
     pub output_may_differ: bool,
+    /// The arguments that are sent as texts, by the names that the tool takes. Of these, a value of another type that has the
+    /// same text is accepted: `"7"` for an integer, `7` for a text. Contracts do not record it.
+    pub texts: List<Text>,
     /// The named shapes that `input` and `output` refer to, sorted by name. The tools of one document share the list;
     /// rendering takes from it only what a tool reaches.
     pub defs: List<Def>,
@@ -104,6 +107,7 @@ impl ToolSpec {
         input: Schema::Tree(crate::base::frozen::Frozen::Static(&Shape::NO_ARGUMENTS)),
         output: None,
         output_may_differ: false,
+        texts: List::EMPTY,
         defs: List::EMPTY,
         slim: Slim::DEFAULT,
         exact: false,
@@ -121,115 +125,6 @@ impl ToolSpec {
         sub_agent: false,
         deprecated: None,
     };
-}
-
-/// A tool name that every provider accepts: `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`.
-///
-/// The rule is the intersection of what OpenAI, Anthropic, Gemini, Bedrock and MCP accept.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ToolName(Text);
-
-/// The longest name every provider accepts, in bytes.
-pub const MAX_NAME: usize = 64;
-
-impl ToolName {
-    /// Creates a name from a literal.
-    ///
-    /// # Panics
-    ///
-    /// If the name breaks the rule. In a constant, that is a compile error at the caller's literal.
-    #[track_caller]
-    #[must_use]
-    #[expect(clippy::panic, reason = "a wrong literal is a compile error where it is written")]
-    pub const fn new(name: &'static str) -> ToolName {
-        match check_name(name) {
-            Ok(()) => ToolName(Text::Static(name)),
-            Err(problem) => panic!("{}", problem.message()),
-        }
-    }
-
-    /// Creates a name at run time.
-    ///
-    /// # Errors
-    ///
-    /// The part of the rule that the name breaks.
-    pub fn parse(name: impl Into<Text>) -> Result<ToolName, NameError> {
-        let name = name.into();
-        check_name(&name).map(|()| ToolName(name))
-    }
-
-    /// Returns the name as a `Text` that shares its memory.
-    #[must_use]
-    pub fn to_text(&self) -> Text {
-        self.0.clone()
-    }
-
-    /// Returns the name as a string slice.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for ToolName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// Why a text is not a valid tool name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum NameError {
-    /// The name is empty.
-    Empty,
-    /// The name does not start with an ASCII letter.
-    Start,
-    /// The name contains a character other than an ASCII letter, a digit, `_` or `-`.
-    Character,
-    /// The name is longer than [`MAX_NAME`].
-    TooLong,
-}
-
-impl NameError {
-    const fn message(self) -> &'static str {
-        match self {
-            NameError::Empty => "a tool name may not be empty",
-            NameError::Start => "a tool name must start with an ASCII letter",
-            NameError::Character => "a tool name may contain only ASCII letters, digits, `_` and `-`",
-            NameError::TooLong => "a tool name may have at most 64 characters",
-        }
-    }
-}
-
-impl fmt::Display for NameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.message())
-    }
-}
-
-impl std::error::Error for NameError {}
-
-const fn check_name(name: &str) -> Result<(), NameError> {
-    let bytes = name.as_bytes();
-    if bytes.is_empty() {
-        return Err(NameError::Empty);
-    }
-    if !bytes[0].is_ascii_alphabetic() {
-        return Err(NameError::Start);
-    }
-    if bytes.len() > MAX_NAME {
-        return Err(NameError::TooLong);
-    }
-    let mut index = 0;
-    while index < bytes.len() {
-        let byte = bytes[index];
-        if !(byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
-            return Err(NameError::Character);
-        }
-        index += 1;
-    }
-    Ok(())
 }
 
 /// An example call for a model to imitate.

@@ -2,6 +2,7 @@
 
 mod forward;
 
+use std::borrow::Cow;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use toolgen_core::internal::{BorrowedValue, is_exact, rounded_integers};
+use toolgen_core::internal::{BorrowedValue, is_exact, read_texts, rounded_integers};
 
 use crate::base::depth::{MOST, shallow};
 use crate::base::future::BoxFuture;
@@ -336,8 +337,18 @@ pub(crate) fn parsed(params: Value) -> Result<Value, ToolError> {
     }
 }
 
-/// Checks parsed arguments and renames them to their wire names.
+/// Reads those of parsed arguments that are sent as [texts](ToolSpec::texts) and were written in another type. Returns `None`
+/// if there are none.
+pub(crate) fn read(spec: &ToolSpec, params: &Value) -> Option<Value> {
+    match read_texts(params, &spec.input, &spec.defs, &spec.texts) {
+        Cow::Owned(read) => Some(read),
+        Cow::Borrowed(_) => None,
+    }
+}
+
+/// Reads and checks parsed arguments and renames them to their wire names.
 pub(crate) fn decoded(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Value, ToolError> {
+    let params = read(spec, &params).unwrap_or(params);
     decode_owned(params, &spec.input, &spec.defs, dialect).map_err(|problems| refused(spec, problems))
 }
 

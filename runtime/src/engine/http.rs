@@ -55,6 +55,7 @@ mod filename;
 mod files;
 mod flow;
 mod guard;
+mod head;
 mod items;
 mod known;
 mod multipart;

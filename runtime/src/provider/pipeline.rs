@@ -28,7 +28,7 @@ use crate::call::callback::Patience;
 use crate::call::context::{NESTED_CALLS, ToolContext, TurnContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::tool::{guarded, parsed};
+use crate::call::tool::{guarded, parsed, read};
 use crate::call::{ToolCall, ToolResponse};
 use crate::layers::approval::Seals;
 #[cfg(feature = "audit")]
@@ -328,7 +328,14 @@ impl Provider {
         // A call that needs more input resumes with the same arguments.
         let arguments = parsed(call.arguments.clone());
         let unmet = layers.require(spec, arguments.as_ref().ok(), ctx, &inner.registry).await?;
-        let arguments = arguments?;
+        let sent = arguments?;
+        let read = read(spec, &sent);
+        let was_read = read.is_some();
+        let arguments = read.unwrap_or(sent);
+        let redactor = inner.redactor_at(admitted.index);
+        if let Some(redactor) = redactor.filter(|_| was_read) {
+            redactor.hide_secrets(&arguments, ctx);
+        }
         let mut repeats = guard.map(|guard| (guard, guard.counted(spec.name.as_str(), &arguments)));
         if let Some((guard, counted)) = &mut repeats
             && let Some(asked) = guard.check(spec.name.as_str(), counted)?
@@ -336,7 +343,6 @@ impl Provider {
             asked.await?;
         }
         let registered = (&**inner.registry.at(admitted.index), &inner.registry);
-        let redactor = inner.redactor_at(admitted.index);
         let outcome = match layers.decide(registered, redactor, arguments, call, (ctx, record)).await {
             Ok((arguments, approved)) => {
                 let call = approved.as_deref().unwrap_or(call);
@@ -347,7 +353,7 @@ impl Provider {
                         watch.approved(by);
                     }
                 }
-                if call.is_approved() || !layers.middleware.is_empty() {
+                if call.is_approved() || was_read || !layers.middleware.is_empty() {
                     record.set_arguments(&arguments);
                 }
                 self.perform(admitted, arguments.into(), call, ctx, record).await

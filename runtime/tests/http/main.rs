@@ -16,7 +16,9 @@ mod roundtrip;
 mod saving;
 mod sequences;
 mod server;
+mod texts;
 mod tls;
 #[cfg(feature = "typed")]
 mod typed;
+mod uploads;
 mod whole;

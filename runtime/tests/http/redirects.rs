@@ -151,10 +151,45 @@ async fn loops_end_and_other_schemes_are_refused() {
         assert_eq!(result.details["status"], 302);
         assert_eq!(server.seen().len(), 1);
     }
-    // A redirect without a place to go is an answer like any other.
-    let server = TestServer::start(|_| reply(304, "", b"")).await;
-    let result = go("GET", &server.url, Placement::Bearer).await.unwrap();
-    assert_eq!((&result.details["status"], result.details.get("redirect_refused")), (&json!(304), None));
+}
+
+#[tokio::test]
+async fn a_redirect_that_is_not_followed_is_a_failure_that_says_where_it_leads() {
+    for (status, headers, told) in [
+        (304, "", "The service says that nothing was modified, and sends nothing."),
+        (302, "", "The service does not say where to find the answer."),
+        (300, "Location: /a\r\n", "Location: /a\nThe service does not say where to find the answer."),
+        (
+            302,
+            "Location: ftp://h/x\r\n",
+            "Location: ftp://h/x\nThe redirect was not followed: the location is not an http or https URL.",
+        ),
+    ] {
+        let server = TestServer::start(move |_| reply(status, headers, b"")).await;
+        let result = go("GET", &server.url, Placement::Bearer).await.unwrap();
+        assert!(result.is_error(), "{status}");
+        assert_eq!(result.details["ok"], false);
+        let text = result.to_text();
+        assert!(text.starts_with(&format!("GET {}/from → {status}\n{told}", server.url)), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_that_is_the_answer_is_not_followed() {
+    for status in [302, 304] {
+        let server = redirecting(status, "/to").await;
+        let plan = RequestPlan { redirects: vec![status].into(), ..plan("GET", &server.url, "/from") };
+        let result = call(engine(), plan, json!({})).await.unwrap();
+        assert!(!result.is_error() && result.details["ok"] == true, "{result:?}");
+        assert!(
+            result.to_text().starts_with(&format!("GET {}/from → {status}\nLocation: /to\n", server.url))
+        );
+        assert_eq!(server.seen().len(), 1);
+    }
+    // Others are followed.
+    let server = redirecting(307, "/to").await;
+    let plan = RequestPlan { redirects: vec![302].into(), ..plan("GET", &server.url, "/from") };
+    assert!(call(engine(), plan, json!({})).await.unwrap().to_text().ends_with("arrived"));
 }
 
 #[tokio::test]

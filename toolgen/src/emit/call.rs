@@ -44,6 +44,7 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
         accept,
         answer,
         headers,
+        redirects,
         derived,
         defaults,
         idempotency_key,
@@ -68,6 +69,9 @@ fn request(plan: &RequestPlan, pool: &mut Pool) -> Expr {
         answer.as_ref().map_or_else(|| Expr::atom("None"), |answer| some(xml::xml(answer)))
     });
     fields.put("headers", headers, &base.headers, texts);
+    fields.put("redirects", redirects, &base.redirects, |list| {
+        list_of(list, |status| Expr::atom(status.to_string()))
+    });
     fields.put("derived", derived, &base.derived, |list| list_of(list, template::member));
     fields.put("defaults", defaults, &base.defaults, |is| Expr::atom(is.to_string()));
     fields.text("idempotency_key", idempotency_key, &base.idempotency_key);

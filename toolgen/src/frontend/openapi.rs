@@ -33,6 +33,7 @@ mod xml;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use toolgen_core::internal::without_misfits;
 use toolgen_core::schema::shape::read::{Nesting, Rules};
 use toolgen_core::{Call, ToolName};
 
@@ -93,6 +94,7 @@ impl Frontend for OpenApi {
         let (operations, broken) = cx.operations();
         let mut tools = cx.tools(&operations);
         let defs = cx.reached_defs(&tools);
+        let defs = cx.fitting(&defs);
         // What only failures hold is no part of a tool.
         if let Some(tool) = tools.first_mut() {
             tool.spec.defs = defs.clone();
@@ -100,6 +102,7 @@ impl Frontend for OpenApi {
         let of_tools = reached(&tools);
         for tool in &mut tools {
             tool.spec.defs = of_tools.clone();
+            drop_misfits(tool, cx.problems);
             keep_fitting_examples(tool, cx.problems);
         }
         tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
@@ -130,6 +133,23 @@ impl Frontend for OpenApi {
 pub(crate) fn parts_of(root: &serde_json::Value, url: &str) -> Vec<String> {
     let found = files::scan::scan(root, &Pointer::ROOT);
     found.references.iter().map(|text| files::uri::joined(url, text)).collect()
+}
+
+/// Leaves out defaults and examples of arguments that do not fit what their references lead to, and reports them.
+fn drop_misfits(tool: &mut Tool, problems: &mut Problems) {
+    let Tool { spec, origin, .. } = tool;
+    let Some((input, told)) = without_misfits(spec.input.shape(), &spec.defs) else { return };
+    for why in told {
+        let message = format!("{why}; it is left out of the tool `{}`", spec.name);
+        problems.report_in(
+            &origin.source,
+            codes::DEFAULT,
+            &origin.pointer,
+            message,
+            "correct the value or the schema",
+        );
+    }
+    spec.input = input.into();
 }
 
 /// Leaves out the example calls that the tool would not accept, and reports them. Published examples often do not fit.

@@ -19,6 +19,7 @@ mod codec;
 mod conditions;
 pub mod cycles;
 pub mod decode;
+pub(crate) mod fitting;
 mod literal;
 mod nulls;
 mod number;

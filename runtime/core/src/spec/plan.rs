@@ -4,10 +4,12 @@
 
 mod bytes;
 mod command;
+mod file;
 mod headers;
 mod local;
 mod mcp;
 mod pagination;
+mod texts;
 mod xml;
 
 use crate::base::frozen::{Frozen, List, Text};
@@ -16,6 +18,7 @@ use crate::spec::template::Template;
 
 pub use bytes::is_surely_bytes;
 pub use command::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
+pub use file::{FILE_FIELDS, file_told};
 pub use headers::{is_secret_header, is_telling_header};
 pub use local::{AgentPlan, CompletePlan, ComposePlan, EffectPlan, ForEach, Step};
 pub use mcp::{McpPlan, McpServer, McpTransport};
@@ -105,6 +108,9 @@ pub struct RequestPlan {
     pub answer: Option<Xml>,
     /// The headers that the result of a successful call tells, beside `Location`, by their names as the document writes them.
     pub headers: List<Text>,
+    /// The statuses from 300 to 399 that are answers of the operation: what it gives is that status and its `Location`. Such an
+    /// answer is a success, and is not followed.
+    pub redirects: List<u16>,
     /// Arguments that are made of those of the call before the request is built. Their names start with `=`, which no
     /// other argument's does.
     pub derived: List<(Text, Template)>,
@@ -131,6 +137,7 @@ impl RequestPlan {
         accept: Text::EMPTY,
         answer: None,
         headers: List::EMPTY,
+        redirects: List::EMPTY,
         derived: List::EMPTY,
         defaults: false,
         idempotency_key: Text::EMPTY,
@@ -332,10 +339,6 @@ impl Part {
         own.or_else(|| parts.iter().find(|part| part.name.is_empty()))
     }
 }
-
-/// The fields of a file argument: either a `path` or the content in `base64`, and optionally a `filename` and a
-/// `content_type`.
-pub const FILE_FIELDS: [&str; 4] = ["path", "base64", "filename", "content_type"];
 
 /// Security schemes that together authenticate a request.
 #[derive(Clone, Debug, PartialEq)]

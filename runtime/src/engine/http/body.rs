@@ -193,6 +193,8 @@ pub(super) struct File {
     pub(super) content: Vec<u8>,
     pub(super) filename: Option<String>,
     pub(super) content_type: Option<String>,
+    /// Whether it was given as a text.
+    is_text: bool,
 }
 
 impl File {
@@ -204,16 +206,22 @@ impl File {
         };
         if let Some(text) = value.as_str() {
             // Where the schema of the document has a text.
-            return Ok(File { content: text.as_bytes().to_vec(), filename: None, content_type: None });
+            let content = text.as_bytes().to_vec();
+            return Ok(File { content, filename: None, content_type: None, is_text: false });
         }
         let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-        let inline = value.get("base64").and_then(Value::as_str);
-        let content = match (text("path"), inline) {
-            (Some(path), None) => files.read(path).map_err(problem)?,
-            (None, Some(data)) => {
+        let inline = |key: &str| value.get(key).and_then(Value::as_str);
+        let content = match (inline("text"), inline("base64"), text("path")) {
+            (Some(text), None, None) => text.as_bytes().to_vec(),
+            (None, Some(data), None) => {
                 decode_base64(data).ok_or_else(|| problem("`base64` is not base64".to_owned()))?
             }
-            _ => return Err(problem("a file needs exactly one of `path` and `base64`".to_owned())),
+            (None, None, Some(path)) => files.read(path).map_err(problem)?,
+            _ => {
+                let all =
+                    if files.can_read() { "`text`, `base64` and `path`" } else { "`text` and `base64`" };
+                return Err(problem(format!("a file needs exactly one of {all}")));
+            }
         };
         let content_type = text("content_type").map(str::to_owned);
         if content_type.as_ref().is_some_and(|text| text.chars().any(char::is_control)) {
@@ -221,7 +229,8 @@ impl File {
         }
         let from_path = || text("path").and_then(|path| path.rsplit(['/', '\\']).next());
         let filename = text("filename").or_else(from_path).map(str::to_owned);
-        Ok(File { content, filename, content_type })
+        let is_text = inline("text").is_some();
+        Ok(File { content, filename, content_type, is_text })
     }
 }
 
@@ -255,8 +264,15 @@ impl File {
         let of_content = KINDS.iter().find(|(.., start)| starts(start)).map(|(_, kind, _)| *kind);
         let fits = |kind: &&str| listed().any(|one| is_of(kind, one));
         let found = of_name.filter(fits).or_else(|| of_content.filter(fits));
-        let found = found.or_else(|| listed().find(|one| !one.contains('*'))).map(str::to_owned);
-        Ok(found.unwrap_or_else(|| "application/octet-stream".to_owned()))
+        let any = || listed().all(|one| one == "*/*");
+        let as_text =
+            self.is_text.then(|| of_name.unwrap_or("text/plain")).filter(|kind| any() || fits(kind));
+        let found = found.or(as_text).or_else(|| listed().find(|one| !one.contains('*')));
+        let found = found.unwrap_or("application/octet-stream");
+        Ok(match (self.is_text, std::str::from_utf8(&self.content)) {
+            (true, Ok(text)) if found.starts_with("text/") => with_charset(found, text),
+            _ => found.to_owned(),
+        })
     }
 }
 

@@ -22,7 +22,7 @@ use super::sequence::declared_events;
 use super::settings::HttpEngineBuilder;
 use super::taped::Taped;
 use super::tool::HttpTool;
-use super::transport::{self, Clients, Redirects, Route};
+use super::transport::{self, Clients, Redirects, Reply, Route};
 use super::url;
 use crate::base::frozen::{Frozen, Text};
 use crate::base::time::whole_millis;
@@ -31,7 +31,7 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, time_limit};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
-use crate::spec::plan::{Codec, RequestPlan, Tool};
+use crate::spec::plan::{RequestPlan, Tool};
 use crate::spec::{Effects, Network, Timeout, ToolSpec};
 
 /// Runs tools that are HTTP requests. Clones share one connection pool.
@@ -115,10 +115,16 @@ impl HttpEngine {
         let tokens = schemes.filter_map(|scheme| settings.oauth_of(&scheme.id)?.host());
         let mut tokens: Vec<Text> = tokens.map(Text::from).collect();
         tokens.dedup();
-        if timeout.is_none() && host.is_none() && tokens.is_empty() {
+        let plan = tool.call.http().filter(|_| !settings.files.can_read());
+        let input =
+            plan.filter(|plan| plan.sends_files()).and_then(|plan| plan.without_paths(spec.input.shape()));
+        if timeout.is_none() && host.is_none() && tokens.is_empty() && input.is_none() {
             return None;
         }
         let mut changed = spec.clone();
+        if let Some(input) = input {
+            changed.input = input.into();
+        }
         if let Some(timeout) = timeout {
             changed.timeout = Timeout::Millis(whole_millis(timeout));
         }
@@ -228,7 +234,7 @@ impl HttpEngine {
         if plan(tool)?.defaults {
             arguments = tool.spec.with_defaults(arguments);
         }
-        let built = if reads_files(tool) {
+        let built = if plan(tool)?.sends_files() {
             // Reading files blocks, which a task on a shared thread must not do.
             let (engine, tool) = (self.clone(), tool.clone());
             let build = move || plan(&tool).map(|plan| engine.unproven(plan, &arguments));
@@ -244,7 +250,16 @@ impl HttpEngine {
         let Inner { clients, guard, .. } = &*self.inner;
         let settings = self.settings();
         let taped = settings.tape.as_ref().map(|tape| Taped { tape, settings });
-        Route { clients, guard, allowed, redirects: Redirects::Allowed, from: None, at_home: true, taped }
+        Route {
+            clients,
+            guard,
+            allowed,
+            redirects: Redirects::Allowed,
+            answers: &[],
+            from: None,
+            at_home: true,
+            taped,
+        }
     }
 
     pub(super) fn settings(&self) -> &HttpEngineBuilder {
@@ -253,6 +268,15 @@ impl HttpEngine {
 
     pub(super) fn time_limit(&self, spec: &ToolSpec, granted: Option<Duration>) -> Option<Duration> {
         time_limit(spec, self.inner.settings.timeout.unwrap_or(DEFAULT_TIMEOUT), granted)
+    }
+
+    /// Whether an answer means that the call failed.
+    pub(super) fn is_failure(&self, tool: &Tool, reply: &Reply) -> bool {
+        let status = reply.response.status();
+        let is_answer = tool.call.http().is_some_and(|plan| plan.redirects.contains(&status.as_u16()));
+        let failed = status.as_u16() >= 400 || (status.is_redirection() && !is_answer);
+        let accepted = || self.settings().accepts(tool.spec.name.as_str(), status.as_u16());
+        reply.refused.is_some() || (failed && !accepted())
     }
 
     /// Returns how much of an answer of a tool is read.
@@ -264,6 +288,7 @@ impl HttpEngine {
             structured: tool.spec.output.is_some(),
             answer: tool.call.http().and_then(|plan| plan.answer.as_ref()),
             told: tool.call.http().map_or(&[], |plan| &*plan.headers),
+            redirects: tool.call.http().map_or(&[], |plan| &*plan.redirects),
             events: declared_events(tool),
             saving: self
                 .inner
@@ -290,9 +315,7 @@ impl HttpEngine {
         let mut sending = Sending::new(self, tool, ctx, until)?;
         let request = &sending.proven(request).await?;
         let reply = sending.send(request).await?;
-        let name = tool.spec.name.as_str();
-        let failed =
-            reply.refused.is_some() || self.settings().is_failure(name, reply.response.status().as_u16());
+        let failed = self.is_failure(tool, &reply);
         let limits = Limits { stream_until: response::stream_until(started, limit), ..self.limits(tool) };
         let result = response::result(request, reply, limits).await;
         let mut result = result.map_err(|error| network(request, "read_error", error))?;
@@ -308,14 +331,6 @@ impl HttpEngine {
 pub(super) fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
     let other = || format!("`{}` is no HTTP request, so this engine cannot carry it out", tool.spec.name);
     tool.call.http().ok_or_else(|| ToolError::failed_with("wrong_engine", other()))
-}
-
-fn reads_files(tool: &Tool) -> bool {
-    match tool.call.http().and_then(|plan| plan.body.as_ref()).map(|body| &body.codec) {
-        Some(Codec::Binary) => true,
-        Some(Codec::Multipart(parts)) => parts.iter().any(|part| part.file),
-        _ => false,
-    }
 }
 
 /// Describes a network failure in words that hold no credential, and for operators where the request went.

@@ -16,6 +16,11 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Says why the file cannot be read, in words for the caller of the tool.
     fn read(&self, path: &str) -> Result<Vec<u8>, String>;
 
+    /// Whether files can be read at all. Where not, models are not told that a file may be given by its path.
+    fn can_read(&self) -> bool {
+        true
+    }
+
     /// Begins a new file, under this name or one like it. The name is a plain one: no path, no control characters.
     ///
     /// # Errors
@@ -63,9 +68,13 @@ pub struct KeptFile {
 pub struct NoFiles;
 
 impl Files for NoFiles {
+    fn can_read(&self) -> bool {
+        false
+    }
+
     fn read(&self, _path: &str) -> Result<Vec<u8>, String> {
         Err("files cannot be read here because no directory for them is configured; \
-             give the content in `base64`"
+             give the content in `text` or `base64`"
             .to_owned())
     }
 }

@@ -13,15 +13,12 @@ use super::request::{HttpRequest, is_json, is_json_lines};
 use super::save::{self, Saving};
 use super::sequence::{EventData, Sequence, events};
 use super::transport::Reply;
-use super::{charset, xml};
+use super::{charset, head, xml};
 use crate::base::frozen::Text;
 use crate::base::media_type::{essence, is_xml};
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
-use crate::spec::plan::{Xml, is_secret_header, is_surely_bytes};
-
-/// The longest header that a model is told, in bytes; a part of one is of no use.
-const MAX_HEADER: usize = 1024;
+use crate::spec::plan::{Xml, is_surely_bytes};
 
 /// The end of a text that was cut off.
 const TRUNCATED: &str = "\n... [truncated]";
@@ -39,12 +36,21 @@ pub(super) struct Limits<'p> {
     pub(super) structured: bool,
     /// The headers that a success tells, beside `Location`.
     pub(super) told: &'p [Text],
+    /// The redirects that are successes, too.
+    pub(super) redirects: &'p [u16],
     /// How an answer that is XML is read.
     pub(super) answer: Option<&'p Xml>,
     /// What the data of events is, if the structured result is a list of them.
     pub(super) events: Option<EventData>,
     /// Where the body is saved.
     pub(super) saving: Option<Saving<'p>>,
+}
+
+impl Limits<'_> {
+    /// Whether a status is that of an answer of the operation.
+    pub(super) fn is_answer(&self, status: StatusCode) -> bool {
+        status.is_success() || self.redirects.contains(&status.as_u16())
+    }
 }
 
 /// The kind of a body, as a model sees it.
@@ -105,11 +111,11 @@ pub(super) async fn result(
         }
         None => None,
     };
+    let is_answer = limits.is_answer(status);
     let mut head = format!("{} {url} → {}", request.method, status.as_u16());
-    if status.is_success() {
-        tell(&headers, limits.told, &mut head);
-    }
-    let declared = limits.structured && status.is_success();
+    head::tell(&mut head, status, &headers, is_answer.then_some(limits.told), refused);
+    let has_body = is_answer && status != StatusCode::NOT_MODIFIED;
+    let declared = limits.structured && has_body;
     let declared = if declared { as_json(&read, &content_type, &limits) } else { Ok(None) };
     let mut unread = None;
     let mut result = match declared {
@@ -125,11 +131,17 @@ pub(super) async fn result(
             content(request, &head, &url, &content_type, kind, read, limit)
         }
     };
+    if limits.structured {
+        result.structured = match &unread {
+            Some(why) => Structured::Missing(why.clone().into()),
+            None => structured(&result, &head, (!has_body).then_some(status)),
+        };
+    }
     let mut details = json!({
         "status": status.as_u16(),
         "method": request.method,
         "url": url,
-        "ok": status.is_success(),
+        "ok": is_answer,
         "headers": headers,
         "truncated": truncated,
         "content_type": content_type,
@@ -140,12 +152,6 @@ pub(super) async fn result(
     if let Some(why) = refused {
         details["redirect_refused"] = why.into();
     }
-    if limits.structured {
-        result.structured = match &unread {
-            Some(why) => Structured::Missing(why.clone().into()),
-            None => structured(&result, &head, status),
-        };
-    }
     if let Some(why) = unread {
         details["unread"] = why.into();
     }
@@ -154,17 +160,6 @@ pub(super) async fn result(
         save::tell(&mut result, &head, is_text, saved);
     }
     Ok(result)
-}
-
-/// Adds the headers that a model is told, one a line.
-fn tell(headers: &Map<String, Value>, told: &[Text], out: &mut String) {
-    let declared = told.iter().map(Text::as_str).filter(|name| !name.eq_ignore_ascii_case("location"));
-    for name in std::iter::once("Location").chain(declared).filter(|name| !is_secret_header(name)) {
-        let value = headers.get(&name.to_ascii_lowercase()).and_then(Value::as_str).unwrap_or_default();
-        if !value.is_empty() && value.len() <= MAX_HEADER && !value.contains(char::is_control) {
-            out.extend(["\n", name, ": ", value]);
-        }
-    }
 }
 
 /// Returns a list without the items for which there is no room, and whether there are such.
@@ -178,11 +173,12 @@ fn fitting(json: Value, limit: usize) -> (Value, bool) {
     (Value::Array(items), cut)
 }
 
-/// Returns the body as the tool's structured result, as its specification declares.
-fn structured(result: &ToolResult, head: &str, status: StatusCode) -> Structured {
-    if !status.is_success() {
-        let why = format!("the service answered with the status {}", status.as_u16());
-        return Structured::Missing(why.into());
+/// Returns the body as the tool's structured result, as its specification declares, unless a status came instead.
+fn structured(result: &ToolResult, head: &str, instead: Option<StatusCode>) -> Structured {
+    if let Some(status) = instead {
+        return Structured::Missing(
+            format!("the service answered with the status {}", status.as_u16()).into(),
+        );
     }
     match result.content.as_slice() {
         [Content::Text(text)] if !text.ends_with(TRUNCATED) => {

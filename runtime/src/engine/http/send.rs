@@ -104,7 +104,12 @@ impl<'a> Sending<'a> {
                 Some((from, at_home)) => (Some(from), *at_home),
                 None => (None, true),
             };
-            let route = Route { from, at_home, ..self.engine.route(self.ctx.allowed_hosts()) };
+            let route = Route {
+                from,
+                at_home,
+                answers: &self.plan.redirects,
+                ..self.engine.route(self.ctx.allowed_hosts())
+            };
             let sent = transport::send(&route, request, &self.extra(request)).await;
             let unwelcome = matches!(&sent, Ok(reply) if reply.response.status().as_u16() == 401);
             if unwelcome && at_home && renewed.is_none() && !self.tokens.is_empty() {

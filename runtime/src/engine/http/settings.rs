@@ -312,9 +312,9 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Whether a response of a tool means that the call failed.
-    pub(super) fn is_failure(&self, tool: &str, status: u16) -> bool {
-        status >= 400 && !self.accepted.iter().any(|(name, accepted)| name == tool && *accepted == status)
+    /// Whether a status of a tool is accepted although it is that of a failure.
+    pub(super) fn accepts(&self, tool: &str, status: u16) -> bool {
+        self.accepted.iter().any(|(name, accepted)| name == tool && *accepted == status)
     }
 
     /// Sets what resolves names, in place of the operating system. The addresses it returns are still checked.

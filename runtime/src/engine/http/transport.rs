@@ -68,6 +68,8 @@ pub(super) struct Route<'a> {
     /// The hosts that the call may reach.
     pub(super) allowed: &'a Network,
     pub(super) redirects: Redirects,
+    /// The redirects that are answers.
+    pub(super) answers: &'a [u16],
     /// The URL whose answer led here, if the program did not.
     pub(super) from: Option<&'a Url>,
     /// Whether the request goes where the program's own credentials go: its headers and its certificate.
@@ -118,7 +120,9 @@ pub(super) async fn send(
                 heard(step.send(client).await?)
             }
         };
-        let refused = match next(&step, &response, route.redirects) {
+        let is_answer = route.answers.contains(&response.status().as_u16());
+        let redirects = if is_answer { Redirects::None } else { route.redirects };
+        let refused = match next(&step, &response, redirects) {
             None => None,
             Some(Ok(_)) if followed == MAX_REDIRECTS => Some("too many redirects"),
             Some(Ok(next)) => {

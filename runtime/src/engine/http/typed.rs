@@ -111,7 +111,8 @@ impl HttpEngine {
         let body = body.map_err(|error| CallError::Transport(network(&request, "read_error", error)))?;
         let text = || charset::decode(&body.bytes, &content_type, body.truncated);
         let shown = || request.credentials.shown(&body.bytes, &content_type, body.truncated);
-        if !status.is_success() {
+        let limits = self.limits(&tool);
+        if !limits.is_answer(status) {
             return Err(CallError::Status { status: status.as_u16(), body: shown() });
         }
         if body.truncated {
@@ -122,7 +123,6 @@ impl HttpEngine {
             let value = value.map_err(|source| CallError::Decode { source, body: shown() })?;
             return Ok(Answer::new(value, status.as_u16(), headers));
         }
-        let limits = self.limits(&tool);
         let declared = if limits.structured { as_json(&body, &content_type, &limits) } else { Ok(None) };
         let value = if body.bytes.iter().all(u8::is_ascii_whitespace) {
             Ok(Value::Null)

@@ -12,7 +12,7 @@ use crate::call::callback::{Silence, answer};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::resumption::{Resumption, Waited};
-use crate::call::tool::{AgentTool, decoded, parsed};
+use crate::call::tool::{AgentTool, decoded, parsed, read};
 use crate::layers::approval::{not_shown, told_below};
 use crate::layers::middleware::{Approval, Decision, Middleware, ToolRequest};
 use crate::layers::redact::ToolRedactor;
@@ -33,6 +33,8 @@ struct Arguments {
 
 impl Arguments {
     fn checked(spec: &ToolSpec, sent: &Value, ctx: &ToolContext) -> Result<Arguments, ToolError> {
+        let read = read(spec, sent);
+        let sent = read.as_ref().unwrap_or(sent);
         let wire = decoded(spec, sent.clone(), ctx.dialect())?;
         let shown = completed(sent, &spec.input, &spec.defs, ctx.dialect());
         Ok(Arguments { shown: shown.map_err(ToolError::from_problems)?, wire })

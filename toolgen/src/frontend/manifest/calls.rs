@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use toolgen_core::spec::{Completion, Effects};
-use toolgen_core::{Call, Text};
+use toolgen_core::{Call, RequestPlan, Text};
 
 use super::attributes::argument_names;
 use super::codes;
@@ -69,6 +69,7 @@ impl<'a> Context<'a> {
             self.check_used(draft, &scope);
         }
         draft.spec.output_may_differ = draft.spec.output.is_some() && matches!(call, Some(Call::Http(_)));
+        draft.spec.texts = call.as_ref().and_then(Call::http).map(RequestPlan::texts).unwrap_or_default();
         draft.call = call;
     }
 

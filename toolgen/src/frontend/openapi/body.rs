@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use toolgen_core::schema::shape::{ArrayRules, Extra, Kind, ObjectRules};
+use toolgen_core::schema::shape::{ArrayRules, Extra, Kind, Literal, ObjectRules};
 use toolgen_core::spec::plan::Codec;
 use toolgen_core::{Shape, Text};
 
@@ -157,7 +157,7 @@ impl<'a> Context<'a> {
             self.broken = before;
             self.cause.clone_from(&cause);
             let alike = match self.is_bytes(media::kind(media_type), &shape) {
-                true => files_alike(&node, &body.media),
+                true => self.files_alike(&node, &body.media),
                 false => vec![media_type.trim()],
             };
             if names.len() > alike.len() {
@@ -224,6 +224,40 @@ impl<'a> Context<'a> {
         kind == Medium::Binary || (kind == Medium::Text && self.is_file(shape, ""))
     }
 
+    /// Returns the media types that a file may be sent as, in the order of the document: those with the same schema, and those
+    /// whose own says that they are bytes.
+    fn files_alike(&mut self, node: &Node<'a>, media: &[(&'a str, Node<'a>)]) -> Vec<&'a str> {
+        let schema = |node: &Node<'_>| node.get("schema").map(|schema| schema.value.clone());
+        let wanted = schema(node);
+        let mut alike = Vec::new();
+        for (name, other) in media {
+            let kind = media::kind(name);
+            if !matches!(kind, Medium::Binary | Medium::Text) {
+                continue;
+            }
+            let (broken, cause) = (self.broken, self.cause.clone());
+            let same = schema(other) == wanted || {
+                let other = self.resolve(other).map(|resolved| resolved.node);
+                let shape = other.map(|other| self.content_shape(&other));
+                shape.is_some_and(|shape| self.is_file(&shape, name))
+            };
+            (self.broken, self.cause) = (broken, cause);
+            if same {
+                alike.push(name.trim());
+            }
+        }
+        alike
+    }
+
+    /// Whether all values of a shape are texts.
+    fn is_text(&mut self, shape: &Shape) -> bool {
+        !self.may_be(shape, |kind| match kind {
+            Kind::String(_) => false,
+            Kind::Enum(values) => values.iter().any(|value| !matches!(value, Literal::String(_))),
+            _ => true,
+        })
+    }
+
     /// Returns the kind of a media type, and the type itself. A range is replaced by what is sent, except for files,
     /// which have types of their own.
     fn definite_media(&mut self, media_type: String, shape: &Shape) -> (String, Medium) {
@@ -232,6 +266,9 @@ impl<'a> Context<'a> {
         let definite = match kind {
             Medium::Any if *shape == Shape::ANY || self.is_file(shape, "") => {
                 return (media_type, Medium::Binary);
+            }
+            Medium::Any if media_type.starts_with('*') && self.is_text(shape) => {
+                return ("text/plain".to_owned(), Medium::Text);
             }
             Medium::Any => return ("application/json".to_owned(), Medium::Json),
             // An empty name says as much.
@@ -319,14 +356,6 @@ impl<'a> Context<'a> {
             kind => is(&kind),
         }
     }
-}
-
-/// Returns the media types that a file may be sent as, in the order of the document: those with the same schema.
-fn files_alike<'a>(node: &Node<'_>, media: &[(&'a str, Node<'_>)]) -> Vec<&'a str> {
-    let schema = |node: &Node<'_>| node.get("schema").map(|schema| schema.value.clone());
-    let may_be_file = |name: &str| matches!(media::kind(name), Medium::Binary | Medium::Text);
-    let alike = media.iter().filter(|(name, other)| may_be_file(name) && schema(other) == schema(node));
-    alike.map(|(name, _)| name.trim()).collect()
 }
 
 /// The maximum number of unions inside each other whose variants are looked at: a union may contain itself.

@@ -130,7 +130,13 @@ Name inner schemas under `components/schemas` (in Swagger 2.0 `definitions`), an
 ";
     DEFAULT = "N0323", "A default or an example does not fit its schema", "
 The default or the example is not a value that the schema itself allows, such as the text \"ten\" for an integer, also
-within an object or a list. It is not told to the model, which would otherwise send it.
+within an object or a list. It is not told to the model, which would otherwise send it; what a service takes where nothing
+is given is told in words.
+
+A text that is the JSON of a right value is read as that value, and so are items with commas between them where a list
+is expected, and one item of a list.
+
+    type: array, items: { type: string }, default: 'id,name'       is read as [id, name]
 ";
     PATTERN = "W0324", "A pattern is no regular expression", "
 Patterns are regular expressions of ECMA-262 (JavaScript). This one does not parse as such, so it is left out:
@@ -146,6 +152,14 @@ at its start (`(?i)`), `\\A`, `\\z` or possessive repetitions. A model is told i
 to it, and the server decides.
 
     pattern: '(?i)[a-z]+'                write: '[A-Za-z]+'
+";
+    CONTRADICTION = "W0326", "A schema contradicts itself", "
+The values that a schema lists, by `enum` or `const`, are of another type than its `type` names, such as booleans where the
+type is a text: in YAML, `true`, `yes` and `1.0` are no texts without quotes. They are read as the type that is named, and
+published so. In a path, a query, a header or a form either way of writing them is taken.
+
+    type: string
+    enum: [true, false]                  write: ['true', 'false']
 ";
     NAME = "N0332", "An operation has no name that a tool can have", "
 Either the operation has no `operationId`, and the name of its tool is made from the method and the path; or it has one that
@@ -206,6 +220,12 @@ Write `anyOf`, or require a property with another constant in each alternative.
 
     oneOf: [{type: integer}, {type: number}]       5 fits both
     oneOf: [{type: integer}, {type: string}]       no value fits both
+";
+    PART_HEADERS = "N0349", "Headers of a part are not sent", "
+An `encoding` of a form names `headers` that its part has beside `Content-Type`. They are not sent, and no argument is made of
+them: no service is known that reads them.
+
+    encoding: { file: { headers: { X-Checksum: { schema: { type: string } } } } }
 ";
     NOT_TOOLS = "N0341", "A part of the document does not become tools", "
 Webhooks and callbacks are requests the service makes to you. There is nothing in them for a model to call.

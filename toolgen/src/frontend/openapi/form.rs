@@ -2,7 +2,7 @@
 
 use toolgen_core::schema::shape::read::Rules;
 use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, UnionMode, UnionRules};
-use toolgen_core::spec::plan::{Encoding, FILE_FIELDS, Location, Part, Style, Xml};
+use toolgen_core::spec::plan::{Encoding, FILE_FIELDS, Location, Part, Style, Xml, file_told};
 use toolgen_core::{Shape, Text};
 
 use super::codes;
@@ -41,6 +41,7 @@ impl<'a> Context<'a> {
         for field in &mut fields {
             let name = field.wire_name().to_owned();
             let encoding = encodings.as_ref().and_then(|node| node.get(&name));
+            encoding.iter().for_each(|encoding| self.note_part_headers(encoding, kind));
             let content_type =
                 encoding.as_ref().and_then(|node| node.text("contentType")).unwrap_or_default();
             let file = kind != Medium::Form && self.take_file(&mut field.shape, content_type, &media.pointer);
@@ -84,6 +85,18 @@ impl<'a> Context<'a> {
             }
         }
         parts
+    }
+
+    /// Reports headers of a part, which are not sent. A form that is not multipart has none.
+    fn note_part_headers(&mut self, encoding: &Node<'a>, kind: Medium) {
+        let headers = encoding.members("headers");
+        let own = |name: &str| !name.eq_ignore_ascii_case("content-type");
+        let names: Vec<&str> = headers.iter().map(|(name, _)| *name).filter(|name| own(name)).collect();
+        if kind != Medium::Form && !names.is_empty() {
+            let message = format!("the headers of the part are not sent: {}", names.join(", "));
+            let help = "declare what the service needs as a field of the form";
+            self.report(codes::PART_HEADERS, &encoding.pointer.child("headers"), message, help);
+        }
     }
 
     /// Returns how the fields of the objects of a union are written. A field of this name is written in one way.
@@ -293,7 +306,7 @@ fn described(said: &str, how: &str) -> Text {
 
 /// Returns the shape of a body that is a text by its schema, and bytes by its media type: it may be given as either.
 pub(super) fn text_or_file_shape(text: Shape, allowed: &str) -> Shape {
-    let description = described(&text.description, "A text, or a file by one of `path` and `base64`.");
+    let description = described(&text.description, &format!("A text, or a file: {}.", file_told(true, true)));
     let text = Shape { description: Text::EMPTY, ..text_shape(text) };
     let variants = vec![text, file_shape("", allowed)].into();
     let union = UnionRules { mode: UnionMode::Any, variants, discriminator: None };
@@ -303,7 +316,8 @@ pub(super) fn text_or_file_shape(text: Shape, allowed: &str) -> Shape {
 /// Returns the shape of a file argument: see [`FILE_FIELDS`]. Of the media types that are allowed, a list whose members may be
 /// ranges, the model chooses if there is a choice.
 pub(super) fn file_shape(said: &str, allowed: &str) -> Shape {
-    let description = described(said, "A file: give exactly one of `path` and `base64`.");
+    let text = allowed.is_empty() || allowed.split(',').any(media::may_be_texts);
+    let description = described(said, &format!("A file: {}.", file_told(text, true)));
     let one = !allowed.is_empty() && !allowed.contains([',', '*']);
     let any = allowed.is_empty() || allowed.split(',').any(|one| one.trim() == "*/*");
     let media_type = match any {
@@ -311,8 +325,9 @@ pub(super) fn file_shape(said: &str, allowed: &str) -> Shape {
         false => format!("Media type, of these: {allowed}."),
     };
     let about = [
-        "Path of a local file to send.",
+        "The content, if it is a text.",
         "The content, base64-encoded.",
+        "Path of a local file to send.",
         "Name to send it under.",
         media_type.as_str(),
     ];
@@ -321,7 +336,7 @@ pub(super) fn file_shape(said: &str, allowed: &str) -> Shape {
         let shape = Shape { description: about, ..Shape::of(Kind::String(StringRules::ANY)) };
         Field { name: name.into(), shape, ..Field::OPTIONAL }
     };
-    let offered = FILE_FIELDS.into_iter().zip(about).take(if one { 3 } else { 4 });
+    let offered = FILE_FIELDS.into_iter().zip(about).take(if one { 4 } else { 5 }).skip(usize::from(!text));
     let fields = offered.map(field).collect();
     let rules = ObjectRules { fields, extra: Extra::Closed, ..ObjectRules::ANY };
     Shape { description, ..Shape::of(Kind::Object(rules)) }

@@ -103,7 +103,7 @@ impl<'a> Context<'a> {
         let Arguments { input, parameters, body, example } = arguments(params, body);
         let servers = self.servers(node, &operation.path_item);
         let effects = Effects { network: network(&servers), files, ..effects_of_method(&operation.method) };
-        let spec = ToolSpec {
+        let mut spec = ToolSpec {
             name,
             returns: Text::from(returned.description),
             examples: example.iter().map(example_call).collect(),
@@ -127,8 +127,10 @@ impl<'a> Context<'a> {
             accept: returned.accept.into(),
             answer: returned.answer,
             headers: self.told_headers(node),
+            redirects: self.redirects(node),
             ..RequestPlan::EMPTY
         };
+        spec.texts = plan.texts();
         Ok((spec, plan))
     }
 

@@ -1,8 +1,10 @@
 //! Reads the responses of operations.
 
-use toolgen_core::Shape;
+use std::collections::BTreeSet;
+
 use toolgen_core::schema::shape::{Kind, Title, read::any_of};
 use toolgen_core::spec::plan::Xml;
+use toolgen_core::{List, Shape};
 
 use super::body::list_of;
 use super::context::Context;
@@ -28,7 +30,7 @@ pub(super) struct Returned {
 }
 
 impl<'a> Context<'a> {
-    /// Reads the results of an operation: those of its 2xx responses, or of `default` if there are none.
+    /// Reads the results of an operation: those of its 2xx responses, else of redirects, else of `default`.
     pub(super) fn returned(&mut self, operation: &Node<'a>) -> Returned {
         let responses = operation.get("responses").and_then(|node| self.resolve(&node));
         let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
@@ -54,6 +56,25 @@ impl<'a> Context<'a> {
             description.clear();
         }
         Returned { shape, answer, accept: accept(&types), linked, description }
+    }
+
+    /// Returns the redirects that are answers of an operation: all that it declares if it has no other success, and 304, which leads
+    /// nowhere.
+    pub(super) fn redirects(&mut self, operation: &Node<'a>) -> List<u16> {
+        let responses = operation.get("responses").and_then(|node| self.resolve(&node));
+        let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
+        let follows = all.iter().any(|(status, _)| is_success(status));
+        let declared = all.iter().map(|(status, _)| status.trim()).filter(|status| is_redirect(status));
+        let mut statuses: Vec<u16> = declared
+            .flat_map(|status| match status.parse() {
+                Ok(status) => vec![status],
+                Err(_) => REDIRECTS.to_vec(),
+            })
+            .filter(|status| !follows || *status == 304)
+            .collect();
+        statuses.sort_unstable();
+        statuses.dedup();
+        statuses.into()
     }
 
     /// Reads what answers other than success hold, as JSON.
@@ -145,6 +166,9 @@ impl<'a> Context<'a> {
     }
 }
 
+/// The statuses that `3XX` stands for.
+const REDIRECTS: [u16; 7] = [300, 301, 302, 303, 304, 307, 308];
+
 /// Returns what a status is called, which tells the failures of a tool apart.
 fn status_title(status: &str) -> Title {
     Title::new(match status {
@@ -177,19 +201,21 @@ fn status_title(status: &str) -> Title {
     })
 }
 
-/// Returns the answers that are successes: those of 2xx, or of `default` if there are none.
+/// Returns the answers that are successes: those of 2xx, else redirects, else `default`.
 pub(super) fn successes<'r, 'a>(all: &'r [(&'a str, Node<'a>)]) -> Vec<&'r (&'a str, Node<'a>)> {
-    let successes: Vec<_> = all.iter().filter(|(status, _)| is_success(status)).collect();
-    if successes.is_empty() {
-        all.iter().filter(|(status, _)| *status == "default").collect()
-    } else {
-        successes
-    }
+    let of = |is: &dyn Fn(&str) -> bool| all.iter().filter(|(status, _)| is(status)).collect::<Vec<_>>();
+    let kinds: [&dyn Fn(&str) -> bool; 3] = [&is_success, &is_redirect, &|status| status == "default"];
+    kinds.into_iter().map(of).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 fn is_success(status: &str) -> bool {
     let status = status.trim();
     status.len() == 3 && status.starts_with('2')
+}
+
+fn is_redirect(status: &str) -> bool {
+    let status = status.trim();
+    status.len() == 3 && status.starts_with('3')
 }
 
 /// Whether a description only exists because OpenAPI requires one for each response.
@@ -212,12 +238,22 @@ fn says_nothing(description: &str) -> bool {
     EMPTY.contains(&text.trim()) || text.chars().all(|char| !char.is_alphabetic())
 }
 
-/// Returns the `Accept` header: JSON first, the rest in the document's order.
+/// How much a media type is wanted: JSON most, then what has a structure, then the rest.
+fn rank(media_type: &str) -> usize {
+    match media::kind(media_type) {
+        media::Kind::Json | media::Kind::JsonLike => 0,
+        media::Kind::Yaml | media::Kind::Lines | media::Kind::Events | media::Kind::Xml => 1,
+        _ => 2,
+    }
+}
+
+/// Returns the `Accept` header: JSON first, the rest in the document's order, with what is wanted less said to be so.
 fn accept(types: &[&str]) -> String {
     let legal =
         |name: &str| name.contains('/') && name.chars().all(|char| matches!(char, ' '..='~') && char != ',');
     let mut sorted: Vec<&str> = types.iter().copied().filter(|name| legal(name)).collect();
-    sorted.sort_by_key(|name| media::kind(name).min(media::Kind::Form));
+    sorted.sort_by_key(|name| (rank(name), media::kind(name).min(media::Kind::JsonLike)));
+    let ranks: BTreeSet<usize> = sorted.iter().map(|name| rank(name)).collect();
     let mut accept = String::new();
     let mut seen: Vec<&str> = Vec::new();
     for name in sorted {
@@ -225,13 +261,20 @@ fn accept(types: &[&str]) -> String {
             continue;
         }
         seen.push(name);
-        if accept.len() + name.len() + 2 > MAX_ACCEPT {
-            return format!("{accept}, */*");
+        if accept.len() + name.len() + 8 > MAX_ACCEPT {
+            return format!("{accept}, */*;q=0.1");
         }
         if !accept.is_empty() {
             accept.push_str(", ");
         }
         accept.push_str(name);
+        let own = name.split(';').skip(1).any(|parameter| parameter.trim_start().starts_with("q="));
+        match ranks.iter().take_while(|known| **known < rank(name)).count() {
+            0 => {}
+            _ if own => {}
+            1 => accept.push_str(";q=0.8"),
+            _ => accept.push_str(";q=0.5"),
+        }
     }
     accept
 }

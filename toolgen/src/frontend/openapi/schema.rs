@@ -127,6 +127,7 @@ impl<'a> Source<'a> for Context<'a> {
                 (codes::PATTERN_DIALECT, "write it as ECMA-262 has it, without flags")
             }
             ReadProblemKind::Default => (codes::DEFAULT, "correct the default or the schema"),
+            ReadProblemKind::Values => (codes::CONTRADICTION, "write the values as the type that is meant"),
             ReadProblemKind::Names => {
                 (codes::CHOICES, "write one text for each value, each another name of a variant")
             }

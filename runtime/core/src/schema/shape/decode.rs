@@ -13,6 +13,8 @@
 //! - Fields are also accepted under their wire names and aliases; read-only fields are unknown.
 //! - With a discriminator, only the variant it names is tried.
 //!
+//! Arguments that are sent as texts are read before, by [`texts`].
+//!
 //! A value may fit several variants of `oneOf`: it is rendered as `anyOf` unless no value can.
 
 pub(crate) mod borrowed;
@@ -22,6 +24,7 @@ pub(crate) mod exact;
 pub(crate) mod integers;
 mod objects;
 pub(crate) mod say;
+pub(crate) mod texts;
 mod transform;
 mod unions;
 

@@ -4,7 +4,7 @@
 //! accepts, apart from the optional arguments that were left out, and every trim is recorded as a [`Trim`]. Decoding
 //! goes on with the full shape: what slimming left out is still understood and still checked.
 
-mod children;
+pub(super) mod children;
 mod defs;
 mod depth;
 mod leaves;

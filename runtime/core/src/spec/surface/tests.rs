@@ -60,6 +60,7 @@ fn full() -> ToolSpec {
             .into(),
         ),
         output_may_differ: false,
+        texts: List::EMPTY,
         defs: defs(&json!({
             "Order": {"type": "object", "properties": {"id": {"type": "integer"}, "place": {"$ref": "#/$defs/Place"}}, "required": ["id"]},
             "Place": {"type": "object", "properties": {"street": {"type": "string"}, "within": {"$ref": "#/$defs/Place"}}},

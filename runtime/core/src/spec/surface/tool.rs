@@ -55,6 +55,8 @@ pub(super) fn written(spec: &ToolSpec) -> Map<String, Value> {
         output,
         // How strictly results are held to `output` is no part of the contract.
         output_may_differ: _,
+        // Nor is in which other forms an argument is taken.
+        texts: _,
         defs: _,
         effects,
         category,
@@ -185,6 +187,7 @@ impl Reader {
             input: input.unwrap_or(ToolSpec::EMPTY.input),
             output,
             output_may_differ: false,
+            texts: List::EMPTY,
             defs: List::EMPTY,
             effects: self.effects(tool.get("effects").unwrap_or(&Value::Null), &format!("{at}/effects")),
             category: category.unwrap_or(ToolSpec::EMPTY.category),

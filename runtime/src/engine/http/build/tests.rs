@@ -335,6 +335,18 @@ fn a_file_is_of_the_type_its_argument_or_its_name_says() {
     assert_eq!(sent_as("image/*", json!({"base64": "aGk=", "filename": "a.jpg"})), "image/jpeg");
     assert_eq!(sent_as("image/*", json!({"base64": "R0lGODlh"})), "image/gif");
     assert_eq!(sent_as("image/jpeg, text/*", json!({"base64": "aGk=", "filename": "a.csv"})), "text/csv");
+    // A text is one, unless something says otherwise.
+    for (allowed, file, kind) in [
+        ("", json!({"text": "hi"}), "text/plain"),
+        ("*/*", json!({"text": "hí"}), "text/plain; charset=utf-8"),
+        ("text/csv", json!({"text": "a,b"}), "text/csv"),
+        ("application/octet-stream, text/plain", json!({"text": "hi"}), "text/plain"),
+        ("application/octet-stream", json!({"text": "hi"}), "application/octet-stream"),
+        ("", json!({"text": "{}", "filename": "a.json"}), "application/json"),
+        ("text/*", json!({"text": "<a/>", "content_type": "text/xml"}), "text/xml"),
+    ] {
+        assert_eq!(sent_as(allowed, file), kind, "{allowed}");
+    }
 }
 
 #[test]
@@ -355,8 +367,15 @@ fn text_and_binary_bodies() {
     let request = made(&binary, &json!({"body": {"base64": "_-8", "content_type": "image/gif"}}));
     assert_eq!(request.body, Body::Bytes(vec![0xff, 0xef]));
     assert_eq!(request.header("content-type"), Some("image/gif"));
-    for bad in [json!({}), json!({"base64": "a", "path": "b"}), json!({"base64": "%"}), json!({"path": "a"})]
-    {
+    let request = made(&binary, &json!({"body": {"text": "é"}}));
+    assert_eq!(request.body, Body::Bytes("é".as_bytes().to_vec()));
+    for bad in [
+        json!({}),
+        json!({"base64": "a", "path": "b"}),
+        json!({"base64": "aGk=", "text": "hi"}),
+        json!({"base64": "%"}),
+        json!({"path": "a"}),
+    ] {
         assert_eq!(kinds(&binary, &json!({"body": bad})), [RequestProblemKind::File]);
     }
 }

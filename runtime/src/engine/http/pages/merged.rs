@@ -144,8 +144,7 @@ impl HttpEngine {
     /// Returns a page as the result of a call, with this body.
     async fn answered(&self, tool: &Tool, page: Page, body: Vec<u8>) -> Result<ToolResult, ToolError> {
         let (request, reply) = page.reply(body);
-        let failed = reply.refused.is_some()
-            || self.settings().is_failure(tool.spec.name.as_str(), reply.response.status().as_u16());
+        let failed = self.is_failure(tool, &reply);
         let limits = Limits { stream_until: None, ..self.limits(tool) };
         let result = response::result(&request, reply, limits).await;
         let mut result = result.map_err(|error| network(&request, "read_error", error))?;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use toolgen_core::internal::without_misfits;
 use toolgen_core::schema::shape::cycles;
 use toolgen_core::schema::shape::read::read_normal_form;
 use toolgen_core::{Def, List, Shape};
@@ -234,6 +235,24 @@ impl<'a> Context<'a> {
             }
         }
         reached.into_iter().map(|(name, shape)| Def { name: name.into(), schema: shape.into() }).collect()
+    }
+
+    /// Returns the shapes without the defaults and examples that do not fit what their references lead to, and reports them.
+    pub(in super::super) fn fitting(&mut self, defs: &List<Def>) -> List<Def> {
+        let mut fitting = Vec::new();
+        for def in defs {
+            let Some((shape, told)) = without_misfits(def.schema.shape(), defs) else {
+                fitting.push(def.clone());
+                continue;
+            };
+            let pointer = self.def_pointer(&def.name);
+            for why in told {
+                let message = format!("{why}; it is left out");
+                self.report(codes::DEFAULT, &pointer, message, "correct the value or the schema");
+            }
+            fitting.push(Def { name: def.name.clone(), schema: shape.into() });
+        }
+        fitting.into()
     }
 
     fn def_pointer(&self, name: &str) -> Pointer {

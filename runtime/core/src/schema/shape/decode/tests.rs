@@ -1,5 +1,6 @@
 mod keywords;
 mod limits;
+mod texts;
 
 use serde_json::{Value, json};
 

@@ -4,19 +4,19 @@ use crate::base::frozen::{Frozen, List};
 use crate::schema::shape::{Extra, Field, Kind, PatternField, Shape, UnionMode};
 
 /// The place of a shape in the one around it.
-pub(super) struct Child<'a> {
+pub(in crate::schema::shape) struct Child<'a> {
     /// The reference tokens of its JSON pointer.
-    pub(super) tokens: [&'a str; 2],
+    pub(in crate::schema::shape) tokens: [&'a str; 2],
     /// The name of the field it is the value of; empty for others.
-    pub(super) name: &'a str,
+    pub(in crate::schema::shape) name: &'a str,
     /// Whether it is a value of an object, so one level deeper.
-    pub(super) is_member: bool,
+    pub(in crate::schema::shape) is_member: bool,
 }
 
 type Visit<'f> = dyn FnMut(Child<'_>, &Shape) -> Shape + 'f;
 
 /// Returns a kind with other shapes in it.
-pub(super) fn mapped(kind: &Kind, visit: &mut Visit<'_>) -> Kind {
+pub(in crate::schema::shape) fn mapped(kind: &Kind, visit: &mut Visit<'_>) -> Kind {
     let mut kind = kind.clone();
     match &mut kind {
         Kind::Array(rules) => {

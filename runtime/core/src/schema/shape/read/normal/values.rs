@@ -6,12 +6,15 @@ use super::types::{self, Types};
 use super::{Object, Reader};
 use crate::base::frozen::List;
 use crate::base::json::{type_name, whole};
-use crate::schema::shape::decode::{self, ArgumentProblem};
+use crate::schema::shape::decode::{self, ArgumentProblem, texts};
 use crate::schema::shape::read::{ReadProblemKind, Source, build};
 use crate::schema::shape::{Literal, Shape, pointer, prose};
 
 /// The longest example kept of an API description, as JSON text. Longer ones cost a model more than they help.
 const MAX_EXAMPLE: usize = 512;
+
+/// The longest default that is told in words, in bytes.
+const MAX_TOLD: usize = 80;
 
 /// The maximum number of examples kept per schema.
 const MAX_EXAMPLES: usize = 3;
@@ -46,7 +49,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 *value = fitting;
             }
         }
-        if changed && !self.rules.is_openapi() {
+        if changed {
             let message = "lists values of another type, read as the type that `type` names";
             self.problem(ReadProblemKind::Values, message);
         }
@@ -70,6 +73,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 self.at("default", |reader| reader.default(value, object, types, out, &shape))
         {
             out.insert("default".to_owned(), value);
+        } else if let Some(told) = object.get("default").filter(|_| self.rules.is_openapi()) {
+            tell_default(told, out);
         }
         let examples = self.examples(object, types, &shape);
         if !examples.is_empty() {
@@ -104,7 +109,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             }
             let mut kept = Vec::new();
             for value in given {
-                let value = if openapi { fitting(&value, types).unwrap_or(value) } else { value };
+                let value = if openapi { meant(&value, types, shape) } else { value };
                 if reader.too_deep(&value) {
                     continue;
                 }
@@ -138,10 +143,9 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             let fits = nullable || !openapi && misfit(value, shape).is_none();
             return fits.then_some(Value::Null);
         }
-        let meant = if self.rules.is_openapi() { fitting(value, types) } else { None };
-        let meant = meant.as_ref().unwrap_or(value);
-        match misfit(meant, shape) {
-            None => Some(meant.clone()),
+        let meant = if self.rules.is_openapi() { meant(value, types, shape) } else { value.clone() };
+        match misfit(&meant, shape) {
+            None => Some(meant),
             Some(why) => {
                 self.left_out("default", value, &why);
                 None
@@ -237,6 +241,37 @@ fn misfit(value: &Value, shape: &Shape) -> Option<String> {
     let problems = decode::result_problems(value, shape, &List::EMPTY);
     let ArgumentProblem { pointer, message, .. } = problems.first()?;
     Some(if pointer.is_empty() { message.clone() } else { format!("at {pointer}, {message}") })
+}
+
+/// Says in the description what the service takes where nothing is given, if that is no value to send.
+fn tell_default(value: &Value, out: &mut Object) {
+    let told = match value {
+        Value::String(text) if !text.trim().is_empty() => text.trim(),
+        Value::Number(_) | Value::Bool(_) => &value.to_string(),
+        _ => return,
+    };
+    let said = out.get("description").and_then(Value::as_str).unwrap_or_default();
+    if told.len() <= MAX_TOLD && !said.contains(told) {
+        let description = prose::describe(said, &[format!("the default of the service: {told}")]);
+        out.insert("description".to_owned(), description.into());
+    }
+}
+
+/// Returns what a default or an example stands for, where it is not of the type that its schema names: a text that is the JSON of
+/// a right value, the items of a list with commas between them, or one item of a list.
+fn meant(value: &Value, types: &Types, shape: &Shape) -> Value {
+    let first = fitting(value, types).unwrap_or_else(|| value.clone());
+    if misfit(&first, shape).is_none() {
+        return first;
+    }
+    let defs = List::EMPTY;
+    let listed = || {
+        let texts = value.as_str().filter(|text| text.contains(','))?.split(',');
+        let texts: Value = texts.map(|text| Value::from(text.trim())).collect();
+        Some(texts::read_text(&texts, shape, &defs).unwrap_or(texts))
+    };
+    let readings = [texts::read_text(value, shape, &defs), listed()];
+    readings.into_iter().flatten().find(|read| misfit(read, shape).is_none()).unwrap_or(first)
 }
 
 /// Returns the value if it has one of the types, or what it plainly stands for: `"10"` for an integer, YAML's `true`

@@ -1,0 +1,51 @@
+//! What a result says of an answer before its body: its headers, and why a redirect was not followed.
+
+use reqwest::StatusCode;
+use serde_json::{Map, Value};
+
+use crate::base::frozen::Text;
+use crate::spec::plan::is_secret_header;
+
+/// The longest header that a model is told, in bytes; a part of one is of no use.
+const MAX_HEADER: usize = 1024;
+
+/// Adds to the first line of a result the headers that a model is told: those that are declared for answers, and of a redirect
+/// that is none where it leads, and why it was not followed.
+pub(super) fn tell(
+    head: &mut String,
+    status: StatusCode,
+    headers: &Map<String, Value>,
+    declared: Option<&[Text]>,
+    refused: Option<&str>,
+) {
+    match declared {
+        Some(declared) => add(headers, declared, head),
+        None if status.is_redirection() => {
+            add(headers, &[], head);
+            head.extend(["\n", &not_followed(status, refused)]);
+        }
+        None => {}
+    }
+}
+
+/// Says why a redirect is not the answer.
+fn not_followed(status: StatusCode, refused: Option<&str>) -> String {
+    match refused {
+        Some(why) => format!("The redirect was not followed: {why}."),
+        None if status == StatusCode::NOT_MODIFIED => {
+            "The service says that nothing was modified, and sends nothing.".to_owned()
+        }
+        None => "The service does not say where to find the answer.".to_owned(),
+    }
+}
+
+/// Adds the headers that a model is told, one a line.
+fn add(headers: &Map<String, Value>, told: &[Text], out: &mut String) {
+    let declared = told.iter().map(Text::as_str).filter(|name| !name.eq_ignore_ascii_case("location"));
+    for name in std::iter::once("Location").chain(declared).filter(|name| !is_secret_header(name)) {
+        let value = headers.get(&name.to_ascii_lowercase()).and_then(Value::as_str).unwrap_or_default();
+        if !value.is_empty() && value.len() <= MAX_HEADER && !value.contains(char::is_control) {
+            out.extend(["\n", name, ": ", value]);
+        }
+    }
+}
