@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use self::ladder::Ladder;
+use self::ladder::{Ladder, Told};
 use super::{ToolSchema, ToolSpec};
 use crate::base::frozen::{List, Text};
 use crate::base::truncate::cut_at_sentence;
@@ -98,8 +98,8 @@ impl<'a> Forms<'a> {
         }
         drop(whole);
         let ladder = self.ladder.get_or_init(|| Ladder::new(spec, slim));
-        let fits = |form: &Form<'a>| form.render(dialect).ok().filter(|told| told.bytes() <= room);
-        if let Some(told) = ladder.fitting(room, || self.optional(), &fits) {
+        let fits = |form: &Form<'a>| Told::within(form.render(dialect).ok()?, room);
+        if let Some(told) = ladder.fitting(|| self.optional(), &fits) {
             return Ok(told);
         }
         let mut told = ladder.smallest().render(dialect)?;

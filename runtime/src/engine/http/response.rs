@@ -5,7 +5,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
-use reqwest::{Response, StatusCode};
+use reqwest::{Response, StatusCode, Url};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
@@ -13,7 +13,7 @@ use super::request::{HttpRequest, is_json, is_json_lines};
 use super::save::{self, Saving};
 use super::sequence::{EventData, Sequence, events};
 use super::transport::Reply;
-use super::{charset, xml};
+use super::{charset, readable, xml};
 use crate::base::frozen::Text;
 use crate::base::media_type::{essence, is_xml};
 use crate::call::result::{Content, ResourceData, ToolResult};
@@ -105,7 +105,7 @@ pub(super) async fn result(
         }
         None => None,
     };
-    let mut head = format!("{} {url} → {}", request.method, status.as_u16());
+    let mut head = head(request, status, final_url.as_ref());
     if status.is_success() {
         tell(&headers, limits.told, &mut head);
     }
@@ -154,6 +154,17 @@ pub(super) async fn result(
         save::tell(&mut result, &head, is_text, saved);
     }
     Ok(result)
+}
+
+/// Returns the first line of what a model reads: the method and the status, and of what did not go as asked for, where.
+fn head(request: &HttpRequest, status: StatusCode, final_url: Option<&Url>) -> String {
+    let (method, code) = (&request.method, status.as_u16());
+    let shown = |url: &str| request.credentials.redact(&readable::url(url));
+    match final_url.map(|url| shown(&request.credentials.redact_url(url.as_str()))) {
+        None if status.is_success() => format!("{method} → {code}"),
+        None => format!("{method} {} → {code}", shown(&request.redacted_url())),
+        Some(last) => format!("{method} {} → {last} → {code}", shown(&request.redacted_url())),
+    }
 }
 
 /// Adds the headers that a model is told, one a line.
@@ -307,6 +318,9 @@ fn content(
         }
         let body = if kind == Kind::Events { events(&decoded, truncated) } else { decoded };
         let mut body = request.credentials.redact(&body);
+        if is_json(&essence(content_type)) {
+            body = readable::json(body);
+        }
         // Decoding may have made the text longer.
         let cut = charset::cut(&mut body, limit);
         let end = if truncated || cut { TRUNCATED } else { "" };

@@ -31,8 +31,8 @@ const TEXTS: &[(usize, usize, usize)] = &[
     (0, 80, 600),
 ];
 
-/// How much of the room is to be used, in percent: above that, nothing is taken back.
-const USED: usize = 92;
+/// How much of the room is to be used, in percent: above that, no richer form is looked for.
+const USED: usize = 90;
 
 /// Levers, and how many of the places inside arguments are spelled out.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +55,22 @@ pub(super) struct Ladder<'a> {
 }
 
 /// Renders a form if it fits. A form that the dialect refuses does not: the next one is simpler.
-type Fits<'f, 'a> = dyn Fn(&Form<'a>) -> Option<ToolSchema<'a>> + 'f;
+type Fits<'f, 'a> = dyn Fn(&Form<'a>) -> Option<Told<'a>> + 'f;
+
+/// A form that fits, and how much of the room it leaves.
+pub(super) struct Told<'a> {
+    pub(super) schema: ToolSchema<'a>,
+    is_enough: bool,
+}
+
+impl<'a> Told<'a> {
+    /// Returns a form, if there is room for it.
+    pub(super) fn within(schema: ToolSchema<'a>, room: usize) -> Option<Told<'a>> {
+        let bytes = schema.bytes();
+        let is_enough = bytes.saturating_mul(100) >= room.saturating_mul(USED);
+        (bytes <= room).then_some(Told { schema, is_enough })
+    }
+}
 
 impl<'a> Ladder<'a> {
     pub(super) fn new(spec: &'a ToolSpec, own: &Slim) -> Ladder<'a> {
@@ -69,7 +84,6 @@ impl<'a> Ladder<'a> {
     /// Renders the richest form that fits, if one does.
     pub(super) fn fitting(
         &self,
-        room: usize,
         optional: impl FnOnce() -> Vec<Text>,
         fits: &Fits<'_, 'a>,
     ) -> Option<ToolSchema<'a>> {
@@ -79,7 +93,7 @@ impl<'a> Ladder<'a> {
             Some((at, told)) => self.finer(at, told, fits)?,
             None => self.fewer(&optional(), fits)?,
         };
-        Some(self.refilled(rung, told, room, fits))
+        Some(self.refilled(rung, told, fits))
     }
 
     /// Returns the smallest form.
@@ -98,7 +112,7 @@ impl<'a> Ladder<'a> {
     }
 
     /// Spells out as many places as there is room for, if that is what the rung before has more of.
-    fn finer(&self, at: usize, told: ToolSchema<'a>, fits: &Fits<'_, 'a>) -> Option<(Rung, ToolSchema<'a>)> {
+    fn finer(&self, at: usize, told: Told<'a>, fits: &Fits<'_, 'a>) -> Option<(Rung, Told<'a>)> {
         let (rung, _) = self.rungs.get(at)?;
         let before = at.checked_sub(1).and_then(|before| self.rungs.get(before));
         let most = before.map_or(rung.count, |(before, _)| before.count);
@@ -111,7 +125,7 @@ impl<'a> Ladder<'a> {
     }
 
     /// Leaves out as few optional arguments as possible, the last ones first: the fewer, the smaller.
-    fn fewer(&self, names: &[Text], fits: &Fits<'_, 'a>) -> Option<(Rung, ToolSchema<'a>)> {
+    fn fewer(&self, names: &[Text], fits: &Fits<'_, 'a>) -> Option<(Rung, Told<'a>)> {
         let (last, _) = self.rungs.last()?;
         first_that(names.len() + 1, |gone| {
             let optional = names.get(..names.len() - gone)?.to_vec();
@@ -122,16 +136,10 @@ impl<'a> Ladder<'a> {
     }
 
     /// Takes levers back while there is room: what a call needs first, and what is further out.
-    fn refilled(
-        &self,
-        mut rung: Rung,
-        mut told: ToolSchema<'a>,
-        room: usize,
-        fits: &Fits<'_, 'a>,
-    ) -> ToolSchema<'a> {
+    fn refilled(&self, mut rung: Rung, mut told: Told<'a>, fits: &Fits<'_, 'a>) -> ToolSchema<'a> {
         let count = rung.count;
         for richer in [values, outer_texts, inner_texts, closed, examples] {
-            if told.bytes().saturating_mul(100) >= room.saturating_mul(USED) {
+            if told.is_enough {
                 break;
             }
             let mut richer = richer(&self.own, &rung.slim);
@@ -142,7 +150,7 @@ impl<'a> Ladder<'a> {
                 fits(&self.form(&rung)).map(|told| (rung, told))
             });
         }
-        told
+        told.schema
     }
 }
 
@@ -237,16 +245,22 @@ fn rungs(own: &Slim, places: &Places) -> Vec<Rung> {
     rungs
 }
 
-/// Returns the result for the first index that has one, if later ones have one, too.
-fn first_that<T>(length: usize, fits: impl Fn(usize) -> Option<T>) -> Option<T> {
+/// Returns the first form that fits, if those after it fit, too; or one before which there is little more room.
+fn first_that<'a, T>(length: usize, fits: impl Fn(usize) -> Option<(T, Told<'a>)>) -> Option<(T, Told<'a>)> {
     let last = length.checked_sub(1)?;
     Some(best(last, fits(last)?, fits))
 }
 
-/// Returns the result for the first index that has one, if later ones have one, too; or else the one that is known.
-fn best<T>(length: usize, known: T, fits: impl Fn(usize) -> Option<T>) -> T {
+/// As [`first_that`], or else the form that is known.
+///
+/// With more room, the search takes the same way up to where it finds more, or goes on where it would have ended.
+fn best<'a, T>(
+    length: usize,
+    known: (T, Told<'a>),
+    fits: impl Fn(usize) -> Option<(T, Told<'a>)>,
+) -> (T, Told<'a>) {
     let (mut best, mut low, mut high) = (known, 0, length);
-    while low < high {
+    while low < high && !best.1.is_enough {
         let middle = low + (high - low) / 2;
         match fits(middle) {
             Some(found) => (best, high) = (found, middle),
