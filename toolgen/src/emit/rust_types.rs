@@ -28,6 +28,7 @@ mod homes;
 mod keys;
 mod lists;
 mod lower;
+mod markdown;
 mod merge;
 mod model;
 mod objects;
