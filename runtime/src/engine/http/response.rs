@@ -5,7 +5,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
-use reqwest::{Response, StatusCode, Url};
+use reqwest::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
@@ -105,7 +105,7 @@ pub(super) async fn result(
         }
         None => None,
     };
-    let mut head = head(request, status, final_url.as_ref());
+    let mut head = readable::head(request, status, final_url.as_ref());
     if status.is_success() {
         tell(&headers, limits.told, &mut head);
     }
@@ -154,17 +154,6 @@ pub(super) async fn result(
         save::tell(&mut result, &head, is_text, saved);
     }
     Ok(result)
-}
-
-/// Returns the first line of what a model reads: the method and the status, and of what did not go as asked for, where.
-fn head(request: &HttpRequest, status: StatusCode, final_url: Option<&Url>) -> String {
-    let (method, code) = (&request.method, status.as_u16());
-    let shown = |url: &str| request.credentials.redact(&readable::url(url));
-    match final_url.map(|url| shown(&request.credentials.redact_url(url.as_str()))) {
-        None if status.is_success() => format!("{method} → {code}"),
-        None => format!("{method} {} → {code}", shown(&request.redacted_url())),
-        Some(last) => format!("{method} {} → {last} → {code}", shown(&request.redacted_url())),
-    }
 }
 
 /// Adds the headers that a model is told, one a line.

@@ -286,20 +286,6 @@ impl<'a> Slimmer<'a> {
             && depth::is_deep(shape, self.defs, &mut BTreeSet::new())
     }
 
-    /// Returns an object without the fields that are not spelled out, and their outline.
-    fn partial(&mut self, shape: &Shape, level: usize) -> Option<(Shape, String)> {
-        let (Some(opened), Kind::Object(rules)) = (self.opened, &shape.kind) else { return None };
-        let hidden = if level > 0 { opened.hidden(rules, &self.path) } else { Vec::new() };
-        if hidden.is_empty() {
-            return None;
-        }
-        let outline = format!("also {}", depth::outline_of(&hidden, self.defs));
-        let what = format!("{} of {} fields only outlined: {outline}", hidden.len(), rules.fields.len());
-        self.trim(Lever::Depth, what);
-        let kind = Kind::Object(places::without(rules, &hidden));
-        Some((Shape { kind, ..shape.clone() }, outline))
-    }
-
     fn trim(&mut self, lever: Lever, what: impl Into<String>) {
         self.trims.push(Trim { pointer: self.path.clone(), lever, what: what.into() });
     }

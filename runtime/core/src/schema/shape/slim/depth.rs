@@ -40,7 +40,7 @@ pub(super) fn is_whole(shape: &Shape) -> bool {
 
 /// Returns the outline of fields that are not spelled out.
 pub(super) fn outline_of(fields: &[&Field], defs: &List<Def>) -> String {
-    let fields = fields.iter().map(|field| Field::clone(field)).collect();
+    let fields = fields.iter().copied().cloned().collect();
     let shape = Shape::of(Kind::Object(ObjectRules { fields, ..ObjectRules::ANY }));
     cut(&outline(&shape, defs, 0), MAX_OUTLINE)
 }

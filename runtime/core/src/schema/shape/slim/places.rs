@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{children, depth};
+use super::{Lever, Slimmer, children, depth};
 use crate::base::frozen::List;
 use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, find_def, pointer};
 
@@ -195,8 +195,24 @@ fn inside<'a>(
     });
 }
 
+impl Slimmer<'_> {
+    /// Returns an object without the fields that are not spelled out, and their outline.
+    pub(super) fn partial(&mut self, shape: &Shape, level: usize) -> Option<(Shape, String)> {
+        let (Some(opened), Kind::Object(rules)) = (self.opened, &shape.kind) else { return None };
+        let hidden = if level > 0 { opened.hidden(rules, &self.path) } else { Vec::new() };
+        if hidden.is_empty() {
+            return None;
+        }
+        let outline = format!("also {}", depth::outline_of(&hidden, self.defs));
+        let what = format!("{} of {} fields only outlined: {outline}", hidden.len(), rules.fields.len());
+        self.trim(Lever::Depth, what);
+        let kind = Kind::Object(without(rules, &hidden));
+        Some((Shape { kind, ..shape.clone() }, outline))
+    }
+}
+
 /// Returns an object without some of its fields, which it takes all the same.
-pub(super) fn without(rules: &ObjectRules, hidden: &[&Field]) -> ObjectRules {
+fn without(rules: &ObjectRules, hidden: &[&Field]) -> ObjectRules {
     let is_shown = |field: &&Field| !hidden.iter().any(|one| one.name == field.name);
     let fields = rules.fields.iter().filter(is_shown).cloned().collect();
     ObjectRules { fields, extra: Extra::Open, ..rules.clone() }
