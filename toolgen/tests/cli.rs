@@ -163,7 +163,7 @@ fn a_call_is_sent_and_its_result_shown() {
     let (code, stdout, _) = call_pets(&address, &[]);
     assert_eq!(code, Some(0));
     assert!(
-        stdout.contains("200") && stdout.contains("{\"a\": 1}") && !stdout.contains("s3cret"),
+        stdout.contains("200") && stdout.contains("{\"a\":1}") && !stdout.contains("s3cret"),
         "{stdout}"
     );
     let request = served.join().unwrap();
