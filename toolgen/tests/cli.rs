@@ -162,10 +162,7 @@ fn a_call_is_sent_and_its_result_shown() {
     let (address, served) = serve_once(answer);
     let (code, stdout, _) = call_pets(&address, &[]);
     assert_eq!(code, Some(0));
-    assert!(
-        stdout.contains("200") && stdout.contains("{\"a\": 1}") && !stdout.contains("s3cret"),
-        "{stdout}"
-    );
+    assert!(stdout.contains("200") && stdout.contains("{\"a\":1}") && !stdout.contains("s3cret"), "{stdout}");
     let request = served.join().unwrap();
     assert!(request.starts_with("GET /v1/pets?limit=3 HTTP/1.1\r\n"), "{request}");
     assert!(request.to_lowercase().contains("authorization: bearer s3cret"), "{request}");

@@ -228,7 +228,7 @@ async fn a_document_is_fetched_and_its_tools_are_called_where_it_was_found() {
     let provider = registry.provider(ProviderContext::new());
     let turn = ToolContext::new("turn", "");
     let response = provider.call(ToolCall::new("1", "getPet", json!({"id": 7})), &turn).await;
-    assert_eq!(response.text(), format!("GET {}/api/v2/pets/7 → 200\n\nRex", server.url));
+    assert_eq!(response.text(), "GET → 200\n\nRex");
     let response = provider.call(ToolCall::new("2", "getPet", json!({"id": "x"})), &turn).await;
     assert!(response.is_error() && response.text().contains("/id"), "{}", response.text());
 
@@ -252,21 +252,24 @@ async fn a_document_is_fetched_and_its_tools_are_called_where_it_was_found() {
 async fn the_operator_s_word_on_where_requests_go_counts_more() {
     let service = Server::start(|_| reply("200 OK", "", "here")).await;
     let documents = Server::start(|_| reply("200 OK", "", PETS)).await;
-    let call = async |engine: &HttpEngine| {
+    let call = async |engine: &HttpEngine| -> String {
         let document = Loader::from_url(format!("{}/x/openapi.yaml", documents.url), engine).await.unwrap();
         let registry = Registry::new(document.tools(engine).unwrap().tools).unwrap();
         registry
             .call_without_layers("listPets", json!({}), &ToolContext::new("1", "listPets"))
             .await
             .unwrap()
-            .to_text()
+            .details["url"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     let credentials = || StaticCredentials::new().with("key", Secret::new("secret-of-service"));
     let builder = || HttpEngine::builder().private_host("127.0.0.1").credentials(credentials());
     let based = builder().base_url(format!("{}/base", service.url)).build().unwrap();
-    assert!(call(&based).await.contains("/base/pets → 200"));
+    assert!(call(&based).await.ends_with("/base/pets"));
     let elsewhere = builder().document_url(format!("{}/docs/openapi.yaml", service.url)).build().unwrap();
-    assert!(call(&elsewhere).await.contains(&format!("{}/docs/v2/pets → 200", service.url)));
+    assert_eq!(call(&elsewhere).await, format!("{}/docs/v2/pets", service.url));
 }
 
 #[tokio::test]

@@ -6,8 +6,10 @@
 //!
 //! # The result of a call
 //!
-//! - A response of any status is a result: `{METHOD} {url} → {status}`, an empty line and the body. `details.ok` says
-//!   whether it succeeded; `details` hold `status`, `method`, `url`, `ok`, `headers`, `truncated` and `content_type`.
+//! - A response of any status is a result: `{METHOD} → {status}`, an empty line and the body. An error says for which URL, a
+//!   redirect from where to where: `{METHOD} {url} → {final url} → {status}`. A body that is JSON comes without the blanks
+//!   between its tokens. `details.ok` says whether it succeeded; `details` hold `status`, `method`, `url`, `ok`, `headers`,
+//!   `truncated` and `content_type`.
 //! - After the first line of a success stand `Location` and the headers that the plan names, one a line, if the answer has
 //!   them and they hold no credential.
 //! - A response with status 400 or above is a result that [failed](crate::ToolResult::is_error), unless the tool
@@ -62,6 +64,7 @@ mod multipart;
 mod oauth;
 mod pages;
 mod rate;
+mod readable;
 mod request;
 mod resolve;
 mod response;

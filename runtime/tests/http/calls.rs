@@ -163,7 +163,7 @@ async fn a_service_that_sends_a_credential_back_does_not_show_it() {
     let engine = crate::server::engine().base_url(format!("{}/?code=operator-key", server.url));
     assert!(!format!("{engine:?}").contains("operator-key"));
     let result = call(engine, plan("GET", "http://unused", "/x"), json!({})).await.unwrap();
-    assert!(result.to_text().contains("/x?code=****"), "{result:?}");
+    assert!(result.details["url"].as_str().unwrap().ends_with("/x?code=****"), "{result:?}");
     assert!(!serde_json::to_string(&result).unwrap().contains("operator-key"));
     assert_eq!(server.seen()[3].target(), "/x?code=operator-key");
 }

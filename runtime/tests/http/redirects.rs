@@ -53,7 +53,8 @@ async fn the_same_origin_gets_everything() {
     for status in [301, 302, 303, 307, 308] {
         let server = redirecting(status, "/to?x=1").await;
         let result = go("GET", &server.url, Placement::Bearer).await.unwrap();
-        assert!(result.to_text().ends_with("arrived"));
+        let (from, to) = (format!("{}/from", server.url), format!("{}/to?x=1", server.url));
+        assert_eq!(result.to_text(), format!("GET {from} → {to} → 200\n\narrived"));
         assert_eq!(result.details["final_url"], format!("{}/to?x=1", server.url));
         let seen = server.seen();
         assert_eq!(seen[1].line, "GET /to?x=1 HTTP/1.1");

@@ -29,6 +29,7 @@ mod keys;
 mod lists;
 mod lower;
 mod made;
+mod markdown;
 mod merge;
 mod model;
 mod objects;

@@ -97,8 +97,11 @@ impl ToolSpec {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-    use crate::schema::dialect::{ANTHROPIC, OPENAI, OPENAI_STRICT};
+    use crate::schema::dialect::{ANTHROPIC, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
+    use crate::schema::shape::read::read;
 
     #[test]
     fn a_description_is_cut_where_the_dialect_limits_it() {
@@ -117,5 +120,59 @@ mod tests {
         }
         let told = spec.schema(&ANTHROPIC).unwrap();
         assert_eq!((told.description.as_ref(), told.losses), (spec.description.as_str(), vec![]));
+    }
+
+    #[test]
+    fn what_is_deprecated_is_told_once() {
+        let told = |description: &'static str, deprecated: Option<&'static str>, dialect, slim: &Slim| {
+            let deprecated = deprecated.map(Into::into);
+            let spec = ToolSpec { description: description.into(), deprecated, ..ToolSpec::EMPTY };
+            spec.schema_with(dialect, slim).unwrap().description.into_owned()
+        };
+        let text = "Gets a pet. It is fast.";
+        assert_eq!(told(text, None, &OPENAI, &Slim::NONE), text);
+        let plain = "Gets a pet. It is fast. Deprecated: do not use it if another tool does the same.";
+        assert_eq!(told(text, Some(""), &OPENAI, &Slim::NONE), plain);
+        assert_eq!(
+            told(text, Some("use get_animal"), &ANTHROPIC, &Slim::NONE),
+            format!("{text} Deprecated: use get_animal")
+        );
+        assert_eq!(
+            told(text, Some("use get_animal"), &OPENAI, &Slim::COMPACT),
+            "Gets a pet. Deprecated: use get_animal"
+        );
+        for said in ["DEPRECATED! Gets a pet.", "Gets a pet (deprecated)."] {
+            assert_eq!(told(said, Some(""), &OPENAI, &Slim::NONE), said);
+        }
+        // The note has its place where a dialect limits the text.
+        let long: &'static str = "It says this and that. ".repeat(60).leak();
+        let cut = told(long, Some("use get_animal"), &OPENAI, &Slim::NONE);
+        assert!(
+            cut.ends_with("and that. … Deprecated: use get_animal") && cut.chars().count() <= 1_024,
+            "{cut}"
+        );
+    }
+
+    #[test]
+    fn arguments_that_are_deprecated_are_told_by_the_keyword_or_in_the_text() {
+        let input = json!({"type": "object", "properties": {
+            "a": {"type": "string", "description": "A name.", "deprecated": true},
+            "b": {"type": "string", "description": "Deprecated in favour of `a`.", "deprecated": true},
+        }});
+        let spec = ToolSpec { input: read(&input, &mut Vec::new()).into(), ..ToolSpec::EMPTY };
+        let shown = |dialect| spec.schema(dialect).unwrap().schema["properties"].clone();
+        assert_eq!(shown(&JSON_SCHEMA), input["properties"]);
+        for dialect in Dialect::ALL.iter().filter(|dialect| !dialect.takes("deprecated")) {
+            let shown = shown(dialect);
+            let text = |name: &str| shown[name]["description"].as_str().unwrap().to_owned();
+            assert!(text("a").contains("deprecated"), "{}: {}", dialect.name, text("a"));
+            assert_eq!(
+                text("b").to_lowercase().matches("deprecated").count(),
+                1,
+                "{}: {}",
+                dialect.name,
+                text("b")
+            );
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::request::{HttpRequest, is_json, is_json_lines};
 use super::save::{self, Saving};
 use super::sequence::{EventData, Sequence, events};
 use super::transport::Reply;
-use super::{charset, head, xml};
+use super::{charset, head, readable, xml};
 use crate::base::frozen::Text;
 use crate::base::media_type::{essence, is_xml};
 use crate::call::result::{Content, ResourceData, ToolResult};
@@ -112,7 +112,7 @@ pub(super) async fn result(
         None => None,
     };
     let is_answer = limits.is_answer(status);
-    let mut head = format!("{} {url} → {}", request.method, status.as_u16());
+    let mut head = readable::head(request, status, final_url.as_ref());
     head::tell(&mut head, status, &headers, is_answer.then_some(limits.told), refused);
     let has_body = is_answer && status != StatusCode::NOT_MODIFIED;
     let declared = limits.structured && has_body;
@@ -303,6 +303,9 @@ fn content(
         }
         let body = if kind == Kind::Events { events(&decoded, truncated) } else { decoded };
         let mut body = request.credentials.redact(&body);
+        if is_json(&essence(content_type)) {
+            body = readable::json(body);
+        }
         // Decoding may have made the text longer.
         let cut = charset::cut(&mut body, limit);
         let end = if truncated || cut { TRUNCATED } else { "" };

@@ -96,6 +96,11 @@ pub(crate) fn rule(shape: &Shape, keyword: &str) -> Option<String> {
     (!told.is_empty()).then_some(told)
 }
 
+/// Whether a text says that something is deprecated.
+pub(crate) fn says_deprecated(text: &str) -> bool {
+    text.to_lowercase().contains("deprecated")
+}
+
 fn stated(shape: &Shape) -> Vec<Stated> {
     match &shape.kind {
         Kind::Integer(rules) | Kind::Number(rules) => rules.stated(),

@@ -9,6 +9,7 @@ mod defs;
 mod depth;
 mod leaves;
 mod needed;
+mod places;
 mod share;
 mod text;
 mod words;
@@ -24,6 +25,7 @@ use super::{find_def, pointer, resolved};
 use crate::base::frozen::{List, Text};
 
 pub(crate) use leaves::shortened;
+pub(crate) use places::{Opened, Places};
 pub use text::SlimError;
 
 /// What is trimmed of a tool before a model reads it.
@@ -227,10 +229,22 @@ pub struct Slimmed {
 /// [`ToolSpec::schema`]: crate::spec::ToolSpec::schema
 #[must_use]
 pub fn slim(shape: &Shape, defs: &List<Def>, tool: &str, slim: &Slim) -> Slimmed {
-    if slim.is_idle() {
+    slim_to(shape, defs, tool, slim, None)
+}
+
+/// As [`slim`], with only the first places spelled out.
+pub(crate) fn slim_to(
+    shape: &Shape,
+    defs: &List<Def>,
+    tool: &str,
+    slim: &Slim,
+    opened: Option<Opened<'_>>,
+) -> Slimmed {
+    let opened = opened.filter(|opened| !opened.is_all());
+    if slim.is_idle() && opened.is_none() {
         return Slimmed { shape: shape.clone(), defs: defs.clone(), trims: Vec::new() };
     }
-    let mut slimmer = Slimmer::new(defs, tool, slim);
+    let mut slimmer = Slimmer::new(defs, tool, slim, opened);
     let pruned = slimmer.prune(shape);
     let shape = slimmer.node(&pruned, "", 0);
     let defs = slimmer.named();
@@ -244,6 +258,8 @@ struct Slimmer<'a> {
     /// The words of the tool's name.
     tool: BTreeSet<String>,
     slim: &'a Slim,
+    /// What is spelled out, if not all is.
+    opened: Option<Opened<'a>>,
     path: String,
     trims: Vec<Trim>,
     /// The named shapes that were reached and not visited yet, by the level at which they are.
@@ -251,9 +267,23 @@ struct Slimmer<'a> {
 }
 
 impl<'a> Slimmer<'a> {
-    fn new(defs: &'a List<Def>, tool: &str, slim: &'a Slim) -> Slimmer<'a> {
+    fn new(defs: &'a List<Def>, tool: &str, slim: &'a Slim, opened: Option<Opened<'a>>) -> Slimmer<'a> {
         let (path, trims, waiting) = Default::default();
-        Slimmer { defs, tool: words::of(tool), slim, path, trims, waiting }
+        Slimmer { defs, tool: words::of(tool), slim, opened, path, trims, waiting }
+    }
+
+    /// Whether some schemas accept more than before.
+    fn loosens(&self) -> bool {
+        self.opened.is_some() || self.slim.loosens()
+    }
+
+    /// Whether a shape is replaced by an outline.
+    fn is_cut(&self, shape: &Shape, level: usize) -> bool {
+        let too_deep = self.slim.depth.is_some_and(|depth| level >= depth);
+        let is_closed = self.opened.is_some_and(|opened| level > 0 && !opened.shows(shape, &self.path));
+        (too_deep || is_closed)
+            && !depth::is_whole(shape)
+            && depth::is_deep(shape, self.defs, &mut BTreeSet::new())
     }
 
     fn trim(&mut self, lever: Lever, what: impl Into<String>) {
@@ -297,10 +327,7 @@ impl<'a> Slimmer<'a> {
 
     /// Trims a shape. `name` is that of the field it belongs to, `level` the number of objects around it.
     fn node(&mut self, shape: &Shape, name: &str, level: usize) -> Shape {
-        if self.slim.depth.is_some_and(|depth| level >= depth)
-            && !matches!(shape.kind, Kind::Array(_) | Kind::Tuple(_))
-            && depth::is_deep(shape, self.defs, &mut BTreeSet::new())
-        {
+        if self.is_cut(shape, level) {
             let mut cut = self.outlined(shape);
             let outline = std::mem::take(&mut cut.description);
             cut.description = shape.description.clone();
@@ -308,28 +335,36 @@ impl<'a> Slimmer<'a> {
             cut.description = depth::told(&cut.description, &outline).into();
             return cut;
         }
+        let partial = self.partial(shape, level);
+        let (shape, rest) = partial.as_ref().map_or((shape, ""), |(shape, rest)| (shape, rest));
         let mut out = Shape { kind: self.kind(&shape.kind, level), ..shape.clone() };
         self.values(&mut out);
         self.annotations(&mut out, name, level);
+        if !rest.is_empty() {
+            out.description = depth::told(&out.description, rest).into();
+        }
         out
     }
 
-    fn kind(&mut self, kind: &Kind, level: usize) -> Kind {
-        match kind {
+    fn kind(&mut self, given: &Kind, level: usize) -> Kind {
+        match given {
             Kind::Ref(name) => {
                 self.waiting.insert((level, name.to_string()));
             }
             Kind::Raw(text) => return self.raw(text, level),
             _ => {}
         }
-        let loosens = self.slim.loosens();
-        let mut kind = children::mapped(kind, &mut |child, shape| {
+        let loosens = self.loosens();
+        let mut kind = children::mapped(given, &mut |child, shape| {
             let level = level + usize::from(child.is_member);
             self.at(&child.tokens, |slimmer| slimmer.node(shape, child.name, level))
         });
         match &mut kind {
             // Of variants that accept more than before, more than one may fit.
-            Kind::Union(rules) if loosens => rules.mode = UnionMode::Any,
+            Kind::Union(rules) if loosens => {
+                rules.mode = UnionMode::Any;
+                depth::tag(rules, given, self.defs);
+            }
             Kind::Object(rules) => {
                 rules.fields =
                     rules.fields.iter().filter(|field| field.access != Access::ReadOnly).cloned().collect();

@@ -22,7 +22,11 @@ const BETWEEN: &[&str] = &[
 /// Compares the default that a description tells with that of the schema. Only values are compared: `default 30`,
 /// `defaults to "all"`, and texts without quotes that the schema lists.
 pub(super) fn compare(shape: &Shape) -> Option<Told> {
-    let (told, is_measured, at) = told(&shape.description, shape)?;
+    let Found { told, after, at } = told(&shape.description, shape)?;
+    if goes_on_with_condition(after) {
+        return None;
+    }
+    let is_measured = measured(after);
     let Some(declared) = &shape.default else { return Some(Told::Undeclared(told)) };
     // `If a is given, the default is 5` is no other default.
     let is_conditional = is_conditional(shape.description.get(..at).unwrap_or_default());
@@ -40,13 +44,31 @@ pub(super) fn compare(shape: &Shape) -> Option<Told> {
 
 /// Whether the last sentence of a text says when the rest of it holds.
 fn is_conditional(text: &str) -> bool {
-    let last = text.rsplit(['.', '\n']).next().unwrap_or_default().to_ascii_lowercase();
-    last.split(|char: char| !char.is_alphanumeric())
-        .any(|word| matches!(word, "if" | "when" | "unless" | "otherwise" | "for" | "where"))
+    let last = text.rsplit(['.', ';', '\n']).next().unwrap_or_default().to_ascii_lowercase();
+    last.split(|char: char| !char.is_alphanumeric()).any(|word| CONDITIONS.contains(&word))
 }
 
-/// Returns the default that a text tells, whether a word such as a unit follows it, and the place of the word.
-fn told(text: &str, shape: &Shape) -> Option<(String, bool, usize)> {
+/// Words that say when something holds.
+const CONDITIONS: &[&str] = &["if", "when", "unless", "otherwise", "for", "where"];
+
+/// Whether what follows a default says when it is one: ``false` if a is 0; otherwise true`.
+fn goes_on_with_condition(after: &str) -> bool {
+    let clause = after.trim_start_matches([' ', ',', '(']).to_ascii_lowercase();
+    let word = clause.split(|char: char| !char.is_alphanumeric()).next().unwrap_or_default();
+    CONDITIONS.contains(&word) || matches!(word, "depending" | "except" | "only")
+}
+
+/// A default that a text tells.
+struct Found<'t> {
+    told: String,
+    /// What follows it.
+    after: &'t str,
+    /// The place of the word `default`.
+    at: usize,
+}
+
+/// Returns the default that a text tells.
+fn told<'t>(text: &'t str, shape: &Shape) -> Option<Found<'t>> {
     let lower = text.to_ascii_lowercase();
     lower.match_indices("default").find_map(|(at, word)| {
         // Only ASCII letters change their case, so the places are the same.
@@ -66,25 +88,25 @@ fn told(text: &str, shape: &Shape) -> Option<(String, bool, usize)> {
             });
             match next {
                 Some(after) => rest = after,
-                None => break value(trimmed, shape).map(|(told, is_measured)| (told, is_measured, at)),
+                None => break value(trimmed, shape).map(|(told, after)| Found { told, after, at }),
             }
         }
     })
 }
 
-fn value(text: &str, shape: &Shape) -> Option<(String, bool)> {
+fn value<'t>(text: &'t str, shape: &Shape) -> Option<(String, &'t str)> {
     for (open, close) in [('`', '`'), ('"', '"'), ('\'', '\''), ('“', '”')] {
         if let Some((quoted, after)) = text.strip_prefix(open).and_then(|rest| rest.split_once(close)) {
             // A quoted text in code.
             let quoted = quoted.trim_matches(['"', '\'']);
             let is_value = quoted.len() <= 60 && !quoted.contains('\n') && quoted != "null";
-            return (is_value && fits(quoted, shape)).then(|| (quoted.to_owned(), measured(after)));
+            return (is_value && fits(quoted, shape)).then(|| (quoted.to_owned(), after));
         }
     }
     let end = text.find(|char: char| char.is_whitespace() || ";)]".contains(char)).unwrap_or(text.len());
     let (word, after) = text.split_at(end);
     let word = word.trim_end_matches(['.', ',', ':', '*', '!']);
-    (!word.is_empty() && fits(word, shape) && !is_text(shape)).then(|| (word.to_owned(), measured(after)))
+    (!word.is_empty() && fits(word, shape) && !is_text(shape)).then(|| (word.to_owned(), after))
 }
 
 /// Whether a word follows that may be a unit.

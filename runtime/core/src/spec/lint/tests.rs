@@ -103,6 +103,10 @@ fn units_and_defaults_are_compared() {
                 "f": {"enum": ["asc", "desc"], "description": "Order. Default: desc", "default": "asc"},
             }, "description": "More."},
             "g": {"type": "integer", "description": "Lifetime, default 1 hour", "default": 3600},
+            "h": {"type": "boolean", "description": "Inherits (default: `false` if `a` is `0`; otherwise: `true`)"},
+            "i": {"type": "boolean", "description": "If b is given, no; by default true", "default": true},
+            "j": {"type": "boolean", "description": "Default: true for basic users; false for others", "default": false},
+            "k": {"type": "integer", "description": "If a is 1, more; default 5; at most 9", "default": 4},
         }),
     )]);
     assert_eq!(
@@ -111,6 +115,7 @@ fn units_and_defaults_are_compared() {
             "N0706 the argument `timeout` of the tool `wait` is a number without a unit",
             "W0707 the description of the argument `a` of the tool `wait` tells the default 3, and the schema 5",
             "W0707 the description of the argument `d.f` of the tool `wait` tells the default desc, and the schema asc",
+            "W0707 the description of the argument `k` of the tool `wait` tells the default 5, and the schema 4",
             "N0708 the description of the argument `b` of the tool `wait` tells a default, true, that the schema does not have",
         ]
     );

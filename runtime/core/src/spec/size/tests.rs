@@ -8,8 +8,8 @@ use serde_json::json;
 use super::*;
 use crate::schema::dialect::{ANTHROPIC, GEMINI, JSON_SCHEMA, OPENAI};
 use crate::schema::shape::read::read;
-use crate::schema::shape::slim::CEILING;
-use crate::schema::shape::{Field, ObjectRules, Shape, arbitrary};
+use crate::schema::shape::slim::{CEILING, Words};
+use crate::schema::shape::{Def, Field, ObjectRules, Shape, arbitrary};
 
 fn spec(input: &Value) -> ToolSpec {
     ToolSpec { input: read(input, &mut Vec::new()).into(), ..ToolSpec::EMPTY }
@@ -132,6 +132,70 @@ fn what_a_call_needs_is_left_out_last() {
     let trims = spec.schema_with(&JSON_SCHEMA, &short).unwrap().trims;
     let lost = trims.iter().find(|trim| trim.lever == Lever::Needed).unwrap();
     assert_eq!(lost.what, "no longer says `In seconds. Defaults to 0.`");
+}
+
+/// Checks that a tool above its ceiling uses most of it, in dialects that take open objects.
+fn uses_its_room(input: &Value) {
+    let spec = spec(input);
+    for dialect in [&JSON_SCHEMA, &GEMINI] {
+        let whole = spec.schema_with(dialect, &Slim::NONE).unwrap().bytes();
+        assert!(whole > CEILING, "{whole}");
+        let told = spec.schema(dialect).unwrap();
+        let used = told.bytes() * 100 / CEILING;
+        assert!((85..=100).contains(&used), "{}: {used} %, {:?}", dialect.name, told.trims);
+        assert_eq!(told, spec.schema(dialect).unwrap());
+    }
+}
+
+#[test]
+fn a_tool_above_its_ceiling_uses_most_of_it() {
+    // Alternatives, each of which is small.
+    let inner = |number: usize| large(4, &large(1 + number, &json!({"type": "string"})));
+    let variants: Vec<Value> = (0..20).map(inner).collect();
+    let results = json!({"type": "array", "items": {"oneOf": variants}});
+    uses_its_room(&json!({"type": "object", "properties": {"results": results}}));
+    // Parts of very different sizes.
+    let fields = (0..20).map(|at| (format!("part_{at}"), large(at, &large(at, &json!({"type": "integer"})))));
+    uses_its_room(&json!({"type": "object", "properties": fields.collect::<serde_json::Map<_, _>>()}));
+    // One part with more fields than there is room for.
+    let body = large(900, &json!({"type": "integer"}));
+    uses_its_room(&json!({"type": "object", "properties": {"body": body}}));
+    // Few large objects, one inside another.
+    let nest = |inner: Value, _| large(12, &inner);
+    uses_its_room(&(0..3).fold(json!({"type": "integer"}), nest));
+    // Much text in few places.
+    let text = "It is of use to many who know what they want. ".repeat(600);
+    let described = json!({"type": "object", "properties": {"a": {"type": "string", "description": text}}});
+    uses_its_room(&json!({"type": "object", "properties": {"body": described}}));
+}
+
+#[test]
+fn variants_that_are_cut_keep_the_property_that_tells_them_apart() {
+    let pet = |name: &str, tag: &str| {
+        let mut pet = large(400, &json!({"type": "integer"}));
+        pet["properties"]["kind"] = json!({"type": "string"});
+        pet["description"] = format!("{name} {tag}").into();
+        pet
+    };
+    let pets = json!({
+        "oneOf": [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}],
+        "discriminator": {"propertyName": "kind", "mapping": {"cat": "#/$defs/Cat", "dog": "#/$defs/Dog"}},
+    });
+    let mut spec = spec(&json!({"type": "object", "properties": {"pet": pets}}));
+    let def = |name: &'static str, tag: &str| Def {
+        name: name.into(),
+        schema: read(&pet(name, tag), &mut Vec::new()).into(),
+    };
+    spec.defs = vec![def("Cat", "cat"), def("Dog", "dog")].into();
+    let slim = Slim { ceiling: Some(2_500), ..Slim::NONE };
+    let told = spec.schema_with(&JSON_SCHEMA, &slim).unwrap();
+    let text = told.schema.to_string();
+    for tag in ["cat", "dog"] {
+        assert!(
+            text.contains(&format!("\"const\":\"{tag}\"")) || text.contains(&format!("\"enum\":[\"{tag}\"]")),
+            "{text}"
+        );
+    }
 }
 
 #[test]

@@ -286,7 +286,9 @@ impl Renderer<'_> {
             self.keyword(node, "examples", values.into(), || prose::examples(&examples));
         }
         if shape.deprecated {
-            self.keyword(node, "deprecated", true.into(), || "deprecated".into());
+            let said = || prose::says_deprecated(&shape.description);
+            let note = || if said() { String::new() } else { "deprecated".to_owned() };
+            self.keyword(node, "deprecated", true.into(), note);
         }
     }
 }

@@ -11,6 +11,57 @@ pub(in crate::schema::shape) struct Child<'a> {
     pub(in crate::schema::shape) name: &'a str,
     /// Whether it is a value of an object, so one level deeper.
     pub(in crate::schema::shape) is_member: bool,
+    /// Whether it is the value of a required field.
+    pub(super) is_required: bool,
+}
+
+impl<'a> Child<'a> {
+    fn new(tokens: [&'a str; 2]) -> Child<'a> {
+        Child { tokens, name: "", is_member: false, is_required: false }
+    }
+
+    fn member(tokens: [&'a str; 2]) -> Child<'a> {
+        Child { is_member: true, ..Child::new(tokens) }
+    }
+
+    fn field(field: &'a Field) -> Child<'a> {
+        let child = Child::member(["properties", &field.name]);
+        Child { name: &field.name, is_required: field.required, ..child }
+    }
+}
+
+/// Visits the shapes that a kind is made of, in the order of [`mapped`].
+pub(super) fn each<'a>(kind: &'a Kind, visit: &mut dyn FnMut(Child<'_>, &'a Shape)) {
+    let mut all = |keyword: &str, shapes: &'a [Shape]| {
+        for (index, shape) in shapes.iter().enumerate() {
+            visit(Child::new([keyword, &index.to_string()]), shape);
+        }
+    };
+    match kind {
+        Kind::Array(rules) => visit(Child::new(["items", ""]), &rules.items),
+        Kind::Tuple(rules) => {
+            all("prefixItems", &rules.items);
+            if let Extra::Of(shape) = &rules.rest {
+                visit(Child::new(["items", ""]), shape);
+            }
+        }
+        Kind::Object(rules) => {
+            rules.fields.iter().for_each(|field| visit(Child::field(field), &field.shape));
+            for field in rules.patterns.iter() {
+                visit(Child::member(["patternProperties", &field.pattern]), &field.shape);
+            }
+            if let Extra::Of(shape) = &rules.extra {
+                visit(Child::member(["additionalProperties", ""]), shape);
+            }
+        }
+        Kind::Union(rules) => all(variants(rules.mode), &rules.variants),
+        Kind::All(parts) => all("allOf", parts),
+        _ => {}
+    }
+}
+
+fn variants(mode: UnionMode) -> &'static str {
+    if mode == UnionMode::One { "oneOf" } else { "anyOf" }
 }
 
 type Visit<'f> = dyn FnMut(Child<'_>, &Shape) -> Shape + 'f;
@@ -20,7 +71,7 @@ pub(in crate::schema::shape) fn mapped(kind: &Kind, visit: &mut Visit<'_>) -> Ki
     let mut kind = kind.clone();
     match &mut kind {
         Kind::Array(rules) => {
-            let items = visit(Child { tokens: ["items", ""], name: "", is_member: false }, &rules.items);
+            let items = visit(Child::new(["items", ""]), &rules.items);
             rules.items = Frozen::from(items);
         }
         Kind::Tuple(rules) => {
@@ -28,22 +79,18 @@ pub(in crate::schema::shape) fn mapped(kind: &Kind, visit: &mut Visit<'_>) -> Ki
             rules.rest = extra("items", &rules.rest, false, visit);
         }
         Kind::Object(rules) => {
-            let field = |field: &Field| {
-                let child = Child { tokens: ["properties", &field.name], name: &field.name, is_member: true };
-                Field { shape: visit(child, &field.shape), ..field.clone() }
-            };
+            let field =
+                |field: &Field| Field { shape: visit(Child::field(field), &field.shape), ..field.clone() };
             rules.fields = rules.fields.iter().map(field).collect();
             let pattern = |field: &PatternField| {
-                let child =
-                    Child { tokens: ["patternProperties", &field.pattern], name: "", is_member: true };
+                let child = Child::member(["patternProperties", &field.pattern]);
                 PatternField { shape: visit(child, &field.shape), pattern: field.pattern.clone() }
             };
             rules.patterns = rules.patterns.iter().map(pattern).collect();
             rules.extra = extra("additionalProperties", &rules.extra, true, visit);
         }
         Kind::Union(rules) => {
-            let keyword = if rules.mode == UnionMode::One { "oneOf" } else { "anyOf" };
-            rules.variants = list(keyword, &rules.variants, visit);
+            rules.variants = list(variants(rules.mode), &rules.variants, visit);
         }
         Kind::All(parts) => *parts = list("allOf", parts, visit),
         _ => {}
@@ -52,17 +99,13 @@ pub(in crate::schema::shape) fn mapped(kind: &Kind, visit: &mut Visit<'_>) -> Ki
 }
 
 fn list(keyword: &str, shapes: &[Shape], visit: &mut Visit<'_>) -> List<Shape> {
-    let one = |(index, shape): (usize, &Shape)| {
-        visit(Child { tokens: [keyword, &index.to_string()], name: "", is_member: false }, shape)
-    };
+    let one = |(index, shape): (usize, &Shape)| visit(Child::new([keyword, &index.to_string()]), shape);
     shapes.iter().enumerate().map(one).collect()
 }
 
 fn extra(keyword: &str, extra: &Extra, is_member: bool, visit: &mut Visit<'_>) -> Extra {
     match extra {
-        Extra::Of(shape) => {
-            Extra::Of(visit(Child { tokens: [keyword, ""], name: "", is_member }, shape).into())
-        }
+        Extra::Of(shape) => Extra::Of(visit(Child { is_member, ..Child::new([keyword, ""]) }, shape).into()),
         other => other.clone(),
     }
 }

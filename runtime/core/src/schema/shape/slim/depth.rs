@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::{Lever, Slimmer};
 use crate::base::frozen::List;
 use crate::base::truncate::cut;
-use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, find_def, prose, resolved};
+use crate::schema::shape::{
+    Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, UnionRules, find_def, prose, resolved,
+};
 
 /// The longest outline of what was cut, in characters.
 const MAX_OUTLINE: usize = 240;
@@ -29,6 +31,44 @@ impl Slimmer<'_> {
             ..shape.clone()
         }
     }
+}
+
+/// Whether a shape is never cut by itself, but what is in it.
+pub(super) fn is_whole(shape: &Shape) -> bool {
+    matches!(shape.kind, Kind::Array(_) | Kind::Tuple(_))
+}
+
+/// Returns the outline of fields that are not spelled out.
+pub(super) fn outline_of(fields: &[&Field], defs: &List<Def>) -> String {
+    let fields = fields.iter().copied().cloned().collect();
+    let shape = Shape::of(Kind::Object(ObjectRules { fields, ..ObjectRules::ANY }));
+    cut(&outline(&shape, defs, 0), MAX_OUTLINE)
+}
+
+/// Adds the property that tells a variant from others to those that were cut: without it a call is refused.
+pub(super) fn tag(rules: &mut UnionRules, given: &Kind, defs: &List<Def>) {
+    let (Some(by), Kind::Union(given)) = (&rules.discriminator, given) else { return };
+    let tagged = |(cut, given): (&Shape, &Shape)| {
+        let (Kind::Ref(name), Kind::Object(_)) = (&given.kind, &cut.kind) else { return cut.clone() };
+        let Some(Kind::Object(target)) = resolved(given, defs).map(|target| &target.kind) else {
+            return cut.clone();
+        };
+        let is_default = by.by_default.as_ref().is_some_and(|by_default| by_default == name);
+        let field = target.fields.iter().find(|field| field.wire_name() == by.property.as_str());
+        let Some(field) = field.filter(|_| !is_default) else { return cut.clone() };
+        let mapped = by.mapping.iter().filter(|(_, to)| to == name).map(|(tag, _)| tag);
+        let mut tags: Vec<Literal> = mapped.map(|tag| Literal::String(tag.clone())).collect();
+        if matches!(field.shape.kind, Kind::Enum(_)) {
+            tags.clear();
+        } else if tags.is_empty() {
+            tags.push(Literal::String(name.clone()));
+        }
+        let kind = if tags.is_empty() { field.shape.kind.clone() } else { Kind::Enum(tags.into()) };
+        let field = Field { shape: Shape::of(kind), required: true, ..field.clone() };
+        let kind = Kind::Object(ObjectRules { fields: vec![field].into(), ..ObjectRules::ANY });
+        Shape { kind, ..cut.clone() }
+    };
+    rules.variants = rules.variants.iter().zip(given.variants.iter()).map(tagged).collect();
 }
 
 /// Returns a description with an outline.

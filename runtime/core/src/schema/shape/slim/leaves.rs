@@ -70,7 +70,7 @@ impl Slimmer<'_> {
         if let Ok(value) = serde_json::from_str(text) {
             referred(&value, &mut names);
         }
-        if self.slim.loosens() && !names.is_empty() {
+        if self.loosens() && !names.is_empty() {
             self.trim(Lever::Depth, "a rule that refers to named shapes is left out");
             return Kind::Any;
         }

@@ -1,0 +1,219 @@
+//! The parts of a tool's arguments in the order in which they are spelled out, if there is not room for all.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::{Lever, Slimmer, children, depth};
+use crate::base::frozen::List;
+use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, find_def, pointer};
+
+/// How many fields of an object are spelled out together: so many more or fewer are one step.
+const FIELDS: usize = 12;
+
+/// The parts inside arguments, from the one that is cut last to the one that is cut first: what is further out comes first,
+/// then what is required, then what is small.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    /// For each part, by its key, the ranks of its groups of fields.
+    ranks: HashMap<String, Vec<usize>>,
+    /// The levels of all groups, in the order of the ranks.
+    levels: Vec<usize>,
+}
+
+/// So many of the first places are spelled out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opened<'a> {
+    pub(crate) places: &'a Places,
+    pub(crate) count: usize,
+}
+
+impl Opened<'_> {
+    /// Whether nothing is cut.
+    pub(super) fn is_all(self) -> bool {
+        self.count >= self.places.len()
+    }
+
+    /// Returns how many groups of the fields of a part are spelled out.
+    fn groups(self, key: &str) -> usize {
+        let ranks = self.places.ranks.get(key).map_or(&[][..], Vec::as_slice);
+        ranks.iter().take_while(|rank| **rank < self.count).count()
+    }
+
+    /// Whether a shape at a place is spelled out.
+    pub(super) fn shows(self, shape: &Shape, path: &str) -> bool {
+        self.groups(&key(shape, path)) > 0
+    }
+
+    /// Returns the fields of an object that are not spelled out.
+    pub(super) fn hidden<'f>(self, rules: &'f ObjectRules, path: &str) -> Vec<&'f Field> {
+        let shown = self.groups(path);
+        // What is no place of its own is spelled out with what is around it.
+        if self.places.ranks.get(path).is_none_or(|ranks| ranks.len() == shown) {
+            return Vec::new();
+        }
+        let fields = rules.fields.iter().zip(groups(rules));
+        fields.filter(|(_, group)| *group >= shown).map(|(field, _)| field).collect()
+    }
+}
+
+/// A part that was found and whose contents were not looked at yet.
+struct Found<'a> {
+    key: String,
+    shape: &'a Shape,
+    required: bool,
+}
+
+/// A group of fields, as it is ordered: its level, how many parts are around it, its number, what else comes first.
+type Order = (usize, usize, usize, bool, usize, usize);
+
+impl Places {
+    /// Returns the places of a shape.
+    pub(crate) fn of(shape: &Shape, defs: &List<Def>) -> Places {
+        let mut waiting: BTreeMap<(usize, usize, usize), Found<'_>> = BTreeMap::new();
+        let mut found: Vec<(Order, String)> = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut number = 0;
+        waiting.insert((0, 0, 0), Found { key: key(shape, "").into_owned(), shape, required: true });
+        while let Some(((level, steps, _), part)) = waiting.pop_first() {
+            if !seen.insert(part.key.clone()) {
+                continue;
+            }
+            let target = match &part.shape.kind {
+                Kind::Ref(name) => find_def(defs, name),
+                _ => Some(part.shape),
+            };
+            let Some(target) = target else { continue };
+            let weights = weights(target, level);
+            let last = found.len();
+            found.extend(weights.iter().enumerate().map(|(group, weight)| {
+                ((level, steps, group, !part.required, *weight, last + group), part.key.clone())
+            }));
+            let mut path = part.key;
+            inside(target, &mut path, level, part.required, defs, &mut |level, found| {
+                number += 1;
+                waiting.insert((level, steps + 1, number), found);
+            });
+        }
+        found.sort_unstable();
+        let mut places = Places::default();
+        for ((level, ..), key) in found {
+            places.ranks.entry(key).or_default().push(places.levels.len());
+            places.levels.push(level);
+        }
+        places
+    }
+
+    /// The number of places.
+    pub(crate) fn len(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Returns how many of the places are above a level.
+    pub(crate) fn above(&self, level: usize) -> usize {
+        self.levels.partition_point(|own| *own < level)
+    }
+}
+
+/// Returns what a part is known by: its place, or that of the named shape that it is.
+fn key<'p>(shape: &Shape, path: &'p str) -> Cow<'p, str> {
+    match &shape.kind {
+        Kind::Ref(name) => {
+            let mut key = String::from("/$defs");
+            pointer::push(&mut key, name);
+            Cow::Owned(key)
+        }
+        _ => Cow::Borrowed(path),
+    }
+}
+
+/// Returns the group of each field of an object: required ones and those of rules come first.
+fn groups(rules: &ObjectRules) -> Vec<usize> {
+    let in_rules =
+        |name: &str| rules.relations.iter().any(|rule| rule.fields.iter().any(|one| **one == *name));
+    let is_first = |field: &Field| field.required || in_rules(&field.name);
+    let is_told = |field: &Field| field.access != Access::ReadOnly;
+    let mut others = rules.fields.iter().filter(|field| is_first(field) && is_told(field)).count();
+    let group = |field: &Field| {
+        let others = &mut others;
+        if is_first(field) || !is_told(field) {
+            return 0;
+        }
+        *others += 1;
+        (*others - 1) / FIELDS
+    };
+    rules.fields.iter().map(group).collect()
+}
+
+/// Returns about how many bytes each group of the fields of a part takes, without texts and without the parts in it.
+fn weights(shape: &Shape, level: usize) -> Vec<usize> {
+    let Kind::Object(rules) = &shape.kind else { return vec![weight(shape)] };
+    // Arguments are left out by a lever of their own.
+    let groups = if level == 0 { vec![0; rules.fields.len()] } else { groups(rules) };
+    let count = groups.iter().max().map_or(1, |last| last + 1);
+    let mut weights = vec![0; count];
+    for (field, group) in rules.fields.iter().zip(groups) {
+        if let Some(sum) = weights.get_mut(group) {
+            *sum += field.name.len() + weight(&field.shape);
+        }
+    }
+    weights
+}
+
+fn weight(shape: &Shape) -> usize {
+    let literal = |literal: &Literal| match literal {
+        Literal::String(text) => text.len() + 3,
+        _ => 8,
+    };
+    30 + match &shape.kind {
+        Kind::Enum(values) => values.iter().map(literal).sum(),
+        Kind::Array(rules) => weight(&rules.items),
+        Kind::Union(rules) => rules.variants.iter().map(weight).sum(),
+        _ => 0,
+    }
+}
+
+/// Visits the parts inside a shape that are cut by themselves.
+fn inside<'a>(
+    shape: &'a Shape,
+    path: &mut String,
+    level: usize,
+    required: bool,
+    defs: &'a List<Def>,
+    visit: &mut dyn FnMut(usize, Found<'a>),
+) {
+    children::each(&shape.kind, &mut |child, part| {
+        let length = path.len();
+        child.tokens.iter().filter(|token| !token.is_empty()).for_each(|token| pointer::push(path, token));
+        let level = level + usize::from(child.is_member);
+        let required = if child.name.is_empty() { required } else { child.is_required };
+        if depth::is_whole(part) {
+            inside(part, path, level, required, defs, visit);
+        } else if depth::is_deep(part, defs, &mut BTreeSet::new()) {
+            visit(level, Found { key: key(part, path).into_owned(), shape: part, required });
+        }
+        path.truncate(length);
+    });
+}
+
+impl Slimmer<'_> {
+    /// Returns an object without the fields that are not spelled out, and their outline.
+    pub(super) fn partial(&mut self, shape: &Shape, level: usize) -> Option<(Shape, String)> {
+        let (Some(opened), Kind::Object(rules)) = (self.opened, &shape.kind) else { return None };
+        let hidden = if level > 0 { opened.hidden(rules, &self.path) } else { Vec::new() };
+        if hidden.is_empty() {
+            return None;
+        }
+        let outline = format!("also {}", depth::outline_of(&hidden, self.defs));
+        let what = format!("{} of {} fields only outlined: {outline}", hidden.len(), rules.fields.len());
+        self.trim(Lever::Depth, what);
+        let kind = Kind::Object(without(rules, &hidden));
+        Some((Shape { kind, ..shape.clone() }, outline))
+    }
+}
+
+/// Returns an object without some of its fields, which it takes all the same.
+fn without(rules: &ObjectRules, hidden: &[&Field]) -> ObjectRules {
+    let is_shown = |field: &&Field| !hidden.iter().any(|one| one.name == field.name);
+    let fields = rules.fields.iter().filter(is_shown).cloned().collect();
+    ObjectRules { fields, extra: Extra::Open, ..rules.clone() }
+}

@@ -1,0 +1,288 @@
+//! The levers that bring a tool under a ceiling: pulled until it fits, and taken back while there is room.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::iter::successors;
+
+use super::{Form, ToolSchema};
+use crate::base::frozen::{List, Text};
+use crate::schema::shape::slim::{self, Opened, Places, Slim, Slimmed, Words};
+use crate::spec::ToolSpec;
+
+/// Lengths of texts: those inside arguments, those of arguments, that of the tool. Each has the same or less of each.
+const TEXTS: &[(usize, usize, usize)] = &[
+    (12_000, usize::MAX, usize::MAX),
+    (6_000, usize::MAX, usize::MAX),
+    (3_000, usize::MAX, usize::MAX),
+    (1_500, usize::MAX, usize::MAX),
+    (800, usize::MAX, usize::MAX),
+    (400, usize::MAX, usize::MAX),
+    (300, usize::MAX, usize::MAX),
+    (200, 12_000, 12_000),
+    (200, 6_000, 12_000),
+    (200, 2_000, 8_000),
+    (160, 1_000, 6_000),
+    (120, 600, 4_000),
+    (100, 400, 3_000),
+    (80, 300, 2_000),
+    (60, 200, 1_500),
+    (40, 160, 1_000),
+    (20, 120, 800),
+    (0, 80, 600),
+];
+
+/// How much of the room is to be used, in percent: above that, no richer form is looked for.
+const USED: usize = 90;
+
+/// Levers, and how many of the places inside arguments are spelled out.
+#[derive(Clone, Debug, PartialEq)]
+struct Rung {
+    slim: Slim,
+    count: usize,
+}
+
+/// The smaller forms of a tool.
+#[derive(Debug)]
+pub(super) struct Ladder<'a> {
+    spec: &'a ToolSpec,
+    /// The levers of the tool itself.
+    own: Slim,
+    /// What the levers are pulled on. What loses nothing is done once: it takes longer than all the rest.
+    arranged: Slimmed,
+    places: Places,
+    /// Levers of growing effect, each with those before it, and the form under them, made on first use.
+    rungs: Vec<(Rung, OnceCell<Form<'a>>)>,
+}
+
+/// Renders a form if it fits. A form that the dialect refuses does not: the next one is simpler.
+type Fits<'f, 'a> = dyn Fn(&Form<'a>) -> Option<Told<'a>> + 'f;
+
+/// A form that fits, and how much of the room it leaves.
+pub(super) struct Told<'a> {
+    pub(super) schema: ToolSchema<'a>,
+    is_enough: bool,
+}
+
+impl<'a> Told<'a> {
+    /// Returns a form, if there is room for it.
+    pub(super) fn within(schema: ToolSchema<'a>, room: usize) -> Option<Told<'a>> {
+        let bytes = schema.bytes();
+        let is_enough = bytes.saturating_mul(100) >= room.saturating_mul(USED);
+        (bytes <= room).then_some(Told { schema, is_enough })
+    }
+}
+
+impl<'a> Ladder<'a> {
+    pub(super) fn new(spec: &'a ToolSpec, own: &Slim) -> Ladder<'a> {
+        let arranged = Slim { inline: true, share: true, ..Slim::NONE };
+        let arranged = slim::slim(&spec.input, &spec.defs, spec.name.as_str(), &arranged);
+        let places = Places::of(&arranged.shape, &arranged.defs);
+        let rungs = rungs(own, &places).into_iter().map(|rung| (rung, OnceCell::new())).collect();
+        Ladder { spec, own: own.clone(), arranged, places, rungs }
+    }
+
+    /// Renders the richest form that fits, if one does.
+    pub(super) fn fitting(
+        &self,
+        optional: impl FnOnce() -> Vec<Text>,
+        fits: &Fits<'_, 'a>,
+    ) -> Option<ToolSchema<'a>> {
+        let form = |(rung, form): &'_ (Rung, OnceCell<Form<'a>>)| fits(form.get_or_init(|| self.form(rung)));
+        let known = |at: usize| self.rungs.get(at).and_then(form).map(|told| (at, told));
+        let (rung, told) = match first_that(self.rungs.len(), known) {
+            Some((at, told)) => self.finer(at, told, fits)?,
+            None => self.fewer(&optional(), fits)?,
+        };
+        Some(self.refilled(rung, told, fits))
+    }
+
+    /// Returns the smallest form.
+    pub(super) fn smallest(&self) -> Form<'a> {
+        let (slim, count) = self.rungs.last().map_or((&self.own, 0), |(rung, _)| (&rung.slim, rung.count));
+        self.form(&Rung { slim: Slim { optional: Some(List::EMPTY), ..slim.clone() }, count })
+    }
+
+    fn form(&self, rung: &Rung) -> Form<'a> {
+        let Ladder { spec, arranged, places, .. } = self;
+        let opened = Opened { places, count: rung.count };
+        let tool = spec.name.as_str();
+        let mut slimmed = slim::slim_to(&arranged.shape, &arranged.defs, tool, &rung.slim, Some(opened));
+        slimmed.trims.splice(..0, arranged.trims.iter().cloned());
+        Form { spec, slim: Cow::Owned(rung.slim.clone()), slimmed: OnceCell::from(Some(slimmed)) }
+    }
+
+    /// Spells out as many places as there is room for, if that is what the rung before has more of.
+    fn finer(&self, at: usize, told: Told<'a>, fits: &Fits<'_, 'a>) -> Option<(Rung, Told<'a>)> {
+        let (rung, _) = self.rungs.get(at)?;
+        let before = at.checked_sub(1).and_then(|before| self.rungs.get(before));
+        let most = before.map_or(rung.count, |(before, _)| before.count);
+        let more = |less: usize| Rung { count: most - 1 - less, ..rung.clone() };
+        let between = most.saturating_sub(rung.count + 1);
+        Some(best(between, (rung.clone(), told), |less| {
+            let rung = more(less);
+            fits(&self.form(&rung)).map(|told| (rung, told))
+        }))
+    }
+
+    /// Leaves out as few optional arguments as possible, the last ones first: the fewer, the smaller.
+    fn fewer(&self, names: &[Text], fits: &Fits<'_, 'a>) -> Option<(Rung, Told<'a>)> {
+        let (last, _) = self.rungs.last()?;
+        first_that(names.len() + 1, |gone| {
+            let optional = names.get(..names.len() - gone)?.to_vec();
+            let slim = Slim { optional: Some(optional.into()), ..last.slim.clone() };
+            let rung = Rung { slim, count: last.count };
+            fits(&self.form(&rung)).map(|told| (rung, told))
+        })
+    }
+
+    /// Takes levers back while there is room: what a call needs first, and what is further out.
+    fn refilled(&self, mut rung: Rung, mut told: Told<'a>, fits: &Fits<'_, 'a>) -> ToolSchema<'a> {
+        let count = rung.count;
+        for richer in [values, outer_texts, inner_texts, closed, examples] {
+            if told.is_enough {
+                break;
+            }
+            let mut richer = richer(&self.own, &rung.slim);
+            richer.dedup();
+            richer.retain(|slim| *slim != rung.slim);
+            (rung, told) = best(richer.len(), (rung, told), |at| {
+                let rung = Rung { slim: richer.get(at)?.clone(), count };
+                fits(&self.form(&rung)).map(|told| (rung, told))
+            });
+        }
+        told.schema
+    }
+}
+
+/// Lists of allowed values, as the tool has them.
+fn values(own: &Slim, slim: &Slim) -> Vec<Slim> {
+    vec![Slim { values: own.values, ..slim.clone() }]
+}
+
+/// More of the texts of the tool and of its arguments; the most first.
+fn outer_texts(own: &Slim, slim: &Slim) -> Vec<Slim> {
+    let with = |length: usize| Slim {
+        description: less(own.description, more(slim.description, length.saturating_mul(4))),
+        parameters: less(own.parameters, more(slim.parameters, length)),
+        ..slim.clone()
+    };
+    lengths().map(with).collect()
+}
+
+/// More of the texts inside arguments; the most first.
+fn inner_texts(own: &Slim, slim: &Slim) -> Vec<Slim> {
+    let with = |length| Slim { nested: less(own.nested, more(slim.nested, length)), ..slim.clone() };
+    lengths().map(with).collect()
+}
+
+/// Lengths of texts, each a little less than the one before.
+fn lengths() -> impl Iterator<Item = usize> {
+    let shorter = |length: &usize| Some(length - length.div_ceil(10)).filter(|length| *length > 0);
+    [usize::MAX].into_iter().chain(successors(Some(20_000), shorter)).chain([0])
+}
+
+/// Returns what is kept of a text if there is room for so many characters, if that is more than before.
+fn more(before: Words, length: usize) -> Words {
+    match before {
+        Words::All => Words::All,
+        Words::Needed(own) => Words::Needed(own.max(length)),
+        Words::Characters(own) | Words::Sentence(own) if own >= length => before,
+        Words::Characters(_) | Words::Sentence(_) | Words::None => Words::Needed(length),
+    }
+}
+
+/// Objects that say whether they take other keys, as the tool has them.
+fn closed(own: &Slim, slim: &Slim) -> Vec<Slim> {
+    vec![Slim { drop_closed: own.drop_closed, ..slim.clone() }]
+}
+
+/// Examples, as the tool has them.
+fn examples(own: &Slim, slim: &Slim) -> Vec<Slim> {
+    vec![Slim { drop_examples: own.drop_examples, ..slim.clone() }]
+}
+
+/// Returns levers of growing effect, each with those before it: what loses nothing comes first, then texts that a call can
+/// do without, then what is deep inside, and only then what the texts say of values.
+fn rungs(own: &Slim, places: &Places) -> Vec<Rung> {
+    let mut rungs: Vec<Rung> = Vec::new();
+    // Named shapes are arranged already.
+    let slim = Slim { inline: false, share: false, ..own.clone() };
+    let mut rung = Rung { slim, count: places.len() };
+    let mut step = |change: &dyn Fn(&mut Rung)| {
+        change(&mut rung);
+        if rungs.last() != Some(&rung) {
+            rungs.push(rung.clone());
+        }
+    };
+    let texts = |slim: &mut Slim, nested: Words, parameters: Words, description: Words| {
+        slim.nested = less(slim.nested, nested);
+        slim.parameters = less(slim.parameters, parameters);
+        slim.description = less(slim.description, description);
+    };
+    let values = |slim: &mut Slim, most: usize| {
+        slim.values = Some(slim.values.map_or(most, |own| own.min(most)));
+    };
+    step(&|_| ());
+    step(&|rung| (rung.slim.drop_examples, rung.slim.drop_restating) = (true, true));
+    for &(nested, parameters, description) in TEXTS {
+        let [nested, parameters, description] = [nested, parameters, description].map(Words::Needed);
+        step(&|rung| texts(&mut rung.slim, nested, parameters, description));
+    }
+    step(&|rung| rung.slim.drop_closed = true);
+    step(&|rung| rung.count = places.above(3));
+    step(&|rung| values(&mut rung.slim, 40));
+    step(&|rung| rung.count = places.above(2));
+    step(&|rung| {
+        texts(&mut rung.slim, Words::Characters(80), Words::Needed(0), Words::Characters(2_000));
+    });
+    step(&|rung| texts(&mut rung.slim, Words::None, Words::All, Words::All));
+    step(&|rung| rung.count = places.above(1));
+    step(&|rung| texts(&mut rung.slim, Words::None, Words::Sentence(120), Words::All));
+    step(&|rung| {
+        texts(&mut rung.slim, Words::None, Words::Sentence(40), Words::Characters(600));
+        values(&mut rung.slim, 10);
+    });
+    rungs
+}
+
+/// Returns the first form that fits, if those after it fit, too; or one before which there is little more room.
+fn first_that<'a, T>(length: usize, fits: impl Fn(usize) -> Option<(T, Told<'a>)>) -> Option<(T, Told<'a>)> {
+    let last = length.checked_sub(1)?;
+    Some(best(last, fits(last)?, fits))
+}
+
+/// As [`first_that`], or else the form that is known.
+///
+/// With more room, the search takes the same way up to where it finds more, or goes on where it would have ended.
+fn best<'a, T>(
+    length: usize,
+    known: (T, Told<'a>),
+    fits: impl Fn(usize) -> Option<(T, Told<'a>)>,
+) -> (T, Told<'a>) {
+    let (mut best, mut low, mut high) = (known, 0, length);
+    while low < high && !best.1.is_enough {
+        let middle = low + (high - low) / 2;
+        match fits(middle) {
+            Some(found) => (best, high) = (found, middle),
+            None => low = middle + 1,
+        }
+    }
+    best
+}
+
+/// Returns the words that leave less, as far as that is known without the text.
+fn less(own: Words, other: Words) -> Words {
+    match (own, other) {
+        // Whoever chose a length did so knowing what it leaves out.
+        (Words::All | Words::Needed(_), Words::All)
+        | (Words::Sentence(_) | Words::Characters(_), Words::All | Words::Needed(_))
+        | (Words::None, _) => own,
+        (Words::Characters(own), Words::Characters(limit)) => Words::Characters(own.min(limit)),
+        (Words::Needed(own), Words::Needed(limit)) => Words::Needed(own.min(limit)),
+        (
+            Words::Sentence(own) | Words::Characters(own),
+            Words::Sentence(limit) | Words::Characters(limit),
+        ) => Words::Sentence(own.min(limit)),
+        (Words::All | Words::Needed(_), other) | (_, other @ Words::None) => other,
+    }
+}

@@ -1,0 +1,134 @@
+//! What a model reads of an answer, as short as it can be said: URLs that are decoded, JSON without blanks.
+
+use std::borrow::Cow;
+
+use reqwest::{StatusCode, Url};
+use serde_core::de::IgnoredAny;
+
+use super::request::HttpRequest;
+use crate::base::printable::visible;
+
+/// Returns the first line of what a model reads: the method and the status, and of what did not go as asked for, where.
+pub(super) fn head(request: &HttpRequest, status: StatusCode, final_url: Option<&Url>) -> String {
+    let (method, code) = (&request.method, status.as_u16());
+    let shown = |url: &str| request.credentials.redact(&self::url(url));
+    match final_url.map(|url| shown(&request.credentials.redact_url(url.as_str()))) {
+        None if status.is_success() => format!("{method} → {code}"),
+        None => format!("{method} {} → {code}", shown(&request.redacted_url())),
+        Some(last) => format!("{method} {} → {last} → {code}", shown(&request.redacted_url())),
+    }
+}
+
+/// Returns a URL with those percent-encoded characters decoded that have no meaning in it and can be seen: `Bär` for
+/// `B%C3%A4r`, and `%20`, `%2F` and `%26` as they are. So the text is the same URL for whoever reads it.
+pub(super) fn url(url: &str) -> String {
+    let mut out = String::with_capacity(url.len());
+    let mut rest = url;
+    while let Some(at) = rest.find('%') {
+        let (before, encoded) = rest.split_at(at);
+        out.push_str(before);
+        let bytes = octets(encoded);
+        let Some(char) = first_char(&bytes) else {
+            out.push('%');
+            rest = &encoded[1..];
+            continue;
+        };
+        let (own, after) = encoded.split_at(3 * char.len_utf8());
+        if is_plain(char) {
+            out.push(char);
+        } else {
+            out.push_str(own);
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Returns the bytes of the percent-encoded octets at the beginning of a text, at most those of one character.
+fn octets(text: &str) -> Vec<u8> {
+    let octet = |triplet: &[u8]| match triplet {
+        [b'%', high, low] => {
+            let digit = |digit: u8| char::from(digit).to_digit(16);
+            u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()
+        }
+        _ => None,
+    };
+    text.as_bytes().chunks(3).take(4).map_while(octet).collect()
+}
+
+/// Returns the character that some bytes begin with.
+fn first_char(bytes: &[u8]) -> Option<char> {
+    (1..=bytes.len()).find_map(|end| std::str::from_utf8(bytes.get(..end)?).ok()?.chars().next())
+}
+
+/// Whether a character means itself wherever it stands in a URL, and is seen.
+fn is_plain(char: char) -> bool {
+    if char.is_ascii() {
+        char.is_ascii_alphanumeric() || matches!(char, '-' | '.' | '_' | '~')
+    } else {
+        !char.is_whitespace() && matches!(visible(char.encode_utf8(&mut [0; 4])), Cow::Borrowed(_))
+    }
+}
+
+/// Returns a JSON text without the blanks between its tokens, whose text stays as it is. A text that is no JSON stays whole.
+pub(super) fn json(text: String) -> String {
+    let is_spaced = text.contains([' ', '\t', '\n', '\r']);
+    if !is_spaced || serde_json::from_str::<IgnoredAny>(&text).is_err() {
+        return text;
+    }
+    let (mut in_string, mut escaped) = (false, false);
+    let is_kept = |char: char| {
+        if in_string {
+            in_string = escaped || char != '"';
+            escaped = !escaped && char == '\\';
+            return true;
+        }
+        in_string = char == '"';
+        !matches!(char, ' ' | '\t' | '\n' | '\r')
+    };
+    let mut text = text;
+    text.retain(is_kept);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_decoded_where_that_changes_nothing() {
+        let base = "https://api.example.com";
+        for (given, read) in [
+            ("/weather?city=B%C3%A4r%20%26%20Co", "/weather?city=Bär%20%26%20Co"),
+            ("/%E6%9D%B1%E4%BA%AC/%61%2Db%5F%7E", "/東京/a-b_~"),
+            ("/a%2Fb%3Fc%23d%25e%2541%3D%2B+", "/a%2Fb%3Fc%23d%25e%2541%3D%2B+"),
+            ("/%0A%00%1B%E2%80%AE%E2%80%8B%C2%A0%22%3C", "/%0A%00%1B%E2%80%AE%E2%80%8B%C2%A0%22%3C"),
+            ("/%C3%28%FF%zz%4%", "/%C3%28%FF%zz%4%"),
+            ("/%C3%A4%C3%B6%", "/äö%"),
+        ] {
+            assert_eq!(url(&format!("{base}{given}")), format!("{base}{read}"));
+        }
+    }
+
+    #[test]
+    fn only_the_blanks_between_the_tokens_of_json_go() {
+        for (given, read) in [
+            (
+                "{\n  \"b\": 1.50,\r\n\t\"a\": [1e400, -0.0, 12345678901234567890123]\n}\n",
+                "{\"b\":1.50,\"a\":[1e400,-0.0,12345678901234567890123]}",
+            ),
+            (
+                r#"{ "a b\" c\\" : " \\\" d ", "a b\" c\\" : null }"#,
+                r#"{"a b\" c\\":" \\\" d ","a b\" c\\":null}"#,
+            ),
+            ("[ 1, 2", "[ 1, 2"),
+            ("not json, at all", "not json, at all"),
+            ("1 2", "1 2"),
+            ("[]", "[]"),
+            (" \"a b\u{2003}c\" ", "\"a b\u{2003}c\""),
+        ] {
+            assert_eq!(json(given.to_owned()), read);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Texts of a document, which are Markdown, as documentation of Rust.
+//!
+//! Emphasis, code and links to the web stay what they are. All else that rustdoc would read as something else than the words
+//! that stand there is escaped: HTML, links to items, code blocks, which would be compiled as tests, lists and headings.
+
+use super::super::literal::is_plain;
+
+/// The longest paragraph, in bytes.
+const MAX: usize = 300;
+
+/// Returns the first paragraph of a text, as one line of Markdown.
+pub(in crate::emit) fn first_paragraph(text: &str) -> String {
+    let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
+    let words: Vec<&str> = paragraph.split_whitespace().collect();
+    let paragraph = words.join(" ");
+    let mut line = String::new();
+    let mut rest = paragraph.as_str();
+    while !rest.is_empty() {
+        let (piece, after) = piece(rest, line.is_empty());
+        if line.len() + piece.len() > MAX && !line.is_empty() {
+            // A word that was begun is left out.
+            let is_inside = !line.ends_with(' ') && !piece.starts_with(' ');
+            let end = if is_inside { line.rfind(' ').unwrap_or(line.len()) } else { line.len() };
+            line.truncate(end);
+            return close(line.trim_end()) + " …";
+        }
+        line.push_str(&piece);
+        rest = after;
+    }
+    line
+}
+
+/// Ends the strong text that a cut has left open.
+fn close(line: &str) -> String {
+    let end = if line.matches("**").count() % 2 == 1 { "**" } else { "" };
+    format!("{line}{end}")
+}
+
+/// Takes the first piece off a text: a link, code, or a character, as it is written.
+fn piece(text: &str, is_first: bool) -> (String, &str) {
+    let taken = if is_first { marker(text) } else { None };
+    let taken = taken.or_else(|| code(text)).or_else(|| link(text)).or_else(|| address(text));
+    taken.unwrap_or_else(|| character(text))
+}
+
+/// Takes what would make a line a list, a heading, a code block or a rule.
+fn marker(text: &str) -> Option<(String, &str)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (before, after) = text.split_at(digits);
+    let mark = after.chars().next()?;
+    let marks = if digits > 0 { ".)" } else { "#-+*=~" };
+    let next = after[mark.len_utf8()..].chars().next();
+    // Emphasis begins with the same sign, and a word follows it.
+    let is_mark = marks.contains(mark)
+        && (mark == '~' || next.is_none_or(|next| next == ' ' || next == mark && mark != '*'));
+    is_mark.then(|| (format!("{before}\\{mark}"), &after[mark.len_utf8()..]))
+}
+
+/// Takes code between backticks.
+fn code(text: &str) -> Option<(String, &str)> {
+    let (inner, after) = text.strip_prefix('`')?.split_once('`')?;
+    let is_whole = !inner.trim().is_empty() && !after.starts_with('`');
+    is_whole.then(|| (format!("`{}`", plain(inner)), after))
+}
+
+/// Takes a link to the web.
+fn link(text: &str) -> Option<(String, &str)> {
+    let (shown, after) = text.strip_prefix('[')?.split_once("](")?;
+    let (to, after) = after.split_once(')')?;
+    if !is_web(to) || shown.contains(['[', ']', '`', '<', '\\']) || shown.trim().is_empty() {
+        return None;
+    }
+    let shown = plain(shown);
+    Some((if shown == to || is_web(&shown) { format!("<{to}>") } else { format!("[{shown}]({to})") }, after))
+}
+
+/// Takes an address of the web, which is no link by itself.
+fn address(text: &str) -> Option<(String, &str)> {
+    let is_end =
+        |c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"' | '`' | ')' | ']' | '}' | '|' | '\\');
+    let end =
+        if is_web(text) || text.starts_with("http") { text.find(is_end).unwrap_or(text.len()) } else { 0 };
+    let address = text[..end].trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_']);
+    is_web(address).then(|| (format!("<{address}>"), &text[address.len()..]))
+}
+
+/// Whether a text is nothing but an address of the web.
+fn is_web(text: &str) -> bool {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    host.is_some_and(|host| host.starts_with(|c: char| c.is_alphanumeric()))
+        && text
+            .chars()
+            .all(|c| is_plain(c) && !c.is_whitespace() && !matches!(c, '<' | '>' | '(' | ')' | '\\'))
+}
+
+/// Takes a character, escaped if it would begin something else.
+fn character(text: &str) -> (String, &str) {
+    let mut chars = text.chars();
+    let first = chars.next().unwrap_or(' ');
+    let after = chars.as_str();
+    match (first, after.chars().next()) {
+        // An escape of the text itself.
+        ('\\', Some(next)) if next.is_ascii_punctuation() => (format!("\\{next}"), &after[1..]),
+        ('[' | ']' | '<' | '>' | '`' | '\\', _) => (format!("\\{first}"), after),
+        _ if is_plain(first) => (first.to_string(), after),
+        _ => (" ".to_owned(), after),
+    }
+}
+
+/// Returns a text without what cannot be seen.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_paragraph;
+
+    #[test]
+    fn markdown_stays_what_it_is_and_nothing_else_becomes_some() {
+        for (given, written) in [
+            ("The **size** of `a[0] <b>` in *bytes*.", "The **size** of `a[0] <b>` in *bytes*."),
+            (
+                "See [the guide](https://a.example/b_c?d=e#f), then go.",
+                "See [the guide](https://a.example/b_c?d=e#f), then go.",
+            ),
+            (
+                "See https://a.example/x. Or (http://b.example)!",
+                "See <https://a.example/x>. Or (<http://b.example>)!",
+            ),
+            ("[https://a.example](https://a.example)", "<https://a.example>"),
+            (" a [b](c)\n  d `e`\n\nrest", "a \\[b\\](c) d `e`"),
+            ("[Pet] and [`Pet`] and [a][b]", "\\[Pet\\] and \\[`Pet`\\] and \\[a\\]\\[b\\]"),
+            ("Of <b>any</b> Vec<u8> & <script>", "Of \\<b\\>any\\</b\\> Vec\\<u8\\> & \\<script\\>"),
+            ("a ` b", "a \\` b"),
+            ("a `` b", "a \\`\\` b"),
+            (r"\[a](b) \`c\` C:\dir \\", r"\[a\](b) \`c\` C:\\dir \\"),
+            ("~~~\nevil()", "\\~~~ evil()"),
+            ("```\nevil()\n```", "\\`\\`\\` evil() \\`\\`\\`"),
+            ("# Head", "\\# Head"),
+            ("- one\n- two", "\\- one - two"),
+            ("* one", "\\* one"),
+            ("**one** two", "**one** two"),
+            ("-1 is none", "-1 is none"),
+            ("--- a", "\\--- a"),
+            ("2. Then", "2\\. Then"),
+            ("3.5 of it", "3.5 of it"),
+            ("httpx://a and https:// b", "httpx://a and https:// b"),
+            ("\u{202e}x `a\u{202e}b`", " x `a b`"),
+        ] {
+            assert_eq!(first_paragraph(given), written);
+        }
+    }
+
+    #[test]
+    fn a_long_paragraph_is_cut_between_words_and_outside_of_what_belongs_together() {
+        let cut = first_paragraph(&"long ".repeat(200));
+        assert!(cut.ends_with("long …") && cut.len() <= 304, "{cut}");
+        for last in [
+            "`code of many words that goes on and on`",
+            "[a link](https://a.example/of/some/length/and/more)",
+        ] {
+            let cut = first_paragraph(&format!("{}{last} end", "word ".repeat(57)));
+            assert!(cut.ends_with("word …") && cut.len() <= 304, "{cut}");
+        }
+        assert!(first_paragraph(&format!("**{}**", "word ".repeat(90).trim())).ends_with("word** …"));
+        assert_eq!(first_paragraph(&"a".repeat(400)).len(), 304);
+    }
+}
