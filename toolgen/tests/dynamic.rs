@@ -228,7 +228,7 @@ async fn a_document_is_fetched_and_its_tools_are_called_where_it_was_found() {
     let provider = registry.provider(ProviderContext::new());
     let turn = ToolContext::new("turn", "");
     let response = provider.call(ToolCall::new("1", "getPet", json!({"id": 7})), &turn).await;
-    assert_eq!(response.text(), "GET → 200\n\nRex");
+    assert_eq!(response.text(), format!("GET {}/api/v2/pets/7 → 200\n\nRex", server.url));
     let response = provider.call(ToolCall::new("2", "getPet", json!({"id": "x"})), &turn).await;
     assert!(response.is_error() && response.text().contains("/id"), "{}", response.text());
 

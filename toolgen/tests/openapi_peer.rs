@@ -273,7 +273,8 @@ fn compare_body(
     }
     let plain = |text: &str| text.trim().to_ascii_lowercase();
     // Of a range of types, the one that is sent is ours to choose.
-    let fits = |declared: &String| plain(declared) == plain(&ours.media_type) || declared.contains('*');
+    let ours_too = |declared: &str| ours.media_type.split(',').any(|one| plain(one) == plain(declared));
+    let fits = |declared: &String| ours_too(declared) || declared.contains('*');
     let Some((_, media)) = theirs.content.iter().find(|(declared, _)| fits(declared)) else {
         let types: Vec<_> = theirs.content.keys().collect();
         return Some(format!("they have the media types {types:?}, we have {}", ours.media_type));

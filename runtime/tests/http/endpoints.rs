@@ -46,7 +46,7 @@ async fn endpoints_of_a_configuration_are_tools() {
     assert_eq!(registry.get("call_weather").unwrap().description(), "Call weather API");
     let response =
         provider.call(ToolCall::new("1", "call_weather", json!({"city": "Bär & Co"})), &ctx()).await;
-    assert_eq!(response.text(), "GET → 200\n\nok");
+    assert_eq!(response.text(), format!("GET {}/weather?city=Bär%20%26%20Co → 200\n\nok", server.url));
     assert_eq!(server.only().target(), "/weather?city=B%C3%A4r%20%26%20Co");
     let response =
         provider.call(ToolCall::new("2", "call_weather", json!({"city": "", "day": 1})), &ctx()).await;

@@ -84,7 +84,7 @@ async fn a_server_is_trusted_by_the_root_that_was_given() {
     let own = certificate(&["localhost"]);
     let url = start(&own).await;
     let response = call(&url, &[own.cert.pem()]).await;
-    assert_eq!(response.text(), "GET → 200\n\nsealed");
+    assert_eq!(response.text(), format!("GET {url}/ → 200\n\nsealed"));
     // Several in one text, and several texts.
     let other = certificate(&["other.example"]).cert.pem();
     let response = call(&url, &[other.clone() + &own.cert.pem()]).await;
@@ -141,7 +141,7 @@ async fn a_server_that_wants_a_certificate_gets_the_programs() {
     let shown = format!("{with:?}");
     assert!(shown.contains("identity: Some(****)"), "{shown}");
     let result = call_it(with, wanted(&url), json!({})).await.unwrap();
-    assert_eq!(result.to_text(), "GET → 200\n\nsealed");
+    assert_eq!(result.to_text(), format!("GET {url}/ → 200\n\nsealed"));
     // Without it the call says what is missing, or fails if the document does not say that it is needed.
     let missing = call_it(trusting(), wanted(&url), json!({})).await.unwrap_err();
     assert!(

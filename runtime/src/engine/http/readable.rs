@@ -8,12 +8,11 @@ use serde_core::de::IgnoredAny;
 use super::request::HttpRequest;
 use crate::base::printable::visible;
 
-/// Returns the first line of what a model reads: the method and the status, and of what did not go as asked for, where.
+/// Returns the first line of what a model reads: the method, the URL, the one that redirects led to, and the status.
 pub(super) fn head(request: &HttpRequest, status: StatusCode, final_url: Option<&Url>) -> String {
     let (method, code) = (&request.method, status.as_u16());
     let shown = |url: &str| request.credentials.redact(&self::url(url));
     match final_url.map(|url| shown(&request.credentials.redact_url(url.as_str()))) {
-        None if status.is_success() => format!("{method} → {code}"),
         None => format!("{method} {} → {code}", shown(&request.redacted_url())),
         Some(last) => format!("{method} {} → {last} → {code}", shown(&request.redacted_url())),
     }
