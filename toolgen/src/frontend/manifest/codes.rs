@@ -201,16 +201,18 @@ constant: if a model could choose it, the tool would be a shell.
     argv: [wc, -l, --, '{path}']
 ";
     SHELL_WORD = "W0430", "An argument is only understood by a shell", "
-`argv` starts a program directly, and what is in it is never read by a shell: `|` or `>` is just a text there. That is why
-no argument can break out of it.
+`argv` starts a program directly, and what is in it is read by no shell, unless the program is one: `|` or `>` is just a
+text there. That is why no argument can break out of it.
 
     shell: true
     script: grep \"$1\" notes.txt | sort
     args: ['{word}']
 ";
-    SCRIPT = "E0431", "A script has a placeholder", "
+    SCRIPT = "E0431", "Code has a placeholder", "
 A shell would read the value as code: a model, or a text it read, could run anything. Values go to a script as variables
-of its environment or as positional parameters, and are used in double quotes.
+of its environment or as positional parameters, and are used in double quotes. The same holds for code in `argv`, after
+`sh -c`, `python -c` or `perl -e`, for programs of `awk` and `sed`, and for what `ssh` sends to a shell elsewhere; numbers
+and booleans may stand there, and a placeholder that is the whole code.
 
     shell: true
     script: grep \"$PATTERN\" \"$1\"

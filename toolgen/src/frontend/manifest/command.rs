@@ -1,5 +1,6 @@
 //! Tools that start a program.
 
+mod code;
 mod starters;
 mod words;
 

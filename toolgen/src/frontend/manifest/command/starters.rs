@@ -5,7 +5,7 @@ use toolgen_core::spec::plan::Word;
 use toolgen_core::spec::template::Template;
 
 /// Programs that start another one, with the commands of theirs that do; none stands for any.
-const STARTERS: [(&str, &[&str]); 26] = [
+pub(super) const STARTERS: [(&str, &[&str]); 26] = [
     ("bash", &[]),
     ("bunx", &[]),
     ("cargo", &["bench", "nextest", "run", "test"]),

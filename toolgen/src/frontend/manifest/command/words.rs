@@ -13,6 +13,7 @@ use super::super::node::Node;
 use super::super::placeholder::{Piece, Placeholder};
 use super::super::template::{Place, Scope};
 use super::super::tools::Draft;
+use super::code::code;
 use super::starters::starter;
 
 /// What only a shell understands.
@@ -67,14 +68,20 @@ impl<'a> Context<'a> {
                 }
                 let items = self.list(node, "argv")?;
                 let words = self.words(&items, scope);
-                self.check_program(argv, &items, words.as_deref());
+                self.check_program(argv, &items, words.as_deref(), scope);
                 Some((words?, Text::EMPTY))
             }
         }
     }
 
     /// Reports a program that an argument of the call would choose.
-    fn check_program(&mut self, argv: &Node<'a>, items: &[Node<'a>], words: Option<&[Word]>) {
+    fn check_program(
+        &mut self,
+        argv: &Node<'a>,
+        items: &[Node<'a>],
+        words: Option<&[Word]>,
+        scope: &mut Scope,
+    ) {
         let Some(first) = items.first() else {
             let message = "`argv` is empty, so there is no program";
             self.report(codes::COMMAND, &argv.pointer, message, "write `argv: [program, …]`");
@@ -84,6 +91,9 @@ impl<'a> Context<'a> {
         if words.is_some() && !constant {
             let message = "the program must be a constant text: no argument may choose what is started";
             self.report(codes::COMMAND, &first.pointer, message, "write a tool for each program");
+        }
+        if words.is_some() {
+            self.check_code(items, scope);
         }
         if let Some(starter) = starter(words.unwrap_or_default()) {
             let message = format!(
@@ -99,6 +109,29 @@ impl<'a> Context<'a> {
                 let message = format!("`{text}` is given to the program as it is: no shell reads `argv`");
                 let help = "write `shell: true` and a `script`, or a tool for each program";
                 self.report(codes::SHELL_WORD, &item.pointer, message, help);
+            }
+        }
+    }
+
+    /// Reports values that stand in code which a program runs. One that is all of it is meant so.
+    fn check_code(&mut self, items: &[Node<'a>], scope: &mut Scope) {
+        let items = flat(items);
+        let texts: Vec<&str> = items.iter().map(|item| item.value.as_str().unwrap_or_default()).collect();
+        for (place, program, help) in code(&texts) {
+            let (Some(item), Some(text)) = (items.get(place), texts.get(place)) else { continue };
+            let pieces = self.pieces(text, &item.pointer).unwrap_or_default();
+            let is_whole = program != "ssh" && pieces.len() == 1;
+            for piece in pieces.iter().filter(|_| !is_whole) {
+                let Piece::Place(placeholder) = piece else { continue };
+                let class =
+                    self.find(placeholder, &item.pointer, scope).and_then(|(_, known)| Some(known?.class()));
+                if !matches!(class, Some(Class::Number | Class::Boolean)) {
+                    let written = placeholder.written();
+                    let message = format!(
+                        "`{{{written}}}` stands in code that `{program}` runs: its value would be code, too"
+                    );
+                    self.report(codes::SCRIPT, &item.pointer, message, help);
+                }
             }
         }
     }
@@ -168,6 +201,20 @@ impl<'a> Context<'a> {
         let text = self.text_template(text, at, Place::Word, scope)?;
         Some(Word::One { text, dash })
     }
+}
+
+/// Returns the texts of arguments, those of groups, too.
+fn flat<'a>(items: &[Node<'a>]) -> Vec<Node<'a>> {
+    let of = |item: &Node<'a>| match item.value {
+        Value::Array(_) => flat(&item.items()),
+        Value::Object(_) => match (item.get("arg"), item.get("args")) {
+            (Some(text), _) => vec![text],
+            (None, Some(args)) if args.value.is_array() => flat(&args.items()),
+            (None, args) => args.into_iter().collect(),
+        },
+        _ => vec![Node { value: item.value, pointer: item.pointer.clone() }],
+    };
+    items.iter().flat_map(of).collect()
 }
 
 /// Returns what `argv` is probably meant to be where its words stand elsewhere, or in one text.
