@@ -322,7 +322,7 @@ impl<'a> Context<'a> {
 }
 
 /// The same placeholder for a value that may be missing.
-fn optional(one: &Placeholder) -> Placeholder {
+pub(super) fn optional(one: &Placeholder) -> Placeholder {
     Placeholder { optional: true, ..one.clone() }
 }
 

@@ -90,7 +90,14 @@ impl<'a> Context<'a> {
         let constant = matches!(words.and_then(<[Word]>::first), Some(Word::One { text: Template::Constant(text), .. }) if text != "\"\"");
         if words.is_some() && !constant {
             let message = "the program must be a constant text: no argument may choose what is started";
-            self.report(codes::COMMAND, &first.pointer, message, "write a tool for each program");
+            let text = first.value.as_str().unwrap_or_default();
+            let help = match text.split_once(char::is_whitespace) {
+                Some((program, _)) if !program.contains('{') => {
+                    format!("write each argument by itself: `argv: {}`", argv_of(first.value))
+                }
+                _ => "write a tool for each program".to_owned(),
+            };
+            self.report(codes::COMMAND, &first.pointer, message, help);
         }
         if words.is_some() {
             self.check_code(items, scope);

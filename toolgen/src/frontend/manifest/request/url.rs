@@ -9,7 +9,7 @@ use super::super::codes;
 use super::super::context::Context;
 use super::super::node::Node;
 use super::super::placeholder::Piece;
-use super::super::template::{Place, Scope};
+use super::super::template::{Place, Scope, optional};
 use super::{Request, constant_text};
 use crate::source::{Pointer, percent_decode};
 
@@ -82,6 +82,13 @@ impl<'a> Context<'a> {
                 let message = format!("`{{{name}?}}` stands in the path, where nothing can be left out");
                 let help = "make the argument required, or write a tool for each path";
                 self.report(codes::URL, at, message, help);
+                return None;
+            }
+            let found = self.find(&optional(&one), at, scope)?;
+            if found.1.is_some_and(|known| known.may_miss) {
+                let message = format!("`{name}` is optional, and in a path nothing can be left out");
+                let help = "make the argument required, give it a default, or write a tool for each path";
+                self.report(codes::OPTIONAL_PLACEHOLDER, at, message, help);
                 return None;
             }
             let text = format!("{{{name}{}}}", if one.each { "*" } else { "" });
