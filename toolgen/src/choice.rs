@@ -172,16 +172,31 @@ fn report_idle(
     problems.report(code, &Pointer::ROOT, format!("{what}`{selector}` selects no operation"), help);
 }
 
-/// Reports the credentials that match no scheme of the document.
+/// Reports the credentials that match no scheme of the document, and those that may be given themselves.
 pub(crate) fn check_credentials(options: &Options, schemes: &[String], problems: &mut Problems) {
-    for id in options.credentials.keys().filter(|id| !schemes.contains(id)) {
-        let help = match did_you_mean(id, schemes.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if schemes.is_empty() => "the document declares none".to_owned(),
-            None => format!("the document declares `{}`", schemes.join("`, `")),
-        };
-        let message =
-            format!("a credential is given for `{id}`, which is no security scheme of the document");
-        problems.report(codes::CREDENTIAL, &Pointer::ROOT, message, help);
+    for (id, variable) in &options.credentials {
+        if !schemes.contains(id) {
+            let help = match did_you_mean(id, schemes.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if schemes.is_empty() => "the document declares none".to_owned(),
+                None => format!("the document declares `{}`", schemes.join("`, `")),
+            };
+            let message =
+                format!("a credential is given for `{id}`, which is no security scheme of the document");
+            problems.report(codes::CREDENTIAL, &Pointer::ROOT, message, help);
+        }
+        if !is_variable(variable) {
+            // It is not repeated.
+            let message =
+                format!("what is given for the credential `{id}` is no name of an environment variable");
+            let help = "set a variable, and give its name, as in `PETSTORE_KEY`";
+            problems.report(codes::NO_VARIABLE, &Pointer::ROOT, message, help);
+        }
     }
+}
+
+/// Whether a text is written like the name of an environment variable.
+pub(crate) fn is_variable(name: &str) -> bool {
+    name.starts_with(|char: char| char.is_ascii_alphabetic() || char == '_')
+        && name.chars().all(|char| char.is_ascii_alphanumeric() || char == '_')
 }

@@ -111,3 +111,12 @@ fn credentials_for_no_scheme_are_told_whatever_the_front_end() {
     assert!(told.contains("`keys`") && told.ends_with("[W0334]; did you mean `key`?"), "{told}");
     assert_eq!(compiled("spade: dig", &Options::default().credential("key", "KEY")).1, "");
 }
+
+#[test]
+fn a_credential_in_place_of_its_variable_is_an_error_that_does_not_repeat_it() {
+    for secret in ["sk-12345", "a b", "", "1x"] {
+        let (_, told) = compiled("spade: dig", &Options::default().credential("key", secret));
+        assert!(told.contains("`key`") && told.contains("[E0339]"), "{told}");
+        assert!(secret.is_empty() || !told.contains(secret), "{told}");
+    }
+}

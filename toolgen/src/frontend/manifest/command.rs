@@ -19,6 +19,7 @@ use super::keys;
 use super::node::Node;
 use super::template::{Place, Scope};
 use super::tools::Draft;
+use crate::choice::is_variable;
 
 /// Variables that decide which code a program runs.
 const DECISIVE: [&str; 12] = [
@@ -163,9 +164,7 @@ impl<'a> Context<'a> {
 
     /// Reports what is no name of an environment variable.
     pub(super) fn check_variable(&mut self, name: &str, node: &Node<'a>) {
-        let fine = name.starts_with(|char: char| char.is_ascii_alphabetic() || char == '_')
-            && name.chars().all(|char| char.is_ascii_alphanumeric() || char == '_');
-        if !fine {
+        if !is_variable(name) {
             let message = format!("`{name}` is no name of an environment variable");
             self.report(
                 codes::VARIABLE,

@@ -20,6 +20,7 @@ use super::context::{Context, listed};
 use super::files::is_same_file;
 use super::keys::{self, Keys};
 use super::node::Node;
+use crate::choice::is_variable;
 use crate::frontend;
 use crate::frontend::mcp::report_shadows;
 use crate::names::with_namespace;
@@ -203,6 +204,9 @@ impl<'a> Context<'a> {
                 if let Some(to) = self.text_of(&at) {
                     if key == "credentials" {
                         self.check_variable(to, &at);
+                        if !is_variable(to) {
+                            continue;
+                        }
                     }
                     map.insert(from.to_owned(), to.to_owned());
                 }

@@ -10,6 +10,7 @@ use super::context::Context;
 use super::node::Node;
 use super::parameter::Param;
 use super::reference::Broken;
+use crate::choice::is_variable;
 use crate::source::Pointer;
 
 /// The schemes a document declares, by name.
@@ -161,7 +162,8 @@ impl<'a> Context<'a> {
     /// Returns a scheme by its name, with the scopes an operation needs.
     pub(super) fn scheme(&self, id: &str, scopes: List<Text>) -> Option<SecurityScheme> {
         let placement = self.schemes.placements.get(id)?.clone();
-        let env = self.options.credentials.get(id).cloned().unwrap_or_default();
+        let variable = self.options.credentials.get(id).filter(|name| is_variable(name));
+        let env = variable.cloned().unwrap_or_default();
         Some(SecurityScheme { id: id.to_owned().into(), placement, scopes, env: env.into() })
     }
 }

@@ -38,6 +38,12 @@ carry it. Names of schemes are compared with case.
 
     --auth petstore_ouath=TOKEN          but the scheme is called petstore_oauth
 ";
+    NO_VARIABLE = "E0339", "What is given for a credential names no environment variable", "
+`Options::credential` takes the name of the variable that holds a credential when a call is made. What is given is written like
+none, so it may be the credential itself, which would be compiled into the program for everybody to read.
+
+    Options::default().credential(\"api_key\", \"PETSTORE_KEY\")
+";
     EXCLUSION = "E0335", "An exclusion selects nothing", "
 A filter that keeps operations from becoming tools matches no operation of the document. The operation that is meant
 would become a tool that a model may call, so nothing is compiled. Ids and paths are compared with case. `cargo toolgen
@@ -79,4 +85,4 @@ to be denied would pass, so this is an error, and a build fails. The options of 
 
 /// The codes of problems in the options rather than the document.
 pub(super) const OF_OPTIONS: &[super::Code] =
-    &[SELECTOR, RENAME, NO_TOOLS, CREDENTIAL, EXCLUSION, LEVEL, PAGINATION, NO_CODE];
+    &[SELECTOR, RENAME, NO_TOOLS, CREDENTIAL, NO_VARIABLE, EXCLUSION, LEVEL, PAGINATION, NO_CODE];
