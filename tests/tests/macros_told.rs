@@ -115,6 +115,51 @@ fn defaults_of_fields_are_told() {
 }
 
 #[test]
+fn a_default_that_is_a_variant_is_told_without_serialize() {
+    #[derive(Clone, Copy, Debug, Default, ToolInput)]
+    #[serde(rename_all = "snake_case")]
+    enum Speed {
+        #[default]
+        Normal,
+        NextDay,
+        Within {
+            hours: u8,
+        },
+    }
+
+    #[derive(Clone, Debug, Default, ToolInput)]
+    struct Parcel {
+        #[serde(default)]
+        speed: Speed,
+        #[arg(default = Some(Speed::NextDay))]
+        at_most: Option<Speed>,
+        #[arg(default = Speed::Within { hours: 2 })]
+        or: Speed,
+    }
+
+    /// Sends a parcel.
+    #[tool]
+    fn send(
+        /// How fast.
+        #[arg(default = Speed::NextDay)]
+        speed: Speed,
+        /// What.
+        parcel: Parcel,
+    ) -> String {
+        let hours = if let Speed::Within { hours } = parcel.or { hours } else { 0 };
+        format!("{speed:?} {:?} {:?} {hours}", parcel.speed, parcel.at_most)
+    }
+
+    let schema = schema(&send::tool());
+    assert_eq!(schema["properties"]["speed"]["default"], json!("next_day"));
+    let parcel = &schema["$defs"]["Parcel"]["properties"];
+    assert_eq!(parcel["speed"]["default"], json!("normal"));
+    assert_eq!(parcel["at_most"]["default"], json!("next_day"));
+    // It is more than a name, and the type has no `Serialize`.
+    assert_eq!(parcel["or"].get("default"), None);
+}
+
+#[test]
 fn bounds_of_a_type_are_checked_and_not_told() {
     #[derive(Debug, Serialize, ToolInput)]
     struct Numbers {

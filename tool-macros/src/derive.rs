@@ -291,6 +291,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
         )
     });
     let decode = decode::decode(input);
+    let written = body::written(input);
     let foreign = input.fields().filter_map(|field| field.foreign.as_ref()).map(Foreign::declared);
     let tracked = dialects::tracked();
     let span = at(ident.span());
@@ -327,6 +328,8 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
                 fn from_given(value: __toolgen::BorrowedValue<'_>) -> __toolgen::Result<Self, __toolgen::ArgumentProblem> {
                     #decode
                 }
+
+                #written
             }
         };
     }

@@ -155,6 +155,14 @@ pub trait ToolInput: Sized {
     fn absent() -> Option<Self> {
         None
     }
+
+    /// The JSON that is decoded to this value, where a type without `serde::Serialize` can tell: a default that is a variant
+    /// is told to the model.
+    #[doc(hidden)]
+    #[must_use]
+    fn written(&self) -> Option<Value> {
+        None
+    }
 }
 
 /// The shape of a type as a reference, used in constants of other shapes.

@@ -44,6 +44,27 @@ fn is_plain(input: &Input, variants: &[Variant]) -> bool {
         && variants.iter().all(|variant| matches!(variant.payload, Payload::Unit))
 }
 
+/// Returns the function that writes the variants that are only names, of an enum in serde's usual form.
+pub(super) fn written(input: &Input) -> TokenStream {
+    let Shape::Enum(variants) = &input.data else { return TokenStream::new() };
+    let is_name = |variant: &&Variant| matches!(variant.payload, Payload::Unit);
+    if !matches!(input.attr.tagging, Tagging::External) || !variants.iter().any(|variant| is_name(&variant)) {
+        return TokenStream::new();
+    }
+    let arms = variants.iter().filter(is_name).map(|Variant { ident, name, .. }| {
+        quote!(Self::#ident => __toolgen::Some(<__toolgen::Value as ::core::convert::From<&str>>::from(#name)),)
+    });
+    quote! {
+        #[allow(unreachable_patterns)]
+        fn written(&self) -> __toolgen::Option<__toolgen::Value> {
+            match self {
+                #(#arms)*
+                _ => __toolgen::None,
+            }
+        }
+    }
+}
+
 /// Whether the type is written in the form it is read from.
 pub(super) fn is_symmetric(input: &Input) -> bool {
     let fine = |payload: &Payload| match payload {

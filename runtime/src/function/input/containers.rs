@@ -34,6 +34,10 @@ impl<T: ToolInput> ToolInput for Option<T> {
     fn absent() -> Option<Self> {
         Some(None)
     }
+
+    fn written(&self) -> Option<Value> {
+        self.as_ref().map_or(Some(Value::Null), T::written)
+    }
 }
 
 macro_rules! pointers {

@@ -80,11 +80,11 @@ pub trait DefaultTold {
     fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs);
 }
 
-/// Last choice for a default: it is left out of the schema.
+/// Last choice for a default: it is added to the schema if its type can tell it.
 #[doc(hidden)]
 pub trait DefaultKept {
-    /// Adds nothing.
-    fn toolgen_default(&self, _owner: &'static str, _field: &'static str, _defs: &mut Defs) {}
+    /// Adds the default to the schema.
+    fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs);
 }
 
 impl<T: Serialize> DefaultTold for &Defaults<T> {
@@ -99,4 +99,12 @@ impl<T: Serialize> DefaultTold for &Defaults<T> {
     }
 }
 
-impl<T> DefaultKept for Defaults<T> {}
+impl<T: ToolInput> DefaultKept for Defaults<T> {
+    fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs) {
+        if let (Some(one), Some(other)) = (self.0.written(), self.1.written())
+            && one == other
+        {
+            defs.default_of(owner, field, one);
+        }
+    }
+}
