@@ -146,6 +146,8 @@ async fn repetitions_are_bounded_in_count_and_time() {
         let result = called(with(plan("GET", &server.url, "/x"), IDEMPOTENT), retries, &ctx).await.unwrap();
         assert_eq!((result.is_error(), server.seen().len()), (true, 1));
         assert_eq!(result.details["rate_limit"], json!({"retry_after_ms": 60_000}));
+        // Only the model can come back later.
+        assert!(result.text().contains(" → 429\nRetry-After: 60"), "{}", result.text());
     }
 }
 
