@@ -67,7 +67,7 @@ async fn what_changes_nothing_more_is_repeated_and_told() {
 async fn what_may_change_something_twice_is_sent_once() {
     let server = answering(&[(503, "Retry-After: 0\r\n")]).await;
     let result = called(with(plan("POST", &server.url, "/x"), ONCE), quick(), &ctx()).await.unwrap();
-    assert!(result.to_text().ends_with("→ 503\n\nnot now"), "{}", result.to_text());
+    assert!(result.to_text().ends_with("→ 503\nRetry-After: 0\n\nnot now"), "{}", result.to_text());
     assert_eq!(result.details.get("repeated_after"), None);
     assert_eq!(result.details["rate_limit"], json!({"retry_after_ms": 0}));
     assert_eq!(server.seen().len(), 1);
@@ -146,6 +146,8 @@ async fn repetitions_are_bounded_in_count_and_time() {
         let result = called(with(plan("GET", &server.url, "/x"), IDEMPOTENT), retries, &ctx).await.unwrap();
         assert_eq!((result.is_error(), server.seen().len()), (true, 1));
         assert_eq!(result.details["rate_limit"], json!({"retry_after_ms": 60_000}));
+        // Only the model can come back later.
+        assert!(result.to_text().contains(" → 429\nRetry-After: 60"), "{}", result.to_text());
     }
 }
 

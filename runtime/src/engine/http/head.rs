@@ -9,8 +9,8 @@ use crate::spec::plan::is_secret_header;
 /// The longest header that a model is told, in bytes; a part of one is of no use.
 const MAX_HEADER: usize = 1024;
 
-/// Adds to the first line of a result the headers that a model is told: those that are declared for answers, and of a redirect
-/// that is none where it leads, and why it was not followed.
+/// Adds to the first line of a result the headers that a model is told: those that are declared for answers, of a redirect that
+/// is none where it leads, and why it was not followed, and of another failure when the service may be asked again.
 pub(super) fn tell(
     head: &mut String,
     status: StatusCode,
@@ -19,12 +19,16 @@ pub(super) fn tell(
     refused: Option<&str>,
 ) {
     match declared {
-        Some(declared) => add(headers, declared, head),
+        Some(declared) => {
+            let declared = declared.iter().map(Text::as_str);
+            let others = declared.filter(|name| !name.eq_ignore_ascii_case("location"));
+            add(headers, std::iter::once("Location").chain(others), head);
+        }
         None if status.is_redirection() => {
-            add(headers, &[], head);
+            add(headers, ["Location"], head);
             head.extend(["\n", &not_followed(status, refused)]);
         }
-        None => {}
+        None => add(headers, ["Retry-After"], head),
     }
 }
 
@@ -39,10 +43,9 @@ fn not_followed(status: StatusCode, refused: Option<&str>) -> String {
     }
 }
 
-/// Adds the headers that a model is told, one a line.
-fn add(headers: &Map<String, Value>, told: &[Text], out: &mut String) {
-    let declared = told.iter().map(Text::as_str).filter(|name| !name.eq_ignore_ascii_case("location"));
-    for name in std::iter::once("Location").chain(declared).filter(|name| !is_secret_header(name)) {
+/// Adds the headers of these names that a model may be told, one a line.
+fn add<'n>(headers: &Map<String, Value>, names: impl IntoIterator<Item = &'n str>, out: &mut String) {
+    for name in names.into_iter().filter(|name| !is_secret_header(name)) {
         let value = headers.get(&name.to_ascii_lowercase()).and_then(Value::as_str).unwrap_or_default();
         if !value.is_empty() && value.len() <= MAX_HEADER && !value.contains(char::is_control) {
             out.extend(["\n", name, ": ", value]);

@@ -77,7 +77,10 @@ impl<'a> Context<'a> {
         let listed: Vec<_> = mapped.iter().filter(|(_, node)| is_found(node)).cloned().collect();
         let own = mapped.iter().find(|(_, node)| node.pointer == base.pointer).map(|(value, _)| *value);
         let (own, mut found) = match listed.is_empty() {
-            true => (own.or(Some(name)), found),
+            true => (
+                own.or_else(|| base.text("x-ms-discriminator-value")).or(Some(name)),
+                by_their_values(found, property),
+            ),
             // The document lists those that there are.
             false => (own.or_else(|| (!base.requires(property)).then_some(name)), listed),
         };
@@ -107,31 +110,81 @@ impl<'a> Context<'a> {
         let required = required.is_some_and(|names| names.iter().any(|name| *name == *key));
         let mut base = schema.clone();
         let description = base.as_object_mut().and_then(|base| base.shift_remove("description"));
-        // The base is not one of them if its property does not allow the value.
         let own = schema.get("properties").and_then(|fields| fields.get(&*key));
         let listed = own.and_then(|own| own.get("enum")).and_then(Value::as_array);
-        let allowed = |name: &&str| listed.is_none_or(|values| values.iter().any(|value| value == name));
-        if let Some(name) = heirs.base.filter(allowed)
-            && let Some(field) = base.pointer_mut("/properties").and_then(|fields| fields.get_mut(&*key))
-        {
-            *field = json!({"const": name});
-            variants.push(base);
-        }
-        for (value, node) in &heirs.found {
-            let reference = json!(format!("#/$defs/{}", self.add_def(node.clone())));
-            if !mapping.values().any(|known| *known == reference) {
-                variants.push(json!({"$ref": reference}));
+        let allowed = |name: &str| listed.is_none_or(|values| values.iter().any(|value| value == name));
+        let is_known = |value: &Value| heirs.found.iter().any(|(name, _)| value == name);
+        // The base is the one of the values that mean none of the others, if its property lists them.
+        let rest: Vec<Value> = match listed {
+            Some(values) => values.iter().filter(|value| !is_known(value)).cloned().collect(),
+            None => heirs.base.into_iter().map(Value::from).collect(),
+        };
+        if let Some(field) = base.pointer_mut("/properties").and_then(|fields| fields.get_mut(&*key)) {
+            match rest.as_slice() {
+                [] => {}
+                [only] => *field = json!({"const": only}),
+                several => field["enum"] = json!(several),
             }
-            mapping.insert((*value).to_owned(), reference);
+            variants.extend((!rest.is_empty()).then_some(base));
+        }
+        // What has no value of its own, as the property does not allow its name, may be meant by each of the rest.
+        let mut is_open = false;
+        for (value, node) in &heirs.found {
+            let is_allowed = allowed(value);
+            if !is_allowed && rest.is_empty() {
+                continue;
+            }
+            is_open |= !is_allowed;
+            let reference = json!({"$ref": format!("#/$defs/{}", self.add_def(node.clone()))});
+            if !variants.contains(&reference) {
+                variants.push(reference.clone());
+            }
+            if is_allowed {
+                mapping.insert((*value).to_owned(), reference["$ref"].clone());
+            }
         }
         self.defs.heirs.insert(pointer.clone(), heirs);
         // Without the property, which may be left out, a value may be any of them.
-        let keyword = if required { "oneOf" } else { "anyOf" };
-        let mut union =
-            json!({keyword: variants, "discriminator": {"propertyName": key, "mapping": mapping}});
-        if let (Some(union), Some(description)) = (union.as_object_mut(), description) {
-            union.insert("description".to_owned(), description);
+        let keyword = if required && !is_open { "oneOf" } else { "anyOf" };
+        let mut union = serde_json::Map::from_iter([(keyword.to_owned(), Value::from(variants))]);
+        if !mapping.is_empty() {
+            union.insert("discriminator".to_owned(), json!({"propertyName": key, "mapping": mapping}));
         }
-        union
+        union.extend(description.map(|description| ("description".to_owned(), description)));
+        Value::Object(union)
     }
+}
+
+/// Returns the schemas that extend a base with the values that mean them: what they say themselves, or their names.
+fn by_their_values<'a>(found: Vec<(&'a str, Node<'a>)>, property: &str) -> Vec<(&'a str, Node<'a>)> {
+    let mut valued: Vec<(Vec<&'a str>, Node<'a>)> =
+        found.into_iter().map(|(name, node)| (values_of(name, &node, property), node)).collect();
+    // A value that one has alone is not that of another that lists it, too.
+    valued.sort_by_key(|(values, _)| values.len());
+    let mut all: Vec<(&'a str, Node<'a>)> = Vec::new();
+    for (values, node) in valued {
+        for value in values {
+            if all.iter().all(|(known, _)| *known != value) {
+                all.push((value, node.clone()));
+            }
+        }
+    }
+    all
+}
+
+/// Returns the values that mean a schema which extends a base: that of `x-ms-discriminator-value`, those that its own part
+/// allows for the property, or its name.
+fn values_of<'a>(name: &'a str, node: &Node<'a>, property: &str) -> Vec<&'a str> {
+    if let Some(value) = node.text("x-ms-discriminator-value") {
+        return vec![value];
+    }
+    let parts = std::iter::once(node.clone()).chain(node.items("allOf"));
+    let own = parts.filter_map(|part| part.get("properties")?.get(property));
+    let values: Vec<&'a str> = own
+        .flat_map(|field| {
+            let listed = field.value.get("enum").and_then(Value::as_array).into_iter().flatten();
+            field.text("const").into_iter().chain(listed.filter_map(Value::as_str)).collect::<Vec<_>>()
+        })
+        .collect();
+    if values.is_empty() { vec![name] } else { values }
 }

@@ -36,7 +36,10 @@ impl Checker<'_> {
                 && field.access != self.hidden
                 && !taken.iter().any(|(name, _)| *name == field.name.as_str());
             if missing {
-                let message = format!("missing: expected {}", say::expected(&field.shape));
+                let mut message = format!("missing: expected {}", say::expected(&field.shape));
+                if let Some(key) = self.misspelt(&field.name, given, known) {
+                    message.push_str(&format!("; {} is given: send it under this name", say::names(&[key])));
+                }
                 self.at(&field.name, |checker| checker.add(ArgumentProblemKind::Missing, message));
             }
         }
@@ -49,6 +52,21 @@ impl Checker<'_> {
             self.value(problem);
         }
         self.values(known.count_problems(count));
+    }
+
+    /// Returns the key under which a missing field was probably meant, where any key is taken and so is no problem itself.
+    fn misspelt<'g>(
+        &mut self,
+        name: &str,
+        given: &'g Map<String, Value>,
+        known: &ObjectRules,
+    ) -> Option<&'g str> {
+        if !matches!(known.extra, Extra::Open) {
+            return None;
+        }
+        let hidden = self.hidden;
+        let unknown = given.keys().map(String::as_str).filter(|key| find_field(known, key, hidden).is_none());
+        self.meant(name, unknown)
     }
 
     /// Whether a `null` only means that the model left something out.

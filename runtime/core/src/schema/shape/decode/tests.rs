@@ -339,6 +339,20 @@ fn circles_and_multiplied_unions_end() {
 }
 
 #[test]
+fn a_missing_field_that_is_given_under_another_name_is_found() {
+    let place = json!({"type": "object", "properties": {"street": {"type": "string"}, "zip": {"type": "string"}},
+        "required": ["street"]});
+    let schema = object(&json!({"to": place}));
+    let missing = "/to/street: missing: expected a text";
+    refused(
+        &schema,
+        &json!({"to": {"Street": "x"}}),
+        &[&format!("{missing}; `Street` is given: send it under this name")],
+    );
+    refused(&schema, &json!({"to": {"zip": "x", "floor": "y"}}), &[missing]);
+}
+
+#[test]
 fn kinds_of_problems_are_told() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "integer", "minimum": 1}, "b": {"type": "string"}},
         "required": ["b"], "additionalProperties": false});

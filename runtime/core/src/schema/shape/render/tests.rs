@@ -137,3 +137,22 @@ fn results_keep_what_arguments_leave_out() {
     let (list, defs) = read_document(&json!({"type": "array", "items": {"type": "string"}}), &mut Vec::new());
     assert_eq!(render_output(&list, &defs, &JSON_SCHEMA).unwrap().schema["type"], "array");
 }
+
+#[test]
+fn a_list_of_all_values_of_a_base_does_not_say_which_one_is_meant() {
+    let kind = |field: &str| {
+        json!({"type": "object", "required": ["kind"], "properties": {
+            "kind": {"type": "string", "enum": ["disk", "box"]}, field: {"type": "integer"}}})
+    };
+    let schema = json!({"type": "object", "properties": {"job": {"$ref": "#/$defs/Job"}}, "$defs": {
+        "Job": {"oneOf": [{"$ref": "#/$defs/DiskJob"}, {"$ref": "#/$defs/BoxJob"}], "discriminator": {
+            "propertyName": "kind", "mapping": {"disk": "#/$defs/DiskJob", "box": "#/$defs/BoxJob"}}},
+        "DiskJob": kind("disks"), "BoxJob": kind("boxes")}});
+    let tagged = |name: &str, value: &str| json!({"$ref": format!("#/$defs/{name}"), "properties": {"kind": {"const": value}}, "required": ["kind"]});
+    let found = rendered(&schema, &JSON_SCHEMA).unwrap();
+    let expected = json!([tagged("DiskJob", "disk"), tagged("BoxJob", "box")]);
+    assert_eq!(found["$defs"]["Job"]["oneOf"], expected, "{found}");
+    let (shape, defs) = read_document(&schema, &mut Vec::new());
+    let told = render_input(&shape, &defs, &OPENAI).unwrap().schema.to_string();
+    assert!(told.contains(r#"`kind` is \"disk\" for DiskJob, \"box\" for BoxJob"#), "{told}");
+}

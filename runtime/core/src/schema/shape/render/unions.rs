@@ -7,7 +7,8 @@ use super::node::Node;
 use crate::base::frozen::List;
 use crate::schema::shape::codec::Of;
 use crate::schema::shape::{
-    Def, Discriminator, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, apart, find_def, prose,
+    Def, Discriminator, Field, Kind, Literal, ObjectRules, Shape, UnionMode, UnionRules, apart, find_def,
+    prose,
 };
 
 impl Renderer<'_> {
@@ -66,13 +67,11 @@ impl Renderer<'_> {
             let Some(target) = find_def(self.defs, name) else { continue };
             let Some(map) = value.as_object_mut().filter(|map| map.contains_key("$ref")) else { continue };
             let is_default = discriminator.by_default.as_ref().is_some_and(|by_default| by_default == name);
-            if is_default || says(target, &discriminator.property) {
+            if is_default || says(target, discriminator, Some(name)) {
                 continue;
             }
             let Some(property) = self.advertised(target, &discriminator.property) else { continue };
-            let mapped =
-                discriminator.mapping.iter().filter(|(_, to)| to == name).map(|(tag, _)| tag.as_str());
-            let tags: Vec<&str> = mapped.collect();
+            let tags: Vec<&str> = mapped(discriminator, name).collect();
             let allowed = match tags.as_slice() {
                 [] => json!({ "const": name }),
                 [tag] => json!({ "const": tag }),
@@ -125,16 +124,14 @@ impl Renderer<'_> {
             .filter_map(referred)
             .filter_map(|name| Some((name, find_def(self.defs, name)?)))
             .collect();
-        if names.len() == variants.len() && names.iter().all(|(_, shape)| says(shape, property)) {
+        if names.len() == variants.len()
+            && names.iter().all(|(name, shape)| says(shape, discriminator, Some(name)))
+        {
             return;
         }
         let mut told = Vec::new();
         for (name, _) in &names {
-            let mut values = discriminator
-                .mapping
-                .iter()
-                .filter(|(_, target)| target == *name)
-                .map(|(value, _)| value.as_str());
+            let mut values = mapped(discriminator, name);
             match (values.next(), &discriminator.by_default) {
                 (None, Some(by_default)) if by_default == *name => {}
                 (value, _) => told.push(format!("{:?} for {name}", value.unwrap_or(name))),
@@ -156,7 +153,7 @@ impl Renderer<'_> {
 #[must_use]
 pub fn overlaps(rules: &UnionRules, defs: &List<Def>) -> bool {
     let is_told = |by: &Discriminator| {
-        rules.variants.iter().all(|variant| referred(variant).is_some() || says(variant, &by.property))
+        rules.variants.iter().all(|variant| referred(variant).is_some() || says(variant, by, None))
     };
     let told = rules.discriminator.as_ref().is_some_and(is_told);
     rules.mode == UnionMode::One && !told && !apart::all(&rules.variants, defs)
@@ -170,10 +167,23 @@ fn referred(variant: &Shape) -> Option<&str> {
     }
 }
 
-/// Whether an object lists the values of a property.
-fn says(shape: &Shape, property: &str) -> bool {
+/// Returns the values of a discriminator that mean the shape of this name.
+fn mapped<'d>(discriminator: &'d Discriminator, name: &'d str) -> impl Iterator<Item = &'d str> {
+    discriminator.mapping.iter().filter(move |(_, to)| to == name).map(|(tag, _)| tag.as_str())
+}
+
+/// Whether an object lists the values of the discriminating property that mean it. A list that it has from its base, with
+/// the values of all others too, does not say which one is meant.
+fn says(shape: &Shape, discriminator: &Discriminator, name: Option<&str>) -> bool {
+    let tags: Vec<&str> = name.into_iter().flat_map(|name| mapped(discriminator, name)).collect();
+    let is_meant =
+        |value: &Literal| matches!(value, Literal::String(text) if tags.iter().any(|tag| text == tag));
+    let lists = |field: &Field| match &field.shape.kind {
+        Kind::Enum(values) => tags.is_empty() || values.iter().all(is_meant),
+        _ => false,
+    };
     let in_fields = |rules: &ObjectRules| {
-        rules.fields.iter().any(|field| field.name == property && matches!(field.shape.kind, Kind::Enum(_)))
+        rules.fields.iter().any(|field| field.name == discriminator.property && lists(field))
     };
     match &shape.kind {
         Kind::Object(rules) => in_fields(rules),
