@@ -246,6 +246,20 @@ fn the_operator_reads_which_credential_is_missing() {
 }
 
 #[test]
+fn the_operator_reads_which_host_is_not_opened() {
+    let tasks = specs().join("tasks.yaml");
+    let (_, told, _) = session(&[tasks.to_str().unwrap()], &[], &[]);
+    assert!(told.contains("tools cannot be called: The host `localhost` may not be reached"), "{told}");
+    assert!(told.contains("Open it with `--private-host localhost`."), "{told}");
+    for opened in
+        ["--private-host=localhost", "--base-url=http://localhost:8080", "--base-url=https://api.example.com"]
+    {
+        let (_, told, _) = session(&[tasks.to_str().unwrap(), opened], &[], &[]);
+        assert!(told.contains("served") && !told.contains("may not be reached"), "{told}");
+    }
+}
+
+#[test]
 fn clients_over_http_take_no_more_than_the_operator_allows() {
     let tasks = specs().join("tasks.yaml");
     let words = [

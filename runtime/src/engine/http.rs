@@ -46,6 +46,7 @@ mod body;
 mod build;
 mod call_error;
 mod charset;
+mod closed;
 mod credentials;
 mod derive;
 mod direct;
@@ -89,6 +90,7 @@ mod xml;
 pub use answer::Answer;
 pub use build::build;
 pub use call_error::CallError;
+pub use closed::ClosedHost;
 pub use credentials::{
     CredentialRequest, Credentials, MissingCredential, MissingCredentials, NoCredentials, StaticCredentials,
     authorize,

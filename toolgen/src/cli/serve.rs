@@ -60,7 +60,7 @@ pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
                 "no tool is left to serve: `--allow`, `--deny` and `--read-only` leave out all".to_owned()
             );
         }
-        let missing = missing_credentials(task, &tools, &offered)?;
+        let missing = lacking(task, &tools, &offered)?;
         serve(task, server(task, provider)?, (&auditor, &servers), (&offered, &missing), output)
     });
     Ok(match served {
@@ -96,8 +96,8 @@ struct Offered {
     discovers: bool,
 }
 
-/// Returns what to do about each scheme that has no credential, of the tools that a client may call.
-fn missing_credentials(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<String>, String> {
+/// Returns why tools that a client may call will fail, and what to do: hosts that are not opened, schemes without credentials.
+fn lacking(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<String>, String> {
     let engine = http(&task.requests, &task.selection.options)?;
     let called = tools.iter().filter(|tool| offered.names.contains(tool.spec.name.as_str()));
     let called: Vec<plan::Tool> = called.map(|tool| plan::Tool::from((*tool).clone())).collect();
@@ -109,11 +109,15 @@ fn missing_credentials(task: &Serve, tools: &[&Tool], offered: &Offered) -> Resu
                 missing.tools.len();
         }
     }
+    let count = |tools| if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") };
     let told = schemes.into_iter().map(|(scheme, (remedy, tools))| {
-        let tools = if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") };
-        format!("there is no credential for `{scheme}`, of {tools}: {remedy}")
+        format!("there is no credential for `{scheme}`, of {}: {remedy}", count(tools))
     });
-    Ok(told.collect())
+    let closed = engine.closed_hosts(&called).into_iter();
+    Ok(closed
+        .map(|host| format!("{} cannot be called: {}", count(host.tools.len()), host.remedy))
+        .chain(told)
+        .collect())
 }
 
 /// Tells the operator why calls fail: a client reads only what a model may know.

@@ -180,7 +180,7 @@ impl HttpEngine {
         Known { settings: &self.inner.settings, tokens }
     }
 
-    fn options(&self) -> BuildOptions<'_> {
+    pub(super) fn options(&self) -> BuildOptions<'_> {
         let settings = &self.inner.settings;
         BuildOptions {
             base_url: settings.base_url.0.as_deref(),
@@ -223,6 +223,11 @@ impl HttpEngine {
             }
         }
         all
+    }
+
+    /// Returns the rules for hosts.
+    pub(super) fn guard(&self) -> &Guard {
+        &self.inner.guard
     }
 
     /// Builds the request of a call that is about to be sent, without its credentials.

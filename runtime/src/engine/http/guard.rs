@@ -99,6 +99,18 @@ impl Guard {
         if led_inside { refuse(Why::LedInside) } else { Ok(()) }
     }
 
+    /// As [`check`](Self::check), and refuses names that always lead to this machine.
+    pub(super) fn before_resolving(&self, url: &Url, allowed: &Network) -> Result<(), Refused> {
+        self.check(url, None, allowed)?;
+        let (host, port) = target(url);
+        if !is_localhost(host) || hosts::covers(&self.opened, host, port) {
+            return Ok(());
+        }
+        let address = IpAddr::from([127, 0, 0, 1]);
+        let why = Why::Range(address, address::range(address));
+        Err(Refused { host: host.to_owned(), why, remedy: self.remedy })
+    }
+
     /// Checks only whether the call may reach the host.
     pub(super) fn allows(url: &Url, allowed: &Network) -> Result<(), Refused> {
         let (host, port) = target(url);
@@ -158,15 +170,20 @@ fn is_local_name(host: &str) -> bool {
     host == "local" || host.ends_with(".local")
 }
 
+/// Names below `localhost` are those of this machine (RFC 6761, section 6.3).
+fn is_localhost(host: &str) -> bool {
+    let name = host.strip_suffix('.').unwrap_or(host);
+    name == "localhost" || name.ends_with(".localhost")
+}
+
 /// Returns the host that a base URL opens by itself: one written as a private address or as `localhost`. Any other
 /// name does not say that it is private.
 pub(super) fn opened_by(url: &str) -> Option<String> {
     let url = Url::parse(url.trim()).ok()?;
     let host = url.host_str()?;
-    let name = host.strip_suffix('.').unwrap_or(host);
     let private = match literal(host) {
         Some(address) => address::range(address).access == Access::Private,
-        None => name == "localhost" || name.ends_with(".localhost"),
+        None => is_localhost(host),
     };
     private.then(|| Some(format!("{host}:{}", url.port_or_known_default()?))).flatten()
 }

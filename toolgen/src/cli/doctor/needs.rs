@@ -139,11 +139,16 @@ fn unset_credentials((path, program): &(PathBuf, Program)) -> Vec<Finding> {
                 missing.tools.len();
         }
     }
+    let count = |tools| if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") };
     let told = |(scheme, (remedy, tools)): (String, (String, usize))| {
-        let tools = if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") };
+        let tools = count(tools);
         Finding::note(format!("{}: no credential for `{scheme}`, of {tools}", path.display()), remedy)
     };
-    schemes.into_iter().map(told).collect()
+    let closed = engine.closed_hosts(&tools).into_iter().map(|host| {
+        let tools = count(host.tools.len());
+        Finding::note(format!("{}: a private host, of {tools}", path.display()), host.remedy)
+    });
+    closed.chain(schemes.into_iter().map(told)).collect()
 }
 
 /// Names the first of many.
