@@ -15,9 +15,7 @@ use crate::support::{Test, call, options, run, server};
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_recorded_server_is_played_without_being_started", || run(a_recorded_server_is_played())),
-    ("what_a_client_asks_beside_its_program_may_be_missing", || {
-        run(what_a_client_asks_beside_its_program_may_be_missing())
-    }),
+    ("requests_beside_the_program_may_be_missing", || run(requests_beside_the_program_may_be_missing())),
     ("another_call_is_told_with_what_differs", || run(another_call_is_told_with_what_differs())),
     ("questions_and_progress_are_played", || run(questions_and_progress_are_played())),
     ("what_a_server_is_given_stands_on_no_cassette", || run(what_a_server_is_given_stands_on_no_cassette())),
@@ -69,7 +67,7 @@ async fn a_recorded_server_is_played() {
 
 /// Whether a client that is closed at once has asked for news by then is a matter of luck, when it is recorded and when it is
 /// played.
-async fn what_a_client_asks_beside_its_program_may_be_missing() {
+async fn requests_beside_the_program_may_be_missing() {
     let cassette = Cassette::record(&Redactor::new());
     let client = McpClient::connect(server("modern"), options().cassette(&cassette)).await.unwrap();
     let first = program(&client).await;

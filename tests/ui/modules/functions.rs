@@ -91,7 +91,7 @@ pub use self::types::*;
     missing_docs, clippy::doc_markdown, clippy::large_enum_variant, clippy::module_inception,
     clippy::option_option, clippy::struct_excessive_bools, clippy::struct_field_names,
     clippy::enum_variant_names, clippy::too_many_arguments, clippy::trivially_copy_pass_by_ref,
-    clippy::type_complexity,
+    clippy::match_same_arms, clippy::type_complexity,
     reason = "the document chose the names, the texts and the structure"
 )]
 pub mod types {
