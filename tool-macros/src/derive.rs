@@ -290,8 +290,7 @@ fn expand(input: &Input, parsed: &DeriveInput, runtime: &TokenStream, errors: &m
             const SYMMETRIC: __toolgen::bool = false;
         )
     });
-    let decode = decode::decode(input);
-    let written = body::written(input);
+    let (decode, written) = (decode::decode(input), body::written(input));
     let foreign = input.fields().filter_map(|field| field.foreign.as_ref()).map(Foreign::declared);
     let tracked = dialects::tracked();
     let span = at(ident.span());

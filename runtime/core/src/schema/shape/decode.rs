@@ -13,7 +13,7 @@
 //! - Fields are also accepted under their wire names and aliases; read-only fields are unknown.
 //! - With a discriminator, only the variant it names is tried.
 //!
-//! Arguments that are sent as texts are read before, by [`texts`].
+//! Arguments that are sent as texts are read before, by `texts`.
 //!
 //! A value may fit several variants of `oneOf`: it is rendered as `anyOf` unless no value can.
 
