@@ -220,6 +220,35 @@ async fn a_model_gets_whole_items_and_what_was_read_before_a_failure() {
 }
 
 #[tokio::test]
+async fn a_list_is_at_its_end_where_as_many_items_were_read_as_there_are() {
+    for (pages, page, requests) in [
+        ("offset=skip items=/data total=/total", json!({"data": [1, 2, 3], "total": 3}), 1),
+        ("page=page items=/data total=/total", json!({"data": [1, 2, 3], "total": "3"}), 1),
+        ("last=after@/id items=/data total=/total", json!({"data": [{"id": 1}], "total": 1}), 1),
+        // It counts more than it has, and gives the same items whatever is asked for.
+        ("offset=skip items=/data total=/total", json!({"data": [1, 2], "total": 3}), 2),
+        // What the service says of the next page counts more.
+        (
+            "page=page items=/data total=/total more=/more",
+            json!({"data": [1, 2], "total": 2, "more": true}),
+            3,
+        ),
+        ("link items=/data total=/total", json!({"data": [1, 2], "total": 2}), 2),
+    ] {
+        let server = TestServer::start(move |seen| {
+            let at = seen.target().contains("last");
+            let link = if at { "" } else { "Link: </pets?last>; rel=next\r\n" };
+            reply(200, &format!("{JSON}{link}"), page.to_string().as_bytes())
+        })
+        .await;
+        let bounds = PageBounds { pages: 3, ..PageBounds::default() };
+        let mut items = engine_of(engine()).items(paged(&server.url, pages), json!({})).bounds(bounds);
+        while items.next().await.is_some_and(|item| item.is_ok()) {}
+        assert_eq!(server.seen().len(), requests, "{pages}");
+    }
+}
+
+#[tokio::test]
 async fn a_list_without_end_ends() {
     // The same cursor for ever.
     let server = TestServer::start(|_| reply(200, JSON, br#"{"data": [1], "cursor": "c"}"#)).await;

@@ -190,6 +190,9 @@ impl Reader<'_> {
 
     /// Returns how the page after a page is asked for.
     fn next(&self, place: &mut Place, page: &Page, body: &Value, items: &[Value]) -> Result<Next, ToolError> {
+        if place.is_complete() && next::is_guessed(self.pages, body) {
+            return Ok(Next::Nothing);
+        }
         let after = next::after(self.pages, &place.arguments, &page.headers, body, items);
         let Some(after) = after else { return Ok(Next::Nothing) };
         let (next, asked) = match after {
