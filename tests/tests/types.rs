@@ -266,17 +266,32 @@ fn values_are_made_of_what_programs_have() {
             .with_layers(["front", "back"])
             .with_labels([("a", "b")])
             .with_notes([("x", 1)])
-            .with_sizes(vec![1.5]);
+            .with_sizes([1.5])
+            .with_key("k")
+            .with_type("t")
+            .with_places([("x", 1)])
+            .with_owner("o")
+            .with_rights([("ch", ["publish"])])
+            .with_tags(["a", "b"]);
     let figures = json!([{"form": "disc", "r": 1.5}, {"form": "tile", "side": 2.0}, {"form": "splash"}]);
     let (labels, notes) = (json!({"a": "b"}), json!({"x": 1}));
     assert_eq!(
         serde_json::to_value(&drawing).unwrap(),
         json!({
             "title": "plan", "shapes": figures, "layers": ["front", "back"], "labels": labels, "notes": notes, "sizes": [1.5],
+            "key": "k", "type": "t", "places": {"x": 1}, "owner": "o", "rights": {"ch": ["publish"]}, "tags": ["a", "b"],
         })
+    );
+    let figures: [Figure; 0] = [];
+    let empty = Draw::new("plan", figures).null_sizes().null_key().null_type().null_places().null_owner();
+    assert_eq!(
+        serde_json::to_value(&empty).unwrap(),
+        json!({"title": "plan", "shapes": [], "sizes": null, "key": null, "type": null, "places": null, "owner": null})
     );
     assert_eq!(DrawTitle::from(7), DrawTitle::Integer(7));
     assert_eq!(DrawTitle::from("x"), DrawTitle::from("x".to_owned()));
     let titles: Vec<String> = vec!["x".to_owned()];
+    assert_eq!(DrawTitle::from(["x"]), DrawTitle::Titles(titles.clone()));
     assert_eq!(DrawTitle::from(titles.clone()), DrawTitle::Titles(titles));
+    assert_eq!(Nest::from([true, false]), Nest::from(vec![Nest::from(true), Nest::from(false)]));
 }

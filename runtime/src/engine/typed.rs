@@ -43,6 +43,12 @@ pub trait TypedTool: Serialize + Sized {
 
 /// A tool whose answer is a list that is read item by item, page by page or as it comes: see
 /// [`HttpEngine::items_of`](crate::engine::http::HttpEngine::items_of).
+#[diagnostic::on_unimplemented(
+    message = "how the list of `{Self}` comes in pages is not known",
+    label = "read item by item",
+    note = "say it where the tools are compiled: `Options::pagination(\"GET /pets\", \"offset=skip items=/data\")`, or `--pagination`",
+    note = "an answer that is no list is read by `call`"
+)]
 pub trait TypedItems: TypedTool {
     /// An item; `serde_json::Value` if the document does not say what it is.
     type Item: serde_core::de::DeserializeOwned;

@@ -104,10 +104,52 @@ async fn a_stream_reads_a_page_only_when_it_is_needed() {
     }
     // An item that does not fit is told, and the next ones come.
     let mut texts = engine.items(paged(&server.url, "link items=/data"), json!({})).of::<String>();
-    for _ in 0..7 {
-        assert!(matches!(texts.next().await, Some(Err(CallError::Decode { .. }))));
+    for number in 1..=7 {
+        let error = texts.next().await.unwrap().unwrap_err();
+        assert!(matches!(error, CallError::Decode { .. }));
+        let text = error.to_string();
+        let told = format!(
+            "t: GET {}/pets → 200: item {number} of the list is not of the expected type (",
+            server.url
+        );
+        assert!(text.starts_with(&told) && text.ends_with(&format!("): {{\"id\":{number}}}")), "{text}");
+        assert_eq!((error.status(), error.body()), (Some(200), Some(json!({"id": number}))));
     }
     assert!(texts.next().await.is_none());
+}
+
+#[tokio::test]
+async fn errors_of_pages_tell_the_call_and_no_credential() {
+    for (status, body, told) in [
+        (
+            200,
+            r#"{"data": [{"sent": "s3cr3t-token"}]}"#,
+            r#" → 200: item 1 of the list is not of the expected type (*): {"sent":"****"}"#,
+        ),
+        (200, "<p>s3cr3t-token", " → 200: the body is not JSON (*): <p>****"),
+        (
+            200,
+            "[]",
+            " → 200: the body is not of the expected type (there is no list where the plan says): []",
+        ),
+        (200, "", " → 200: the body is empty (there is no list where the plan says)"),
+        (404, "s3cr3t-token", " → 404: ****"),
+        (302, "", " → 302 (The service does not say where to find the answer.)"),
+    ] {
+        let server = TestServer::start(move |_| reply(status, JSON, body.as_bytes())).await;
+        let mut tool = paged(&server.url, "link items=/data");
+        let Call::Http(plan) = &mut tool.call else { panic!("a request") };
+        *plan = secured(plan.clone(), Placement::Bearer);
+        let credentials = StaticCredentials::new().with("s", Secret::new("s3cr3t-token"));
+        let engine = engine_of(engine().credentials(credentials));
+        let mut texts = engine.items(tool, json!({})).of::<String>();
+        let error = texts.next().await.unwrap().unwrap_err();
+        let (text, told) = (error.to_string(), format!("t: GET {}/pets{told}", server.url));
+        let (before, after) = told.split_once('*').filter(|_| told.contains("(*)")).unwrap_or((&told, ""));
+        assert!(text.starts_with(before) && text.ends_with(after), "{text}");
+        assert_eq!(error.status(), Some(status));
+        assert!(!error.body::<Value>().unwrap_or_default().to_string().contains("s3cr3t"));
+    }
 }
 
 #[tokio::test]
@@ -175,6 +217,35 @@ async fn a_model_gets_whole_items_and_what_was_read_before_a_failure() {
     // The first page is answered as ever.
     let result = called(engine(), paged(&server.url, pages), json!({"max_items": 9, "after": 1})).await;
     assert!(result.is_error() && result.to_text().ends_with("→ 500\n\nout of order"), "{}", result.to_text());
+}
+
+#[tokio::test]
+async fn a_list_is_at_its_end_where_as_many_items_were_read_as_there_are() {
+    for (pages, page, requests) in [
+        ("offset=skip items=/data total=/total", json!({"data": [1, 2, 3], "total": 3}), 1),
+        ("page=page items=/data total=/total", json!({"data": [1, 2, 3], "total": "3"}), 1),
+        ("last=after@/id items=/data total=/total", json!({"data": [{"id": 1}], "total": 1}), 1),
+        // It counts more than it has, and gives the same items whatever is asked for.
+        ("offset=skip items=/data total=/total", json!({"data": [1, 2], "total": 3}), 2),
+        // What the service says of the next page counts more.
+        (
+            "page=page items=/data total=/total more=/more",
+            json!({"data": [1, 2], "total": 2, "more": true}),
+            3,
+        ),
+        ("link items=/data total=/total", json!({"data": [1, 2], "total": 2}), 2),
+    ] {
+        let server = TestServer::start(move |seen| {
+            let at = seen.target().contains("last");
+            let link = if at { "" } else { "Link: </pets?last>; rel=next\r\n" };
+            reply(200, &format!("{JSON}{link}"), page.to_string().as_bytes())
+        })
+        .await;
+        let bounds = PageBounds { pages: 3, ..PageBounds::default() };
+        let mut items = engine_of(engine()).items(paged(&server.url, pages), json!({})).bounds(bounds);
+        while items.next().await.is_some_and(|item| item.is_ok()) {}
+        assert_eq!(server.seen().len(), requests, "{pages}");
+    }
 }
 
 #[tokio::test]

@@ -100,7 +100,10 @@ async fn what_is_no_sequence_is_an_error_and_bounds_hold() {
 
     let server = TestServer::start(|_| reply(503, EVENTS, b"data: busy\n\n")).await;
     let mut items = engine.items(events(&server.url, object()), json!({}));
-    assert!(matches!(items.next().await.unwrap().unwrap_err(), CallError::Status { status: 503, .. }));
+    let error = items.next().await.unwrap().unwrap_err();
+    assert!(matches!(error, CallError::Status { status: 503, .. }));
+    assert!(error.to_string().starts_with("t: GET http://127.0.0.1:"), "{error}");
+    assert!(error.to_string().ends_with(" → 503: data: busy"), "{error}");
 
     let body = "data: {}\n\n".repeat(100);
     let server = TestServer::start(move |_| reply(200, EVENTS, body.as_bytes())).await;

@@ -73,27 +73,82 @@ async fn an_error_has_the_text_for_operators() {
     let error = engine.call(GetPet { id: 7, verbose: None }).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "The host `shop.local` may not be reached: it is a name of the local link. The program can open it with \
+        "t: The host `shop.local` may not be reached: it is a name of the local link. The program can open it with \
          `HttpEngineBuilder::private_host(\"shop.local\")`."
     );
 }
 
 #[tokio::test]
 async fn each_failure_is_of_its_own_kind() {
-    let (error, _) = get(404, "", b"no such pet").await;
+    let (error, server) = get(404, "", b"no such pet").await;
     let error = error.unwrap_err();
-    assert_eq!(error.to_string(), "the service answered with status 404: no such pet");
+    assert_eq!(error.to_string(), format!("t: GET {}/pets/7 → 404: no such pet", server.url));
     assert_eq!(format!("{error:?}"), error.to_string());
-    assert!(matches!(error, CallError::Status { status: 404, body } if body == "no such pet"));
-    let (error, _) = get(500, "", b" \n").await;
-    assert_eq!(error.unwrap_err().to_string(), "the service answered with status 500");
+    assert!(matches!(error, CallError::Status { status: 404, body, .. } if body == "no such pet"));
+    let (error, server) = get(500, "", b" \n").await;
+    assert_eq!(error.unwrap_err().to_string(), format!("t: GET {}/pets/7 → 500", server.url));
     let (error, _) = get(200, "Content-Type: application/json\r\n", b"{}").await;
     assert!(matches!(error, Err(CallError::Decode { .. })));
-    let (error, _) = get(200, "Content-Type: application/json\r\n", &[b' '; 51]).await;
-    assert!(matches!(error, Err(CallError::TooLarge { limit: 50 })));
+    let (error, server) = get(200, "Content-Type: application/json\r\n", &[b' '; 51]).await;
+    let error = error.unwrap_err();
+    assert_eq!(error.status(), Some(200));
+    assert_eq!(
+        error.to_string(),
+        format!("t: GET {}/pets/7 → 200: the answer has more than 50 bytes", server.url)
+    );
+    assert!(matches!(error, CallError::TooLarge { limit: 50, .. }));
     let engine = engine().base_url("http://127.0.0.1:1").build().unwrap();
-    let error = engine.call(GetPet { id: 7, verbose: None }).await;
-    assert!(matches!(error, Err(CallError::Transport(_))));
+    let error = engine.call(GetPet { id: 7, verbose: None }).await.unwrap_err();
+    assert!(
+        error.to_string().starts_with("t: HTTP request failed: GET http://127.0.0.1:1/pets/7: "),
+        "{error}"
+    );
+    assert!(matches!(error, CallError::Transport { .. }));
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_is_told_with_its_call() {
+    const JSON: &str = "Content-Type: application/json\r\n";
+    const TEXT: &str = "Content-Type: text/html\r\n";
+    for (headers, body, told) in [
+        (TEXT, "<html>login</html>", "the body is not JSON (*): <html>login</html>"),
+        (JSON, "<html>login</html>", "the body is not JSON (*): <html>login</html>"),
+        (JSON, "", "the body is empty (*)"),
+        ("", "", "the body is empty (*)"),
+        (JSON, "{\"id\": 7}", "the body is not of the expected type (*): {\"id\": 7}"),
+        (TEXT, "5", "the body is not of the expected type (*): 5"),
+    ] {
+        let (error, server) = get(201, headers, body.as_bytes()).await;
+        let error = error.unwrap_err();
+        let text = error.to_string();
+        let (before, after) = told.split_once('*').unwrap();
+        let before = format!("t: GET {}/pets/7 → 201: {before}", server.url);
+        assert!(text.starts_with(&before) && text.ends_with(after), "{text}");
+        assert_eq!((error.status(), error.body::<Value>()), (Some(201), serde_json::from_str(body).ok()));
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_that_is_not_followed_is_told_with_where_it_leads() {
+    let (error, server) = get(302, "Location: ftp://h/x\r\n", b"moved").await;
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        format!(
+            "t: GET {}/pets/7 → 302 (Location: ftp://h/x. The redirect was not followed: the location is not an http or \
+             https URL.): moved",
+            server.url
+        )
+    );
+    let server = TestServer::start(|seen| match seen.target() {
+        "/login" => reply(200, "Content-Type: text/html\r\n", &[b'a'; 400]),
+        _ => reply(302, "Location: /login\r\n", b""),
+    });
+    let server = server.await;
+    let engine = engine().base_url(&server.url).build().unwrap();
+    let error = engine.call(GetPet { id: 7, verbose: None }).await.unwrap_err().to_string();
+    let url = &server.url;
+    assert!(error.starts_with(&format!("t: GET {url}/pets/7 → {url}/login → 200: the body is not JSON (")));
+    assert!(error.chars().count() < 750, "{error}");
 }
 
 #[tokio::test]
@@ -101,7 +156,7 @@ async fn a_context_cancels_limits_and_narrows_a_call() {
     let server = TestServer::start(|_| vec![Step::Wait(Duration::from_secs(20))]).await;
     let engine = engine().base_url(&server.url).build().unwrap();
     let failure = async |ctx: &ToolContext| match engine.call_in(GetPet { id: 7, verbose: None }, ctx).await {
-        Err(CallError::Transport(error)) => error,
+        Err(CallError::Transport { error, .. }) => error,
         other => panic!("{other:?}"),
     };
     let ctx = ToolContext::new("1", "t");

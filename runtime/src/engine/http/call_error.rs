@@ -2,50 +2,83 @@
 
 use std::fmt;
 
+use reqwest::header::HeaderMap;
+use reqwest::{StatusCode, Url};
+use serde_core::de::{Error as _, IgnoredAny};
+
+use super::engine::target;
+use super::request::HttpRequest;
+use super::secret::Applied;
+use super::{head, response};
 use crate::base::printable::printable;
 use crate::base::truncate::cut;
 use crate::call::error::ToolError;
+use crate::spec::plan::Tool;
 
-/// Why a call from Rust returned no value. No model reads it, so `Display` has the
-/// [text for operators](ToolError::operator_text), and of a refusing answer the beginning. `Debug` has the same text,
-/// which is what a `main` that returns an error prints.
+/// Why a call from Rust returned no value. No model reads it, so `Display` says which call it was, has the
+/// [text for operators](ToolError::operator_text), and of an answer the beginning:
+/// `get_me: GET https://api.example.com/me → 404: no such user`. `Debug` has the same text, which is what a `main` that
+/// returns an error prints.
 #[non_exhaustive]
 pub enum CallError {
     /// There was no response, or no request: the network, the time limit, a credential or an argument failed.
-    Transport(ToolError),
+    #[non_exhaustive]
+    Transport {
+        /// The name of the tool.
+        tool: String,
+        /// What failed.
+        error: ToolError,
+    },
     /// The service answered with a status other than success.
+    #[non_exhaustive]
     Status {
+        /// The tool, the method and the URL, without its query and without credentials.
+        call: String,
         /// The status.
         status: u16,
+        /// Where a redirect leads that was not followed, and why it was not; empty for other answers.
+        redirect: String,
         /// The body, as text.
         body: String,
     },
     /// The service answered with success, but not with a value of the expected type.
+    #[non_exhaustive]
     Decode {
+        /// The tool, the method and the URL, without its query and without credentials.
+        call: String,
+        /// The status.
+        status: u16,
         /// What does not fit.
         source: serde_json::Error,
-        /// The body, as text.
+        /// The body, as text; of a list, the item.
         body: String,
     },
     /// The service answered with more than the engine accepts.
+    #[non_exhaustive]
     TooLarge {
+        /// The tool, the method and the URL, without its query and without credentials.
+        call: String,
+        /// The status.
+        status: u16,
         /// The number of bytes that the engine accepts.
         limit: usize,
     },
 }
 
 impl CallError {
-    /// Returns the status of the answer, unless it was a success or there was none.
+    /// Returns the status of the answer, if there was one. It is that of a success if the body is not what was expected.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         match self {
-            CallError::Status { status, .. } => Some(*status),
-            _ => None,
+            CallError::Transport { .. } => None,
+            CallError::Status { status, .. }
+            | CallError::Decode { status, .. }
+            | CallError::TooLarge { status, .. } => Some(*status),
         }
     }
 
-    /// Reads the body of an answer other than success as a type: a generated one, or one's own. `None` if there was no
-    /// such answer, or its body is not of the type.
+    /// Reads the body of the answer as a type: a generated one, or one's own. `None` if there was no answer, or its body is not
+    /// of the type.
     ///
     /// ```ignore
     /// let Err(error) = engine.call(petstore::GetPet::new(7)).await else { return };
@@ -58,9 +91,76 @@ impl CallError {
     #[must_use]
     pub fn body<T: serde_core::de::DeserializeOwned>(&self) -> Option<T> {
         match self {
-            CallError::Status { body, .. } => serde_json::from_str(body).ok(),
-            _ => None,
+            CallError::Status { body, .. } | CallError::Decode { body, .. } => {
+                serde_json::from_str(body).ok()
+            }
+            CallError::Transport { .. } | CallError::TooLarge { .. } => None,
         }
+    }
+
+    /// Returns what makes an error of the failure of a tool that got no answer.
+    pub(super) fn without_answer(tool: &Tool) -> impl Fn(ToolError) -> CallError + Copy {
+        |error| CallError::Transport { tool: tool.spec.name.as_str().to_owned(), error }
+    }
+}
+
+/// Which call an answer is of, as errors tell it.
+#[derive(Clone, Default)]
+pub(super) struct Answered {
+    call: String,
+    status: u16,
+    /// What is hidden in what errors tell of it.
+    credentials: Applied,
+}
+
+impl Answered {
+    /// `final_url` is where redirects led.
+    pub(super) fn new(
+        tool: &Tool,
+        request: &HttpRequest,
+        status: StatusCode,
+        final_url: Option<&Url>,
+    ) -> Answered {
+        let call = format!("{}: {}", tool.spec.name, target(request, final_url));
+        Answered { call, status: status.as_u16(), credentials: request.credentials.clone() }
+    }
+
+    /// The answer is none of the operation: its status says so.
+    pub(super) fn refusing(
+        self,
+        request: &HttpRequest,
+        headers: &HeaderMap,
+        refused: Option<&str>,
+        body: String,
+    ) -> CallError {
+        let mut redirect = String::new();
+        if let Ok(status) = StatusCode::from_u16(self.status) {
+            head::tell(&mut redirect, status, &response::headers(request, headers), None, refused);
+        }
+        let redirect = redirect.trim_start().replace('\n', ". ");
+        CallError::Status { call: self.call, status: self.status, redirect, body }
+    }
+
+    /// What the answer holds is not what was expected.
+    pub(super) fn unfit(self, why: &str, body: &str) -> CallError {
+        let Answered { call, status, credentials } = self;
+        let source = serde_json::Error::custom(cut(&printable(&credentials.redact(why)), SHOWN));
+        CallError::Decode { call, status, source, body: credentials.redact(body) }
+    }
+
+    pub(super) fn too_large(self, limit: usize) -> CallError {
+        CallError::TooLarge { call: self.call, status: self.status, limit }
+    }
+}
+
+/// Says why a text that should be JSON is not what was expected.
+pub(super) fn unlike_json(text: &str, why: impl fmt::Display) -> String {
+    if text.trim().is_empty() {
+        format!("the body is empty ({why})")
+    } else if serde_json::from_str::<IgnoredAny>(text).is_err() {
+        format!("the body is not JSON ({why})")
+    } else {
+        format!("the body is not of the expected type ({why})")
     }
 }
 
@@ -75,17 +175,26 @@ impl fmt::Debug for CallError {
 
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CallError::Transport(error) => f.write_str(&error.operator_text()),
-            CallError::Status { status, body } => {
-                write!(f, "the service answered with status {status}")?;
-                match cut(printable(body).trim(), SHOWN) {
-                    start if start.is_empty() => Ok(()),
-                    start => write!(f, ": {start}"),
-                }
+        let body = match self {
+            CallError::Transport { tool, error } => return write!(f, "{tool}: {}", error.operator_text()),
+            CallError::TooLarge { call, status, limit } => {
+                return write!(f, "{call} → {status}: the answer has more than {limit} bytes");
             }
-            CallError::Decode { source, .. } => write!(f, "the answer is not of the expected type: {source}"),
-            CallError::TooLarge { limit } => write!(f, "the answer has more than {limit} bytes"),
+            CallError::Status { call, status, redirect, body } => {
+                write!(f, "{call} → {status}")?;
+                if !redirect.is_empty() {
+                    write!(f, " ({redirect})")?;
+                }
+                body
+            }
+            CallError::Decode { call, status, source, body } => {
+                write!(f, "{call} → {status}: {source}")?;
+                body
+            }
+        };
+        match cut(printable(body).trim(), SHOWN) {
+            start if start.is_empty() => Ok(()),
+            start => write!(f, ": {start}"),
         }
     }
 }
@@ -93,7 +202,7 @@ impl fmt::Display for CallError {
 impl std::error::Error for CallError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            CallError::Transport(error) => Some(error),
+            CallError::Transport { error, .. } => Some(error),
             CallError::Decode { source, .. } => Some(source),
             _ => None,
         }

@@ -341,15 +341,21 @@ pub(super) fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
 /// Describes a network failure in words that hold no credential, and for operators where the request went.
 pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
     let cause = request.credentials.redact(&transport::describe(error));
-    ToolError::failed_with(code, format!("Error: HTTP request failed: {cause}")).with_operator_detail(
-        format!("HTTP request failed: {} {}: {cause}", request.method, without_query(request)),
-    )
+    ToolError::failed_with(code, format!("Error: HTTP request failed: {cause}"))
+        .with_operator_detail(format!("HTTP request failed: {}: {cause}", target(request, None)))
 }
 
-/// Returns the URL of a request as operators see it: without its query, and without credentials.
-fn without_query(request: &HttpRequest) -> String {
-    let path = reqwest::Url::parse(&request.url).map(|url| url.path().to_owned()).unwrap_or_default();
-    request.credentials.redact(&format!("{}{path}", origin(&request.url)))
+/// Returns what a request asks for as operators see it: the method, the URL, and the one that redirects led to, without
+/// their queries and without credentials.
+pub(super) fn target(request: &HttpRequest, final_url: Option<&reqwest::Url>) -> String {
+    let shown = |url: &reqwest::Url| {
+        request.credentials.redact(&format!("{}{}", url.origin().ascii_serialization(), url.path()))
+    };
+    let first = reqwest::Url::parse(&request.url).map(|url| shown(&url)).unwrap_or_default();
+    match final_url {
+        None => format!("{} {first}", request.method),
+        Some(last) => format!("{} {first} → {}", request.method, shown(last)),
+    }
 }
 
 fn refuse(problems: &[RequestProblem]) -> ToolError {

@@ -1,11 +1,10 @@
 //! An answer that is a sequence, for Rust: its items are read as they come.
 
 use reqwest::Response;
-use serde_core::de::Error;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::call_error::CallError;
+use super::call_error::{Answered, CallError};
 use super::charset;
 use super::engine::{HttpEngine, network};
 use super::request::HttpRequest;
@@ -19,7 +18,9 @@ use crate::spec::plan::Tool;
 
 /// An answer that is being read.
 pub(super) struct Flow {
+    tool: Frozen<Tool>,
     request: HttpRequest,
+    answered: Answered,
     response: Response,
     sequence: Sequence,
     text: charset::Reader,
@@ -44,29 +45,36 @@ impl Flow {
         arguments: Value,
         until: Instant,
     ) -> Result<Flow, CallError> {
-        let request = engine.prepare(tool, arguments).await.map_err(CallError::Transport)?;
-        let mut sending = Sending::new(engine, tool, ctx, Some(until)).map_err(CallError::Transport)?;
-        let request = sending.proven(request).await.map_err(CallError::Transport)?;
-        let Reply { mut response, .. } = sending.send(&request).await.map_err(CallError::Transport)?;
+        let failed = CallError::without_answer(tool);
+        let request = engine.prepare(tool, arguments).await.map_err(failed)?;
+        let mut sending = Sending::new(engine, tool, ctx, Some(until)).map_err(failed)?;
+        let request = sending.proven(request).await.map_err(failed)?;
+        let Reply { mut response, final_url, refused } = sending.send(&request).await.map_err(failed)?;
         let (status, limit) = (response.status(), engine.settings().max_typed_bytes);
+        let answered = Answered::new(tool, &request, status, final_url.as_ref());
         let content_type = header(response.headers(), "content-type");
         let data = declared_events(tool).unwrap_or(EventData::Text);
         match Sequence::of(&content_type, data, limit).filter(|_| status.is_success()) {
             Some(sequence) => {
                 let text = charset::Reader::of(&content_type);
-                Ok(Flow { request, response, sequence, text, limit })
+                Ok(Flow { tool: tool.clone(), request, answered, response, sequence, text, limit })
             }
             None => {
                 let read = response::read(&mut response, limit, None).await;
-                let read = read.map_err(|why| CallError::Transport(network(&request, "read_error", why)))?;
+                let read = read.map_err(|why| failed(network(&request, "read_error", why)))?;
                 let body = request.credentials.shown(&read.bytes, &content_type, read.truncated);
                 if !status.is_success() {
-                    return Err(CallError::Status { status: status.as_u16(), body });
+                    return Err(answered.refusing(&request, response.headers(), refused, body));
                 }
                 let why = format!("the answer is no sequence of items, but `{content_type}`");
-                Err(CallError::Decode { source: serde_json::Error::custom(why), body })
+                Err(answered.unfit(&why, &body))
             }
         }
+    }
+
+    /// Returns which call the answer is of.
+    pub(super) fn answered(&self) -> &Answered {
+        &self.answered
     }
 
     /// Waits until at least one item has come, or the end.
@@ -74,19 +82,17 @@ impl Flow {
         let mut batch = Batch { items: Vec::new(), bytes: 0, last: false };
         while batch.items.is_empty() && !batch.last {
             let chunk = self.response.chunk().await;
-            let chunk =
-                chunk.map_err(|why| CallError::Transport(network(&self.request, "read_error", why)))?;
+            let chunk = chunk.map_err(|why| {
+                CallError::without_answer(&self.tool)(network(&self.request, "read_error", why))
+            })?;
             let bytes = chunk.as_deref().unwrap_or_default();
             let read = self.text.push(bytes, chunk.is_none()).and_then(|text| {
                 self.sequence.push(text.as_bytes(), &mut batch.items)?;
                 if chunk.is_none() { self.sequence.end(&mut batch.items) } else { Ok(()) }
             });
-            read.map_err(|why| {
-                let source = serde_json::Error::custom(why);
-                CallError::Decode { source, body: String::new() }
-            })?;
+            read.map_err(|why| self.answered.clone().unfit(&why, ""))?;
             if self.sequence.waiting() > self.limit {
-                return Err(CallError::TooLarge { limit: self.limit });
+                return Err(self.answered.clone().too_large(self.limit));
             }
             batch.bytes += bytes.len();
             batch.last = chunk.is_none();

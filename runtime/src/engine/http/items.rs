@@ -9,11 +9,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
-use serde_core::de::{DeserializeOwned, Error};
+use serde_core::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
-use super::call_error::CallError;
+use super::call_error::{Answered, CallError, unlike_json};
 use super::engine::{HttpEngine, plan};
 use super::flow::{Batch, Flow};
 use super::pages::{Page, Place, Reader, wanted};
@@ -65,6 +65,8 @@ pub struct Items<T = Value> {
     bounds: PageBounds,
     /// How many items were read.
     read: usize,
+    /// Which answer those that are ready came with.
+    answered: Answered,
     of: PhantomData<fn() -> T>,
 }
 
@@ -85,6 +87,8 @@ struct Reading {
     tool: Frozen<Tool>,
     ctx: ToolContext,
     from: Source,
+    /// Which answer the last items came with.
+    answered: Answered,
     pages: usize,
     bytes: usize,
     time: Duration,
@@ -129,14 +133,15 @@ impl HttpEngine {
         } else {
             Source::Pages(Box::new(Place::new(arguments)))
         };
-        let reading =
-            Reading { engine: self.clone(), tool, ctx, from, pages: 0, bytes: 0, time: Duration::ZERO };
+        let (engine, answered) = (self.clone(), Answered::default());
+        let reading = Reading { engine, tool, ctx, from, answered, pages: 0, bytes: 0, time: Duration::ZERO };
         let bounds = PageBounds { items: most, ..PageBounds::default() };
         Items {
             state: State::Idle(Box::new(reading)),
             ready: VecDeque::new(),
             bounds,
             read: 0,
+            answered: Answered::default(),
             of: PhantomData,
         }
     }
@@ -159,7 +164,8 @@ impl<T> Items<T> {
 
     /// Reads the items as another type.
     pub fn of<U: DeserializeOwned>(self) -> Items<U> {
-        Items { state: self.state, ready: self.ready, bounds: self.bounds, read: self.read, of: PhantomData }
+        let Items { state, ready, bounds, read, answered, .. } = self;
+        Items { state, ready, bounds, read, answered, of: PhantomData }
     }
 }
 
@@ -178,8 +184,8 @@ impl<T: DeserializeOwned> Items<T> {
         self.read += 1;
         let number = self.read;
         T::deserialize(item).map_err(|source| {
-            let source = serde_json::Error::custom(format!("item {number} of the list: {source}"));
-            CallError::Decode { source, body: item.to_string() }
+            let why = format!("item {number} of the list is not of the expected type ({source})");
+            self.answered.clone().unfit(&why, &item.to_string())
         })
     }
 }
@@ -201,7 +207,9 @@ impl<T: DeserializeOwned> Stream for Items<T> {
                 State::Over => return Poll::Ready(None),
                 State::Idle(reading) if reading.is_end() => return Poll::Ready(None),
                 State::Idle(reading) => match reading.reached(&this.bounds) {
-                    Some(why) => return Poll::Ready(Some(Err(CallError::Transport(why)))),
+                    Some(why) => {
+                        return Poll::Ready(Some(Err(CallError::without_answer(&reading.tool)(why))));
+                    }
                     None => this.state = State::Busy(Box::pin(reading.more(this.bounds.time))),
                 },
                 State::Busy(mut more) => match more.as_mut().poll(cx) {
@@ -214,6 +222,7 @@ impl<T: DeserializeOwned> Stream for Items<T> {
                             Ok(items) => items.into(),
                             Err(why) => return Poll::Ready(Some(Err(why))),
                         };
+                        this.answered = reading.answered.clone();
                         this.state = State::Idle(reading);
                     }
                 },
@@ -253,9 +262,11 @@ impl Reading {
         let duration = limit.unwrap_or(most).min(most.saturating_sub(self.time));
         let ctx = self.ctx.clone();
         let read = ctx.cancel().run_until_cancelled(self.read(began + duration));
-        let items = match timeout(duration, read).await {
-            Ok(items) => items.unwrap_or(Err(CallError::Transport(ToolError::Cancelled))),
-            Err(_) => Err(CallError::Transport(ToolError::Timeout { duration })),
+        let items = timeout(duration, read).await;
+        let failed = CallError::without_answer(&self.tool);
+        let items = match items {
+            Ok(items) => items.unwrap_or_else(|| Err(failed(ToolError::Cancelled))),
+            Err(_) => Err(failed(ToolError::Timeout { duration })),
         };
         self.time += began.elapsed();
         (self, items)
@@ -282,6 +293,7 @@ impl Reading {
     /// Waits for the next items of an answer.
     async fn flow(&mut self, mut flow: Box<Flow>) -> Result<Vec<Value>, CallError> {
         let Batch { items, bytes, last } = flow.batch().await?;
+        self.answered = flow.answered().clone();
         self.bytes += bytes;
         if !last {
             self.from = Source::Flow(flow);
@@ -291,20 +303,21 @@ impl Reading {
 
     /// Returns the items of a page that came.
     fn items(&mut self, page: Result<Page, ToolError>) -> Result<Vec<Value>, CallError> {
-        let page = page.map_err(CallError::Transport)?;
+        let page = page.map_err(CallError::without_answer(&self.tool))?;
         self.bytes += page.bytes.len();
+        self.answered = page.answered(&self.tool);
         if let Some((_, items)) = page.list {
             return Ok(items);
         }
         let content_type = super::response::header(&page.headers, "content-type");
         let body = page.request.credentials.shown(&page.bytes, &content_type, page.truncated);
+        let answered = self.answered.clone();
         Err(if !page.status.is_success() {
-            CallError::Status { status: page.status.as_u16(), body }
+            answered.refusing(&page.request, &page.headers, page.refused, body)
         } else if page.truncated {
-            CallError::TooLarge { limit: self.engine.settings().max_typed_bytes }
+            answered.too_large(self.engine.settings().max_typed_bytes)
         } else {
-            let source = serde_json::Error::custom("there is no list where the plan says, or it is no JSON");
-            CallError::Decode { source, body }
+            answered.unfit(&unlike_json(&body, "there is no list where the plan says"), &body)
         })
     }
 }

@@ -11,6 +11,7 @@ use reqwest::{Response, StatusCode, Url};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::call_error::Answered;
 use super::charset;
 use super::engine::{HttpEngine, network, plan};
 use super::request::{Body, HttpRequest};
@@ -72,7 +73,8 @@ pub(super) struct Page {
     /// The body and the items in it, if it is a page.
     pub(super) list: Option<(Value, Vec<Value>)>,
     final_url: Option<Url>,
-    refused: Option<&'static str>,
+    /// Why a redirect was not followed.
+    pub(super) refused: Option<&'static str>,
 }
 
 impl Place {
@@ -101,6 +103,11 @@ impl Place {
 }
 
 impl Page {
+    /// Returns which call it is the answer of.
+    pub(super) fn answered(&self, tool: &Tool) -> Answered {
+        Answered::new(tool, &self.request, self.status, self.final_url.as_ref())
+    }
+
     /// Returns the page as an ordinary answer with this body.
     fn reply(self, body: Vec<u8>) -> (HttpRequest, Reply) {
         let mut response = http::Response::new(body);
@@ -183,6 +190,9 @@ impl Reader<'_> {
 
     /// Returns how the page after a page is asked for.
     fn next(&self, place: &mut Place, page: &Page, body: &Value, items: &[Value]) -> Result<Next, ToolError> {
+        if place.is_complete() && next::is_guessed(self.pages, body) {
+            return Ok(Next::Nothing);
+        }
         let after = next::after(self.pages, &place.arguments, &page.headers, body, items);
         let Some(after) = after else { return Ok(Next::Nothing) };
         let (next, asked) = match after {

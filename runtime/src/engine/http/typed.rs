@@ -1,24 +1,25 @@
 //! Typed calls from Rust.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::answer::{self, Answer};
-use super::call_error::CallError;
+use super::call_error::{Answered, CallError, unlike_json};
 use super::charset;
 use super::engine::{HttpEngine, network};
 use super::items::Items;
 use super::request::is_json;
-use super::response::{as_json, header, read};
+use super::response::{Limits, Read, as_json, header, read};
 use super::send::Sending;
 use super::transport::Reply;
 use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::engine::limit::within;
-use crate::engine::typed::{FromJson as _, TypedItems, TypedTool};
+use crate::engine::typed::{FromJson, TypedItems, TypedTool};
 use crate::spec::plan::Tool;
 
 impl HttpEngine {
@@ -69,7 +70,7 @@ impl HttpEngine {
         let tool = A::tool();
         let limit = self.time_limit(&tool.spec, ctx.timeout());
         let run = self.call_within(tool, arguments, limit, ctx);
-        within(limit, ctx, run).await.map_err(CallError::Transport)?
+        within(limit, ctx, run).await.map_err(CallError::without_answer(tool))?
     }
 
     /// Reads the items of a list with arguments that the compiler has checked, as [`items`](Self::items) does: of a list that comes
@@ -96,57 +97,70 @@ impl HttpEngine {
         limit: Option<Duration>,
         ctx: &ToolContext,
     ) -> Result<Answer<A::Output>, CallError> {
+        let failed = CallError::without_answer(tool);
         let arguments = as_json_arguments(arguments)?;
         let until = limit.map(|limit| Instant::now() + limit);
         let tool = Frozen::Static(tool);
-        let request = self.prepare(&tool, arguments).await.map_err(CallError::Transport)?;
-        let mut sending = Sending::new(self, &tool, ctx, until).map_err(CallError::Transport)?;
-        let request = sending.proven(request).await.map_err(CallError::Transport)?;
-        let Reply { mut response, .. } = sending.send(&request).await.map_err(CallError::Transport)?;
+        let request = self.prepare(&tool, arguments).await.map_err(failed)?;
+        let mut sending = Sending::new(self, &tool, ctx, until).map_err(failed)?;
+        let request = sending.proven(request).await.map_err(failed)?;
+        let Reply { mut response, final_url, refused } = sending.send(&request).await.map_err(failed)?;
         let status = response.status();
-        let headers = answer::shown(&request, response.headers());
+        let answered = Answered::new(&tool, &request, status, final_url.as_ref());
         let content_type = header(response.headers(), "content-type");
         let limit = self.settings().max_typed_bytes;
         let body = read(&mut response, limit, None).await;
-        let body = body.map_err(|error| CallError::Transport(network(&request, "read_error", error)))?;
-        let text = || charset::decode(&body.bytes, &content_type, body.truncated);
+        let body = body.map_err(|error| failed(network(&request, "read_error", error)))?;
         let shown = || request.credentials.shown(&body.bytes, &content_type, body.truncated);
         let limits = self.limits(&tool);
         if !limits.is_answer(status) {
-            return Err(CallError::Status { status: status.as_u16(), body: shown() });
+            return Err(answered.refusing(&request, response.headers(), refused, shown()));
         }
         if body.truncated {
-            return Err(CallError::TooLarge { limit });
+            return Err(answered.too_large(limit));
         }
-        if A::Output::reads_nothing() {
-            let value = A::Output::from_json(Value::Null).map_err(serde_core::de::Error::custom);
-            let value = value.map_err(|source| CallError::Decode { source, body: shown() })?;
-            return Ok(Answer::new(value, status.as_u16(), headers));
-        }
-        let declared = if limits.structured { as_json(&body, &content_type, &limits) } else { Ok(None) };
-        let value = if body.bytes.iter().all(u8::is_ascii_whitespace) {
-            Ok(Value::Null)
-        } else if let Some(declared) = declared.transpose() {
-            declared.map_err(serde_core::de::Error::custom)
-        } else if is_json(&content_type) || content_type.is_empty() {
-            serde_json::from_str(&text())
-        } else {
-            // Servers send JSON under other media types, and texts that are not JSON as JSON.
-            serde_json::from_str(&text()).or_else(|_| Ok(Value::String(text())))
-        };
-        let fit = |value| A::Output::from_json(value).map_err(serde_core::de::Error::custom);
-        let decoded = value.and_then(|value: Value| match fit(value) {
+        let value = value::<A::Output>(&body, &content_type, &limits);
+        let value = value.map_err(|why| answered.unfit(&why, &shown()))?;
+        Ok(Answer::new(value, status.as_u16(), answer::shown(&request, response.headers())))
+    }
+}
+
+/// Reads the body of an answer as the type of the result.
+///
+/// # Errors
+///
+/// Why it is none.
+fn value<T: FromJson>(body: &Read, content_type: &str, limits: &Limits<'_>) -> Result<T, String> {
+    if T::reads_nothing() {
+        return T::from_json(Value::Null).map_err(|why| why.to_string());
+    }
+    let text = charset::decode(&body.bytes, content_type, body.truncated);
+    let unlike = |why: &dyn fmt::Display| unlike_json(&text, why);
+    if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
+        return T::from_json(Value::Null).map_err(|why| unlike(&why));
+    }
+    if limits.structured
+        && let Some(declared) = as_json(body, content_type, limits)?
+    {
+        let fit = T::from_json(declared);
+        return fit.map_err(|why| format!("the body is not of the expected type ({why})"));
+    }
+    let is_json = is_json(content_type) || content_type.is_empty();
+    match serde_json::from_str(&text) {
+        Ok(value) => match T::from_json(value) {
             // A text that happens to be JSON, such as `5`.
-            Err(_) if !is_json(&content_type) && !content_type.is_empty() => fit(Value::String(text())),
-            fitting => fitting,
-        });
-        let value = decoded.map_err(|source| CallError::Decode { source, body: shown() })?;
-        Ok(Answer::new(value, status.as_u16(), headers))
+            Err(why) if !is_json => T::from_json(Value::String(text.clone())).map_err(|_| unlike(&why)),
+            fit => fit.map_err(|why| unlike(&why)),
+        },
+        // Servers send JSON under other media types, and texts that are not JSON as JSON.
+        Err(_) if !is_json => T::from_json(Value::String(text.clone())).map_err(|why| unlike(&why)),
+        Err(why) => Err(unlike(&why)),
     }
 }
 
 fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
     arguments.into_arguments().map_err(|why| {
-        CallError::Transport(ToolError::invalid_args(format!("the arguments are not JSON: {why}")))
+        let why = ToolError::invalid_args(format!("the arguments are not JSON: {why}"));
+        CallError::without_answer(A::tool())(why)
     })
 }

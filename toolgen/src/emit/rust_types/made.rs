@@ -42,7 +42,12 @@ impl Printer<'_> {
             {
                 known = format!(" = {name}: {value}");
             } else if field.is_left_out() {
-                optional.push(format!("with_{} {name}: {}", name.trim_end_matches('_'), self.given(field)));
+                let bare = name.trim_end_matches('_');
+                let null = match field.presence {
+                    Presence::OptionalNullable => format!(" or null_{bare}"),
+                    _ => String::new(),
+                };
+                optional.push(format!("with_{bare} {name}: {}{null}", self.given(field)));
             } else {
                 required.push(format!("{name}: {}", self.given(field)));
             }
@@ -76,16 +81,15 @@ impl Printer<'_> {
 
     /// Returns what a field is made of, in the form that `__build!` reads.
     fn given(&self, field: &StructField) -> String {
-        if matches!(field.presence, Presence::Nullable | Presence::OptionalNullable) {
+        if field.presence == Presence::Nullable {
             return format!("(Option<{}>)", self.ty(&field.ty));
         }
         match self.meant(&field.ty) {
             Ty::Vec(inner) => format!("[{}]", self.ty(inner)),
-            Ty::Map { .. } => {
-                let map = self.ty(self.meant(&field.ty));
-                let entry = map.strip_prefix("BTreeMap<").and_then(|rest| rest.strip_suffix('>'));
-                entry.map_or_else(|| format!("({map})"), |entry| format!("{{{entry}}}"))
-            }
+            Ty::Map { key, value } => match self.meant(value) {
+                Ty::Vec(inner) => format!("{{{}, [{}]}}", self.key(key), self.ty(inner)),
+                _ => format!("{{{}, {}}}", self.key(key), self.ty(value)),
+            },
             _ => format!("({})", self.ty(&field.ty)),
         }
     }
@@ -99,6 +103,15 @@ impl Printer<'_> {
             ty = of;
         }
         ty
+    }
+
+    /// Returns the variant that arrays become, and its items, if only one variant of a union is a list.
+    fn array(&self, body: &Union) -> Option<String> {
+        let mut lists = body.variants.iter().filter_map(|variant| match self.meant(&variant.ty) {
+            Ty::Vec(inner) => Some(format!("{}[{}]", variant.name, self.ty(inner))),
+            _ => None,
+        });
+        lists.next().filter(|_| lists.next().is_none())
     }
 
     /// Writes which types become a union: what its variants hold, where no two hold the same.
@@ -126,6 +139,7 @@ impl Printer<'_> {
                 words.push(format!("{variant}(&str)"));
             }
         }
+        words.extend(self.array(body));
         if !words.is_empty() {
             let _ = writeln!(out, "        {} {{ {} }}", item.name, words.join(", "));
         }

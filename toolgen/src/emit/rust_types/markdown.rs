@@ -66,7 +66,8 @@ fn code(text: &str) -> Option<(String, &str)> {
 /// Takes a link to the web.
 fn link(text: &str) -> Option<(String, &str)> {
     let (shown, after) = text.strip_prefix('[')?.split_once("](")?;
-    let (to, after) = after.split_once(')')?;
+    let to = &after[..unmatched(after)];
+    let after = after[to.len()..].strip_prefix(')')?;
     if !is_web(to) || shown.contains(['[', ']', '`', '<', '\\']) || shown.trim().is_empty() {
         return None;
     }
@@ -76,21 +77,33 @@ fn link(text: &str) -> Option<(String, &str)> {
 
 /// Takes an address of the web, which is no link by itself.
 fn address(text: &str) -> Option<(String, &str)> {
-    let is_end =
-        |c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"' | '`' | ')' | ']' | '}' | '|' | '\\');
-    let end =
-        if is_web(text) || text.starts_with("http") { text.find(is_end).unwrap_or(text.len()) } else { 0 };
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"' | '`' | ']' | '}' | '|' | '\\');
+    let end = if text.starts_with("http") { text.find(is_end).unwrap_or(text.len()) } else { 0 };
+    let end = unmatched(&text[..end]);
     let address = text[..end].trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_']);
     is_web(address).then(|| (format!("<{address}>"), &text[address.len()..]))
+}
+
+/// Returns where the parentheses of a text no longer match: the first one that closes none, or else the first one that is not closed;
+/// its end if they do. Markdown ends an address in parentheses there.
+fn unmatched(text: &str) -> usize {
+    let mut open = Vec::new();
+    for (at, sign) in text.match_indices(['(', ')']) {
+        if sign == "(" {
+            open.push(at);
+        } else if open.pop().is_none() {
+            return at;
+        }
+    }
+    open.first().copied().unwrap_or(text.len())
 }
 
 /// Whether a text is nothing but an address of the web.
 fn is_web(text: &str) -> bool {
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    host.is_some_and(|host| host.starts_with(|c: char| c.is_alphanumeric()))
-        && text
-            .chars()
-            .all(|c| is_plain(c) && !c.is_whitespace() && !matches!(c, '<' | '>' | '(' | ')' | '\\'))
+    host.is_some_and(|host| host.starts_with(|c: char| c.is_alphanumeric() || "-_@%~".contains(c)))
+        && text.chars().all(|c| is_plain(c) && !c.is_whitespace() && !matches!(c, '<' | '>' | '\\'))
+        && unmatched(text) == text.len()
 }
 
 /// Takes a character, escaped if it would begin something else.
@@ -129,6 +142,15 @@ mod tests {
                 "See <https://a.example/x>. Or (<http://b.example>)!",
             ),
             ("[https://a.example](https://a.example)", "<https://a.example>"),
+            (
+                "[a](https://a.example/(b)/c) (https://a.example/(b(c))), https://a.example/(b",
+                "[a](https://a.example/(b)/c) (<https://a.example/(b(c))>), <https://a.example/>(b",
+            ),
+            (
+                r"\[a\](https://a.example/(b)/c) [https://a.example/d]",
+                r"\[a\](<https://a.example/(b)/c>) \[<https://a.example/d>\]",
+            ),
+            ("[a](https://a.example/(b) c", r"\[a\](<https://a.example/(b)> c"),
             (" a [b](c)\n  d `e`\n\nrest", "a \\[b\\](c) d `e`"),
             ("[Pet] and [`Pet`] and [a][b]", "\\[Pet\\] and \\[`Pet`\\] and \\[a\\]\\[b\\]"),
             ("Of <b>any</b> Vec<u8> & <script>", "Of \\<b\\>any\\</b\\> Vec\\<u8\\> & \\<script\\>"),

@@ -285,14 +285,7 @@ impl Printer<'_> {
             Ty::Value => "Value".to_owned(),
             Ty::Option(inner) => format!("Option<{}>", self.ty(inner)),
             Ty::Vec(inner) => format!("Vec<{}>", self.ty(inner)),
-            Ty::Map { key, value } => {
-                let key = match **key {
-                    // It is a list, which needs no box.
-                    Ty::Item(index, _) => self.ty(&Ty::Item(index, Wrap::Plain)),
-                    ref other => self.ty(other),
-                };
-                format!("BTreeMap<{key}, {}>", self.ty(value))
-            }
+            Ty::Map { key, value } => format!("BTreeMap<{}, {}>", self.key(key), self.ty(value)),
             Ty::Tuple(items) => {
                 let items: Vec<_> = items.iter().map(|item| self.ty(item) + ",").collect();
                 format!("({})", items.join(" "))
@@ -305,6 +298,15 @@ impl Printer<'_> {
                     Wrap::Link => format!("Link<{name}>"),
                 }
             }
+        }
+    }
+
+    /// Returns the key of a map as text.
+    pub(super) fn key(&self, key: &Ty) -> String {
+        match key {
+            // It is a list of texts, which needs no box.
+            Ty::Item(index, _) => self.ty(&Ty::Item(*index, Wrap::Plain)),
+            other => self.ty(other),
         }
     }
 }

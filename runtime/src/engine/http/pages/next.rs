@@ -16,7 +16,7 @@ pub(super) enum After<'a> {
 
 /// Returns how the page after a page is asked for; `None` after the last one.
 ///
-/// Numbers and offsets go on until a page without items: how many items fit on a page is not known, because services
+/// Numbers and offsets go on until a page without items, unless the service counts all of them: how many items fit on a page is not known, because services
 /// give fewer than were asked for.
 pub(super) fn after<'a>(
     pages: &'a Pagination,
@@ -53,6 +53,13 @@ pub(super) fn after<'a>(
         }
         NextPage::Offset(name) => argument(name, counted(arguments.get(name.as_str()), 0, items.len())?),
     }
+}
+
+/// Whether the next page is asked for though the page does not say that there is one.
+pub(super) fn is_guessed(pages: &Pagination, body: &Value) -> bool {
+    let is_counted =
+        matches!(pages.next, NextPage::Page { .. } | NextPage::Offset(_) | NextPage::Last { .. });
+    is_counted && more(pages, body) != Some(true)
 }
 
 /// Returns whether the page says that more follow.

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 /// Implements `new` with the fields that are required, and a `with_…` for each of the others, so that a program still
 /// compiles when a document adds an optional field. After `:` comes what a field holds: `(T)`, a list `[T]`, or a map
-/// `{K, V}`; in `[…]` what further members are kept in; after `=` the fields whose value is known.
+/// `{K, V}` or `{K, [T]}`; after `or` the function that sets it to null, where that is not the same as leaving it out; in `[…]` what further
+/// members are kept in; after `=` the fields whose value is known.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __build {
     ($(
-        $type:ident ($($name:ident: $of:tt),*) { $($method:ident $field:ident: $some:tt),* } [$($extra:ident)?]
+        $type:ident ($($name:ident: $of:tt),*) { $($method:ident $field:ident: $some:tt $(or $null:ident)?),* } [$($extra:ident)?]
         $(= $known:ident: $value:expr)?;
     )*) => {$(
         impl $type {
@@ -28,9 +29,21 @@ macro_rules! __build {
                 #[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), ").")]
                 #[must_use]
                 pub fn $method(mut self, $field: $crate::engine::typed::json::build::given!(type $some)) -> Self {
-                    self.$field = ::core::option::Option::Some($crate::engine::typed::json::build::given!($field $some));
+                    self.$field = ::core::option::Option::Some($crate::engine::typed::json::build::given!($field $some $($null)?));
                     self
                 }
+
+                $(
+                    #[doc = concat!(
+                        "Sets [`", stringify!($field), "`](Self::", stringify!($field),
+                        ") to null, which is different from leaving it out.",
+                    )]
+                    #[must_use]
+                    pub fn $null(mut self) -> Self {
+                        self.$field = ::core::option::Option::Some(::core::option::Option::None);
+                        self
+                    }
+                )?
             )*
         }
     )*};
@@ -42,6 +55,14 @@ macro_rules! __build {
 macro_rules! __given {
     (type ($of:ty)) => { impl ::core::convert::Into<$of> };
     (type [$of:ty]) => { impl ::core::iter::IntoIterator<Item: ::core::convert::Into<$of>> };
+    (type {$key:ty, [$of:ty]}) => {
+        impl ::core::iter::IntoIterator<
+            Item = (
+                impl ::core::convert::Into<$key>,
+                impl ::core::iter::IntoIterator<Item: ::core::convert::Into<$of>>,
+            ),
+        >
+    };
     (type {$key:ty, $of:ty}) => {
         impl ::core::iter::IntoIterator<
             Item = (impl ::core::convert::Into<$key>, impl ::core::convert::Into<$of>),
@@ -49,23 +70,47 @@ macro_rules! __given {
     };
     ($given:ident ($of:ty)) => { ::core::convert::Into::into($given) };
     ($given:ident [$of:ty]) => { $crate::engine::typed::json::build::list_of($given) };
+    ($given:ident {$key:ty, [$of:ty]}) => { $crate::engine::typed::json::build::map_of_lists($given) };
     ($given:ident {$key:ty, $of:ty}) => { $crate::engine::typed::json::build::map_of($given) };
+    ($given:ident $of:tt $null:ident) => {
+        ::core::option::Option::Some($crate::engine::typed::json::build::given!($given $of))
+    };
 }
 
 pub use __given as given;
 
-/// Implements `From` for unions: what a variant holds is the union.
+/// Implements `From` for unions: what a variant holds is the union. `[T]` is an array of what becomes an item of its list.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __from {
-    ($($union:ident { $($variant:ident($of:ty)),* })*) => {$($(
+    ($($union:ident { $($variant:ident $of:tt),* })*) => {$($(
+        $crate::engine::typed::json::build::held!($union $variant $of);
+    )*)*};
+}
+
+/// Implements `From` for a union and what one variant holds.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __held {
+    ($union:ident $variant:ident [$of:ty]) => {
+        impl<T: ::core::convert::Into<$of>, const N: usize> ::core::convert::From<[T; N]> for $union {
+            fn from(items: [T; N]) -> Self {
+                Self::$variant(::core::convert::Into::into(
+                    $crate::engine::typed::json::build::list_of::<$of>(items),
+                ))
+            }
+        }
+    };
+    ($union:ident $variant:ident ($of:ty)) => {
         impl ::core::convert::From<$of> for $union {
             fn from(value: $of) -> Self {
                 Self::$variant(::core::convert::Into::into(value))
             }
         }
-    )*)*};
+    };
 }
+
+pub use __held as held;
 
 /// Returns the list that a field holds.
 pub fn list_of<T>(items: impl IntoIterator<Item: Into<T>>) -> Vec<T> {
@@ -75,4 +120,11 @@ pub fn list_of<T>(items: impl IntoIterator<Item: Into<T>>) -> Vec<T> {
 /// Returns the map that a field holds.
 pub fn map_of<K: Ord, V>(entries: impl IntoIterator<Item = (impl Into<K>, impl Into<V>)>) -> BTreeMap<K, V> {
     entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect()
+}
+
+/// Returns the map of lists that a field holds.
+pub fn map_of_lists<K: Ord, V>(
+    entries: impl IntoIterator<Item = (impl Into<K>, impl IntoIterator<Item: Into<V>>)>,
+) -> BTreeMap<K, Vec<V>> {
+    entries.into_iter().map(|(key, items)| (key.into(), list_of(items))).collect()
 }
