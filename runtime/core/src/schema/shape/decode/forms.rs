@@ -1,0 +1,187 @@
+//! The forms that a union comes to: its variants, with references and the unions inside them followed.
+
+use serde_json::{Map, Value};
+
+use super::check::equals;
+use super::objects::find_field;
+use crate::base::frozen::List;
+use crate::schema::shape::schema::resolved;
+use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, UnionRules};
+
+/// Parts of parts deeper than this are not followed.
+const MAX_DEPTH: usize = 16;
+
+/// A form that is an object.
+pub(super) struct Form<'s> {
+    /// The index of the variant that has it.
+    pub(super) variant: usize,
+    /// The rules of the object, of which all hold. Without any, every key is fine.
+    parts: Vec<&'s ObjectRules>,
+    hidden: Access,
+}
+
+impl<'s> Form<'s> {
+    /// Returns the forms of some of the variants that objects have.
+    pub(super) fn of_objects(
+        union: &'s UnionRules,
+        variants: &[usize],
+        defs: &'s List<Def>,
+        hidden: Access,
+    ) -> Vec<Form<'s>> {
+        let mut forms = Vec::new();
+        for variant in variants {
+            let mut leaves = Vec::new();
+            leaves_of(&union.variants[*variant], defs, &mut Vec::new(), &mut leaves);
+            for leaf in leaves.into_iter().filter(|leaf| takes_objects(leaf)) {
+                let mut parts = Vec::new();
+                parts_of(leaf, defs, 0, &mut parts);
+                forms.push(Form { variant: *variant, parts, hidden });
+            }
+        }
+        forms
+    }
+
+    fn fields(&self) -> impl Iterator<Item = &'s Field> {
+        let hidden = self.hidden;
+        self.parts.iter().flat_map(|rules| &rules.fields).filter(move |field| field.access != hidden)
+    }
+
+    /// Returns the field of a key.
+    pub(super) fn field(&self, key: &str) -> Option<&'s Field> {
+        self.parts.iter().find_map(|rules| find_field(rules, key, self.hidden))
+    }
+
+    /// Returns the names of the fields with values to choose from.
+    pub(super) fn choices(&self) -> impl Iterator<Item = &'s str> {
+        self.fields()
+            .filter(|field| matches!(field.shape.kind, Kind::Enum(_)))
+            .map(|field| field.name.as_str())
+    }
+
+    /// Returns the values that a field has to choose from.
+    pub(super) fn values(&self, name: &str) -> Option<&'s [Literal]> {
+        match &self.field(name)?.shape.kind {
+            Kind::Enum(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// Returns the value of a field.
+    pub(super) fn given<'v>(&self, given: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+        given.get(name).or_else(|| {
+            let is_it = |key: &str| self.field(key).is_some_and(|field| field.name == *name);
+            given.iter().find(|(key, _)| is_it(key)).map(|(_, value)| value)
+        })
+    }
+
+    /// Whether the value of a field is one of those to choose from.
+    pub(super) fn lists(&self, name: &str, value: &Value) -> bool {
+        self.values(name).is_some_and(|values| values.iter().any(|literal| equals(value, literal)))
+    }
+
+    /// Returns the field that is the only one required.
+    pub(super) fn key(&self) -> Option<&'s str> {
+        let mut required = self.fields().filter(|field| field.required);
+        required.next().filter(|_| required.next().is_none()).map(|field| field.name.as_str())
+    }
+
+    /// Whether there are no keys but those of its fields.
+    pub(super) fn is_closed(&self) -> bool {
+        self.parts.iter().any(|rules| matches!(rules.extra, Extra::Closed) && rules.patterns.is_empty())
+    }
+
+    /// Counts the keys that it knows.
+    pub(super) fn known(&self, given: &Map<String, Value>) -> usize {
+        given.keys().filter(|key| self.field(key).is_some()).count()
+    }
+
+    /// Counts the keys that it does not know and the required fields that are missing.
+    pub(super) fn distance(&self, given: &Map<String, Value>) -> usize {
+        let is_map =
+            self.parts.iter().any(|rules| matches!(rules.extra, Extra::Of(_)) || !rules.patterns.is_empty());
+        let strange = |key: &&String| !is_map && self.field(key).is_none();
+        let missing = |field: &&Field| field.required && self.given(given, &field.name).is_none();
+        given.keys().filter(strange).count() + self.fields().filter(missing).count()
+    }
+}
+
+/// Returns the shape that references lead to; the reference itself if it leads nowhere.
+pub(super) fn target<'s>(shape: &'s Shape, defs: &'s List<Def>) -> &'s Shape {
+    resolved(shape, defs).unwrap_or(shape)
+}
+
+fn leaves_of<'s>(
+    shape: &'s Shape,
+    defs: &'s List<Def>,
+    seen: &mut Vec<&'s Shape>,
+    leaves: &mut Vec<&'s Shape>,
+) {
+    let shape = target(shape, defs);
+    match &shape.kind {
+        Kind::Union(rules) if !seen.iter().any(|known| std::ptr::eq(*known, shape)) => {
+            seen.push(shape);
+            rules.variants.iter().for_each(|variant| leaves_of(variant, defs, seen, leaves));
+        }
+        Kind::Union(_) => {}
+        _ => leaves.push(shape),
+    }
+}
+
+fn takes_objects(leaf: &Shape) -> bool {
+    matches!(leaf.kind, Kind::Any | Kind::Object(_) | Kind::All(_) | Kind::Raw(_))
+}
+
+fn parts_of<'s>(shape: &'s Shape, defs: &'s List<Def>, depth: usize, parts: &mut Vec<&'s ObjectRules>) {
+    match &target(shape, defs).kind {
+        Kind::Object(rules) => parts.push(rules),
+        Kind::All(all) if depth < MAX_DEPTH => {
+            all.iter().for_each(|part| parts_of(part, defs, depth + 1, parts));
+        }
+        _ => {}
+    }
+}
+
+/// Whether values of a shape may have the JSON type of a value.
+pub(super) fn takes_type(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
+    takes(value, shape, defs, &mut Vec::new())
+}
+
+fn takes<'s>(
+    value: &Value,
+    shape: &'s Shape,
+    defs: &'s List<Def>,
+    seen: &mut Vec<(&'s Shape, bool)>,
+) -> bool {
+    let shape = target(shape, defs);
+    if value.is_null() && shape.nullable {
+        return true;
+    }
+    match &shape.kind {
+        Kind::Any | Kind::Never | Kind::Raw(_) | Kind::Ref(_) => true,
+        Kind::Null => value.is_null(),
+        Kind::Boolean => value.is_boolean(),
+        Kind::Integer(_) => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        Kind::Number(_) => value.is_number(),
+        Kind::String(_) => value.is_string(),
+        Kind::Array(_) | Kind::Tuple(_) => value.is_array(),
+        Kind::Object(_) => value.is_object(),
+        Kind::Enum(values) => values
+            .iter()
+            .any(|literal| std::mem::discriminant(value) == std::mem::discriminant(&literal.to_json())),
+        Kind::Union(_) | Kind::All(_) => {
+            // A shape that leads back to itself adds nothing.
+            if let Some((_, known)) = seen.iter().find(|(known, _)| std::ptr::eq(*known, shape)) {
+                return *known;
+            }
+            let place = seen.len();
+            seen.push((shape, false));
+            let taken = match &shape.kind {
+                Kind::Union(rules) => rules.variants.iter().any(|variant| takes(value, variant, defs, seen)),
+                Kind::All(parts) => parts.iter().all(|part| takes(value, part, defs, seen)),
+                _ => false,
+            };
+            seen[place].1 = taken;
+            taken
+        }
+    }
+}
