@@ -121,6 +121,10 @@ async fn a_request_that_does_not_fit_its_method_is_answered_with_the_reason() {
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(id), &json!(code)), "{answer}");
         assert!(answer["error"]["message"].as_str().unwrap().contains(why), "{answer}");
     }
+    // A method of the protocol that this server has not.
+    client.says(request(9, "prompts/get", json!({"name": "x"}))).await;
+    let answer = answer(&mut client).await;
+    assert_eq!(answer["error"]["message"], "There is no method \"prompts/get\" here", "{answer}");
 }
 
 /// Requests that begin no session, with the reason that they are answered with.

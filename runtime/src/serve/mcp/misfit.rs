@@ -6,6 +6,9 @@ use rmcp::service::{RoleServer, RxJsonRpcMessage};
 use serde_json::Value;
 use toolgen_core::internal::meant;
 
+/// How much of the name of an unknown method is repeated, in characters.
+const LONGEST_NAME: usize = 100;
+
 /// What a parameter must be.
 #[derive(Clone, Copy)]
 enum Type {
@@ -38,13 +41,7 @@ const METHODS: [(&str, &[Parameter]); 6] = [
 /// Returns the error of a request that could not be read as one of its method.
 pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
     let Some((_, parameters)) = METHODS.iter().find(|(known, _)| *known == method) else {
-        let hint = match meant(method, METHODS.iter().map(|(known, _)| *known)) {
-            Some(meant) => format!("; did you mean {}?", Value::from(meant)),
-            None => String::new(),
-        };
-        let method: String = method.chars().take(100).collect();
-        let why = format!("There is no method {} here{hint}", Value::from(method));
-        return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None);
+        return unknown(method);
     };
     let mut wrong: Vec<String> = Vec::new();
     let params = params.unwrap_or(&Value::Null);
@@ -62,6 +59,15 @@ pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
         format!("This is no request of {}: {}.", Value::from(method), wrong.join("; ")),
         None,
     )
+}
+
+/// Returns the error of a method that there is not.
+pub(super) fn unknown(method: &str) -> ErrorData {
+    let known = METHODS.iter().map(|(known, _)| *known).filter(|known| *known != method);
+    let hint = meant(method, known).map(|meant| format!("; did you mean {}?", Value::from(meant)));
+    let method = Value::from(method.chars().take(LONGEST_NAME).collect::<String>());
+    let why = format!("There is no method {method} here{}", hint.unwrap_or_default());
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None)
 }
 
 /// Says what is wrong with a parameter.
