@@ -214,12 +214,13 @@ fn what_is_wrong_with_an_enum_is_told_of_the_variant_that_was_meant() {
         (json!({"e": {"courier": 5}}), "/e/courier: expected a text, got the number 5".to_owned()),
         (
             json!({"e": "next_day"}),
-            format!("/e: {all} or null, got the text \"next_day\"; send the object {{\"next_day\": …}}"),
+            format!("/e: {all}, got the text \"next_day\"; send the object {{\"next_day\": …}}"),
         ),
         (
             json!({"way": {"type": "gold"}}),
             "/way/type: expected one of \"cash\", \"card\", \"bank\", got the text \"gold\"".to_owned(),
         ),
+        (json!({"count": null}), "/count: expected an integer, got null; leave it out instead".to_owned()),
         (json!({"way": {"type": "bank"}}), "/way/iban: missing: expected a text".to_owned()),
         (
             json!({"sign": {"t": "spede", "c": 5}}),

@@ -185,6 +185,11 @@ pub(super) fn problems_in(
     (checker.problems_of(value, shape), checker.steps)
 }
 
+/// Returns how far a value that was read is from the forms of a shape: its type and its keys.
+pub(super) fn distance(value: &Value, shape: &Shape, defs: &List<Def>) -> usize {
+    forms::distance(value, shape, defs)
+}
+
 /// Returns the variant of a union that the discriminator of a value names.
 pub(super) fn named_variant<'s>(value: &Value, union: &'s UnionRules, defs: &List<Def>) -> Option<&'s Shape> {
     Checker::new(defs, &JSON_SCHEMA).chosen(value, union)

@@ -30,15 +30,21 @@ impl<'s> Form<'s> {
     ) -> Vec<Form<'s>> {
         let mut forms = Vec::new();
         for variant in variants {
-            let mut leaves = Vec::new();
-            leaves_of(&union.variants[*variant], defs, &mut Vec::new(), &mut leaves);
-            for leaf in leaves.into_iter().filter(|leaf| takes_objects(leaf)) {
-                let mut parts = Vec::new();
-                parts_of(leaf, defs, 0, &mut parts);
-                forms.push(Form { variant: *variant, parts, hidden });
-            }
+            forms.extend(Form::of(&union.variants[*variant], *variant, defs, hidden));
         }
         forms
+    }
+
+    /// Returns the forms that objects have of one variant.
+    fn of(shape: &'s Shape, variant: usize, defs: &'s List<Def>, hidden: Access) -> Vec<Form<'s>> {
+        let mut leaves = Vec::new();
+        leaves_of(shape, defs, &mut Vec::new(), &mut leaves);
+        let form = |leaf: &'s Shape| {
+            let mut parts = Vec::new();
+            parts_of(leaf, defs, 0, &mut parts);
+            Form { variant, parts, hidden }
+        };
+        leaves.into_iter().filter(|leaf| takes_objects(leaf)).map(form).collect()
     }
 
     fn fields(&self) -> impl Iterator<Item = &'s Field> {
@@ -139,6 +145,15 @@ fn parts_of<'s>(shape: &'s Shape, defs: &'s List<Def>, depth: usize, parts: &mut
         }
         _ => {}
     }
+}
+
+/// Returns how far a value is from the forms of a shape: its type and its keys.
+pub(super) fn distance(value: &Value, shape: &Shape, defs: &List<Def>) -> usize {
+    let Value::Object(given) = value else {
+        return if takes_type(value, shape, defs) { 0 } else { usize::MAX };
+    };
+    let forms = Form::of(shape, 0, defs, Access::ReadOnly);
+    forms.iter().map(|form| form.distance(given)).min().unwrap_or(usize::MAX)
 }
 
 /// Whether values of a shape may have the JSON type of a value.

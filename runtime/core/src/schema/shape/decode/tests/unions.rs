@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{object, refused};
+use super::{JSON_SCHEMA, OPENAI_STRICT, decoded, object, refused};
 
 /// A closed object with one property, as serde writes a variant that holds something.
 fn holding(name: &str, what: &Value) -> Value {
@@ -134,11 +134,8 @@ fn all_tags_are_told_if_none_is_given() {
         refused(&schema, &json!({ "way": value }), &[&format!("/way/type: {expected}")]);
     }
     let many: Vec<Value> = (0..40).map(|tag| of(&format!("t{tag}"), &[])).collect();
-    let problems = super::decoded(
-        &object(&json!({"way": {"oneOf": many}})),
-        &json!({"way": {"type": "gold"}}),
-        &super::JSON_SCHEMA,
-    );
+    let problems =
+        decoded(&object(&json!({"way": {"oneOf": many}})), &json!({"way": {"type": "gold"}}), &JSON_SCHEMA);
     let told = problems.unwrap_err();
     assert!(told[0].contains("\"t29\", …, got the text"), "{told:?}");
 }
@@ -198,4 +195,18 @@ fn an_optional_value_is_left_out_rather_than_null() {
             "/way: expected an integer or true or false, got null; leave it out instead",
         ],
     );
+}
+
+#[test]
+fn what_the_meant_variant_holds_is_read_as_the_dialect_writes_it() {
+    let tags = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    let before = json!({"type": "integer", "maximum": 255});
+    let next_day = json!({"type": "object", "properties": {"before": before, "tags": tags}, "required": ["before", "tags"]});
+    let schema = object(&json!({"e": {"oneOf": [{"const": "normal"}, holding("next_day", &next_day)]}}));
+    let written =
+        |before: i64| json!({"e": {"next_day": {"before": before, "tags": [{"key": "a", "value": "b"}]}}});
+    let read = json!({"e": {"next_day": {"before": 200, "tags": {"a": "b"}}}});
+    assert_eq!(decoded(&schema, &written(200), &OPENAI_STRICT), Ok(read));
+    let told = "/e/next_day/before: must be at most 255, got 300".to_owned();
+    assert_eq!(decoded(&schema, &written(300), &OPENAI_STRICT), Err(vec![told]));
 }
