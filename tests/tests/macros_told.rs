@@ -199,7 +199,12 @@ fn what_is_wrong_with_an_enum_is_told_of_the_variant_that_was_meant() {
 
     /// Sends.
     #[tool(undocumented)]
-    fn send(e: Option<Delivery>, way: Option<Way>, sign: Option<Sign>, count: Option<u8>) -> String {
+    fn send(
+        e: Option<Delivery>,
+        way: Option<Way>,
+        sign: Option<Sign>,
+        #[arg(default = 1)] count: u8,
+    ) -> String {
         format!("{e:?} {way:?} {sign:?} {count:?}")
     }
 
