@@ -8,9 +8,6 @@ use crate::base::frozen::List;
 use crate::schema::shape::schema::resolved;
 use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, UnionRules};
 
-/// Parts of parts deeper than this are not followed.
-const MAX_DEPTH: usize = 16;
-
 /// A form that is an object.
 pub(super) struct Form<'s> {
     /// The index of the variant that has it.
@@ -41,7 +38,7 @@ impl<'s> Form<'s> {
         leaves_of(shape, defs, &mut Vec::new(), &mut leaves);
         let form = |leaf: &'s Shape| {
             let mut parts = Vec::new();
-            parts_of(leaf, defs, 0, &mut parts);
+            parts_of(leaf, defs, &mut Vec::new(), &mut parts);
             Form { variant, parts, hidden }
         };
         leaves.into_iter().filter(|leaf| takes_objects(leaf)).map(form).collect()
@@ -75,8 +72,10 @@ impl<'s> Form<'s> {
     /// Returns the value of a field.
     pub(super) fn given<'v>(&self, given: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
         given.get(name).or_else(|| {
-            let is_it = |key: &str| self.field(key).is_some_and(|field| field.name == *name);
-            given.iter().find(|(key, _)| is_it(key)).map(|(_, value)| value)
+            let field = self.field(name)?;
+            let other = std::iter::once(field.wire_name()).chain(field.aliases.iter().map(|alias| &**alias));
+            let is_it = |key: &&str| self.field(key).is_some_and(|known| std::ptr::eq(known, field));
+            other.filter(is_it).find_map(|key| given.get(key))
         })
     }
 
@@ -137,12 +136,20 @@ fn takes_objects(leaf: &Shape) -> bool {
     matches!(leaf.kind, Kind::Any | Kind::Object(_) | Kind::All(_) | Kind::Raw(_))
 }
 
-fn parts_of<'s>(shape: &'s Shape, defs: &'s List<Def>, depth: usize, parts: &mut Vec<&'s ObjectRules>) {
-    match &target(shape, defs).kind {
+fn parts_of<'s>(
+    shape: &'s Shape,
+    defs: &'s List<Def>,
+    seen: &mut Vec<&'s Shape>,
+    parts: &mut Vec<&'s ObjectRules>,
+) {
+    let shape = target(shape, defs);
+    if seen.iter().any(|known| std::ptr::eq(*known, shape)) {
+        return;
+    }
+    seen.push(shape);
+    match &shape.kind {
         Kind::Object(rules) => parts.push(rules),
-        Kind::All(all) if depth < MAX_DEPTH => {
-            all.iter().for_each(|part| parts_of(part, defs, depth + 1, parts));
-        }
+        Kind::All(all) => all.iter().for_each(|part| parts_of(part, defs, seen, parts)),
         _ => {}
     }
 }
@@ -184,12 +191,12 @@ fn takes<'s>(
             .iter()
             .any(|literal| std::mem::discriminant(value) == std::mem::discriminant(&literal.to_json())),
         Kind::Union(_) | Kind::All(_) => {
-            // A shape that leads back to itself adds nothing.
+            // A shape that leads back to itself adds no alternative, and no rule.
             if let Some((_, known)) = seen.iter().find(|(known, _)| std::ptr::eq(*known, shape)) {
                 return *known;
             }
             let place = seen.len();
-            seen.push((shape, false));
+            seen.push((shape, matches!(shape.kind, Kind::All(_))));
             let taken = match &shape.kind {
                 Kind::Union(rules) => rules.variants.iter().any(|variant| takes(value, variant, defs, seen)),
                 Kind::All(parts) => parts.iter().all(|part| takes(value, part, defs, seen)),

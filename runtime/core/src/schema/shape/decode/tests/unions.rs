@@ -1,8 +1,10 @@
 //! What a model is told of a union: the problems of the variant that was meant, or all variants if none was.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use super::{JSON_SCHEMA, OPENAI_STRICT, decoded, object, refused};
+use super::{JSON_SCHEMA, OPENAI_STRICT, cpu_time, decoded, object, refused};
 
 /// A closed object with one property, as serde writes a variant that holds something.
 fn holding(name: &str, what: &Value) -> Value {
@@ -209,4 +211,33 @@ fn what_the_meant_variant_holds_is_read_as_the_dialect_writes_it() {
     assert_eq!(decoded(&schema, &written(200), &OPENAI_STRICT), Ok(read));
     let told = "/e/next_day/before: must be at most 255, got 300".to_owned();
     assert_eq!(decoded(&schema, &written(300), &OPENAI_STRICT), Err(vec![told]));
+}
+
+#[test]
+fn other_names_of_a_tag_and_circles_are_no_trouble() {
+    let of = |tag: &str| json!({"type": "object", "properties": {"kind": {"const": tag, "x-wire": "$kind"}, tag: {}}, "required": ["kind"]});
+    let mut schema = object(&json!({"a": {"oneOf": [{"$ref": "#/$defs/X"}, {"$ref": "#/$defs/Y"}]}}));
+    let circle = json!({"$ref": "#/$defs/X"});
+    schema["$defs"] = json!({"X": {"allOf": [circle, circle, of("x")]}, "Y": {"anyOf": [of("y"), of("z")]}});
+    for key in ["kind", "$kind"] {
+        refused(
+            &schema,
+            &json!({"a": {key: "q"}}),
+            &["/a/kind: expected one of \"x\", \"y\", \"z\", got the text \"q\""],
+        );
+    }
+}
+
+#[test]
+fn many_keys_and_many_variants_take_little_time() {
+    let fields: serde_json::Map<String, Value> =
+        (0..50).map(|field| (format!("f{field}"), json!({}))).collect();
+    let required: Vec<&String> = fields.keys().collect();
+    let variant = json!({"type": "object", "properties": fields, "required": required});
+    let variants: Vec<Value> = (0..40).map(|_| variant.clone()).collect();
+    let schema = object(&json!({"a": {"anyOf": variants}}));
+    let keys: serde_json::Map<String, Value> = (0..5_000).map(|key| (format!("k{key}"), json!(1))).collect();
+    let (decoded, time) = cpu_time(|| decoded(&schema, &json!({ "a": keys }), &JSON_SCHEMA));
+    assert!(decoded.is_err());
+    assert!(time < Duration::from_secs(10), "{time:?}");
 }
