@@ -70,9 +70,8 @@ fn either(rules: &UnionRules, defs: &List<Def>) -> String {
     for variant in &rules.variants {
         let target = target(variant, defs);
         match &target.kind {
-            Kind::Enum(listed) if !target.nullable && !variant.nullable => {
-                values.extend(listed.iter().cloned())
-            }
+            _ if target.nullable || variant.nullable => others.push(expected(variant, defs)),
+            Kind::Enum(listed) => values.extend(listed.iter().cloned()),
             Kind::Object(object) if only_key(object).is_some() => keys.extend(only_key(object)),
             _ => others.push(expected(variant, defs)),
         }
