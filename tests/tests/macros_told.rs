@@ -212,3 +212,77 @@ fn the_macros_know_the_dialects_of_the_runtime() {
     let names: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
     assert_eq!(known, names);
 }
+
+#[test]
+fn what_is_wrong_with_an_enum_is_told_of_the_variant_that_was_meant() {
+    /// The default form of serde.
+    #[derive(Debug, Serialize, Deserialize, ToolInput)]
+    #[serde(rename_all = "snake_case")]
+    enum Delivery {
+        Normal,
+        Slow,
+        NextDay { before: u8 },
+        Courier(String),
+    }
+
+    /// Told apart by a property.
+    #[derive(Debug, Serialize, Deserialize, ToolInput)]
+    #[serde(tag = "type", rename_all = "snake_case")]
+    enum Way {
+        Cash,
+        Card { number: String },
+        Bank { iban: String },
+    }
+
+    /// Told apart by a property, with the content in another.
+    #[derive(Debug, Serialize, Deserialize, ToolInput)]
+    #[serde(tag = "t", content = "c", rename_all = "snake_case")]
+    enum Sign {
+        Stop,
+        Speed(u8),
+    }
+
+    /// Sends.
+    #[tool(undocumented)]
+    fn send(
+        e: Option<Delivery>,
+        way: Option<Way>,
+        sign: Option<Sign>,
+        #[arg(default = 1)] count: u8,
+    ) -> String {
+        format!("{e:?} {way:?} {sign:?} {count:?}")
+    }
+
+    let tool = send::tool();
+    let all = "expected one of \"normal\", \"slow\" or an object with one of `next_day`, `courier`";
+    let cases = [
+        (
+            json!({"e": {"next_day": {"before": 300}}}),
+            "/e/next_day/before: must be from 0 to 255, got 300".to_owned(),
+        ),
+        (json!({"e": {"next_day": {}}}), "/e/next_day/before: missing: expected an integer".to_owned()),
+        (json!({"e": {"courier": 5}}), "/e/courier: expected a text, got the number 5".to_owned()),
+        (
+            json!({"e": "next_day"}),
+            format!("/e: {all}, got the text \"next_day\"; send the object {{\"next_day\": …}}"),
+        ),
+        (
+            json!({"way": {"type": "gold"}}),
+            "/way/type: expected one of \"cash\", \"card\", \"bank\", got the text \"gold\"".to_owned(),
+        ),
+        (json!({"count": null}), "/count: expected an integer, got null; leave it out instead".to_owned()),
+        (json!({"way": {"type": "bank"}}), "/way/iban: missing: expected a text".to_owned()),
+        (
+            json!({"sign": {"t": "spede", "c": 5}}),
+            "/sign/t: expected one of \"stop\", \"speed\", got the text \"spede\"; did you mean \"speed\"?"
+                .to_owned(),
+        ),
+        (json!({"sign": {"t": "speed", "c": 300}}), "/sign/c: must be from 0 to 255, got 300".to_owned()),
+    ];
+    for (arguments, expected) in cases {
+        let problems = decode(&arguments, &tool.spec().input, &tool.spec().defs, &JSON_SCHEMA).unwrap_err();
+        let told: Vec<String> =
+            problems.iter().map(|problem| format!("{}: {}", problem.pointer, problem.message)).collect();
+        assert_eq!(told, [expected], "{arguments}");
+    }
+}

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use rmcp::Service;
 use rmcp::model::{
-    ClientNotification, ClientRequest, ErrorData, ProtocolVersion, ServerConfig, ServerResult,
+    ClientNotification, ClientRequest, ErrorCode, ErrorData, ProtocolVersion, ServerConfig, ServerResult,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 
 use super::handler::Handler;
+use super::misfit;
 
 /// The handler of a connection over streams.
 pub(super) struct Connected(pub(super) Handler);
@@ -20,7 +21,14 @@ impl Service<RoleServer> for Connected {
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
         let listens = matches!(request, ClientRequest::SubscriptionsListenRequest(_));
-        let answer = Service::handle_request(&self.0, request, context);
+        let method = request.method().to_owned();
+        let answer = async {
+            let answer = Service::handle_request(&self.0, request, context).await;
+            // `rmcp` says nothing but the name of a method that the protocol has and this server has not.
+            let is_unknown =
+                |why: &ErrorData| why.code == ErrorCode::METHOD_NOT_FOUND && why.message == method;
+            answer.map_err(|why| if is_unknown(&why) { misfit::unknown(&method) } else { why })
+        };
         if !listens {
             return answer.await;
         }

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use axum::http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ServerConfig, SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{Served, call};
+use super::{Served, call, misfit};
 use crate::base::frozen::Text;
 use crate::call::principal::Principal;
 use crate::call::session::Session;
@@ -141,6 +141,15 @@ impl rmcp::ServerHandler for Handler {
         let answer = call::answer(&self.served, &caller, request, &context).await;
         self.served.tools.look_again();
         answer
+    }
+
+    /// Answers what `rmcp` could not read as a request of the protocol.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(misfit::error(&request.method, request.params.as_ref()))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

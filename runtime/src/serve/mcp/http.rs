@@ -8,6 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
@@ -22,7 +23,7 @@ use tokio::net::{TcpListener, ToSocketAddrs};
 use self::limits::Limits;
 use self::sessions::Sessions;
 use super::handler::Handler;
-use super::{ServeError, Server};
+use super::{ServeError, Server, misfit};
 use crate::call::digest::SealKey;
 use crate::call::principal::Principal;
 
@@ -236,7 +237,17 @@ async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
         Ok(body) => body,
         Err(refusal) => return refusal,
     };
-    let mut response = next.run(Request::from_parts(parts, body)).await;
+    let mut response = next.run(Request::from_parts(parts, Body::from(body.clone()))).await;
+    // `rmcp` says only that a session is required.
+    let plain = !response.headers().contains_key(header::CONTENT_TYPE);
+    if begins
+        && plain
+        && response.status() == StatusCode::BAD_REQUEST
+        && let Some(why) = misfit::no_beginning(&body)
+    {
+        let headers = [(header::CONTENT_TYPE, "application/json")];
+        return (StatusCode::BAD_REQUEST, headers, json!(why).to_string()).into_response();
+    }
     let Some(id) = response.headers().get(SESSION).cloned() else { return response };
     if begins && let Err(refusal) = sessions.began(&id, owner.as_ref()).await {
         return refusal;

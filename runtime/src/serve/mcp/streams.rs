@@ -15,6 +15,7 @@ use tokio_util::bytes::BytesMut;
 use tokio_util::codec::Decoder;
 use tokio_util::sync::CancellationToken;
 
+use super::misfit;
 use crate::base::future::BoxFuture;
 use crate::base::lines::{Glance, Line, Lines};
 
@@ -37,6 +38,8 @@ pub(super) struct Streams<R, W> {
     refusing: Option<BoxFuture<'static, io::Result<()>>>,
     /// `None` once it is closed.
     output: Arc<Mutex<Option<W>>>,
+    /// Whether a message has begun the session, or a request stood alone.
+    begun: bool,
     /// Fires when the input ends.
     ended: CancellationToken,
 }
@@ -63,6 +66,7 @@ where
             heard: VecDeque::new(),
             refusing: None,
             output: Arc::new(Mutex::new(Some(output))),
+            begun: false,
             ended,
         }
     }
@@ -96,7 +100,23 @@ where
                 sent.ok()?;
             }
             match self.heard.pop_front() {
-                Some(Heard::Message(message)) => return Some(*message),
+                Some(Heard::Message(message)) if self.begun => return Some(*message),
+                Some(Heard::Message(message)) => match misfit::begins(&message) {
+                    Ok(begun) => {
+                        self.begun = begun;
+                        return Some(*message);
+                    }
+                    Err(why) => {
+                        let id = if let JsonRpcMessage::Request(request) = *message {
+                            Some(request.id)
+                        } else {
+                            None
+                        };
+                        let answer = JsonRpcMessage::Error(JsonRpcError::new(id, why));
+                        self.refusing = Some(Box::pin(self.send(answer)));
+                        continue;
+                    }
+                },
                 Some(Heard::Refused(answer)) => {
                     self.refusing = Some(Box::pin(self.send(*answer)));
                     continue;

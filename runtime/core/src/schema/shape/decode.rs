@@ -13,6 +13,9 @@
 //! - Fields are also accepted under their wire names and aliases; read-only fields are unknown.
 //! - With a discriminator, only the variant it names is tried.
 //!
+//! What is wrong with a value of a union is told of the variant that was meant: the one with its tag, its key or its JSON type,
+//! then the one that knows most of its keys. If none was meant, all are told.
+//!
 //! Arguments that are sent as texts are read before, by `texts`.
 //!
 //! A value may fit several variants of `oneOf`: it is rendered as `anyOf` unless no value can.
@@ -21,7 +24,9 @@ pub(crate) mod borrowed;
 mod check;
 mod conditions;
 pub(crate) mod exact;
+mod forms;
 pub(crate) mod integers;
+mod nearest;
 mod objects;
 pub(crate) mod say;
 pub(crate) mod texts;
@@ -181,6 +186,11 @@ pub(super) fn problems_in(
 ) -> (Vec<ArgumentProblem>, usize) {
     let mut checker = Checker::new(defs, dialect);
     (checker.problems_of(value, shape), checker.steps)
+}
+
+/// Returns how far a value that was read is from the forms of a shape: its type and its keys.
+pub(super) fn distance(value: &Value, shape: &Shape, defs: &List<Def>) -> usize {
+    forms::distance(value, shape, defs)
 }
 
 /// Returns the variant of a union that the discriminator of a value names.

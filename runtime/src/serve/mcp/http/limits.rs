@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::serve::{Listener, ListenerExt};
@@ -86,9 +86,9 @@ impl Limits {
     /// # Errors
     ///
     /// The answer to the client, if the body is too long or does not come.
-    pub(super) async fn read(&self, body: Body) -> Result<Body, Response> {
+    pub(super) async fn read(&self, body: Body) -> Result<Bytes, Response> {
         match tokio::time::timeout(self.read_time, to_bytes(body, self.request)).await {
-            Ok(Ok(bytes)) => Ok(Body::from(bytes)),
+            Ok(Ok(bytes)) => Ok(bytes),
             // Or the client is gone, and reads no answer.
             Ok(Err(_)) => {
                 let text = format!("The body has more than {} bytes: send less at once.", self.request);

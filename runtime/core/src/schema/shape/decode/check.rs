@@ -241,21 +241,9 @@ impl<'a> Checker<'a> {
         if self.is_full() {
             return;
         }
-        let mut message = format!("expected {}, got {}", say::expected(shape), say::given(value));
-        if let Value::String(text) = value
-            && let Ok(inner @ (Value::Number(_) | Value::Bool(_) | Value::Array(_) | Value::Object(_))) =
-                serde_json::from_str::<Value>(text)
-        {
-            let inner_fits = matches!(
-                (&shape.kind, &inner),
-                (Kind::Integer(_) | Kind::Number(_), Value::Number(_))
-                    | (Kind::Boolean, Value::Bool(_))
-                    | (Kind::Array(_) | Kind::Tuple(_), Value::Array(_))
-                    | (Kind::Object(_), Value::Object(_))
-            );
-            if inner_fits {
-                message.push_str("; send it as JSON, without the quotes");
-            }
+        let mut message = format!("expected {}, got {}", say::expected(shape, self.defs), say::given(value));
+        if value.as_str().is_some_and(|text| self.is_quoted(text, shape)) {
+            message.push_str(say::QUOTED);
         }
         self.add(ArgumentProblemKind::Type, message);
     }
@@ -281,7 +269,7 @@ impl<'a> Checker<'a> {
         self.add_all(problems);
     }
 
-    fn listed(&mut self, value: &Value, values: &[Literal], nullable: bool) {
+    pub(super) fn listed(&mut self, value: &Value, values: &[Literal], nullable: bool) {
         if values.iter().any(|literal| equals(value, literal)) || self.is_full() {
             return;
         }

@@ -27,7 +27,12 @@ impl Checker<'_> {
                     self.at(key, |checker| checker.value(message));
                 }
                 taken.push((&field.name, key));
+                let before = self.problems.len();
                 self.at(key, |checker| checker.check(value, &field.shape));
+                if value.is_null() && !field.required {
+                    let told = &mut self.problems[before..];
+                    told.iter_mut().for_each(|problem| problem.message.push_str("; leave it out instead"));
+                }
             }
             self.patterns_and_extra(key, value, field, known);
         }
@@ -36,7 +41,7 @@ impl Checker<'_> {
                 && field.access != self.hidden
                 && !taken.iter().any(|(name, _)| *name == field.name.as_str());
             if missing {
-                let mut message = format!("missing: expected {}", say::expected(&field.shape));
+                let mut message = format!("missing: expected {}", say::expected(&field.shape, self.defs));
                 if let Some(key) = self.misspelt(&field.name, given, known) {
                     message.push_str(&format!("; {} is given: send it under this name", say::names(&[key])));
                 }
@@ -111,28 +116,27 @@ impl Checker<'_> {
         match &known.extra {
             Extra::Open => {}
             Extra::Of(shape) => self.at(key, |checker| checker.check(value, shape)),
-            Extra::Closed => self.unknown(key, known),
+            Extra::Closed => {
+                let fields = known.fields.iter().filter(|field| field.access != self.hidden);
+                let names: Vec<&str> = fields.map(|field| field.name.as_str()).collect();
+                self.unknown(key, &names);
+            }
         }
     }
 
-    fn unknown(&mut self, key: &str, known: &ObjectRules) {
+    /// Reports a key that is none of these.
+    pub(super) fn unknown(&mut self, key: &str, names: &[&str]) {
         if self.is_full() {
             return;
         }
-        let names: Vec<&str> = known
-            .fields
-            .iter()
-            .filter(|field| field.access != self.hidden)
-            .map(|field| field.name.as_str())
-            .collect();
         let what = if self.path.is_empty() { "argument" } else { "field" };
         let mut message = format!("unknown {what} {}", say::names(&[key]));
         if let Some(meant) = self.meant(key, names.iter().copied()) {
             message.push_str(&format!(" (did you mean `{meant}`?)"));
         }
-        message.push_str(&match names.as_slice() {
+        message.push_str(&match names {
             [] => format!("; there are no {what}s"),
-            _ => format!("; known: {}", say::names(&names)),
+            _ => format!("; known: {}", say::names(names)),
         });
         self.at(key, |checker| checker.add(ArgumentProblemKind::Unknown, message));
     }

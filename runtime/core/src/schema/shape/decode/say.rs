@@ -2,14 +2,18 @@
 
 use serde_json::Value;
 
+use super::forms::target;
+use crate::base::frozen::List;
 use crate::base::truncate;
 use crate::schema::shape::prose;
-use crate::schema::shape::{Kind, Literal, Shape, UnionRules};
+use crate::schema::shape::{Access, Def, Kind, Literal, ObjectRules, Shape, UnionRules};
 
 /// The length at which given texts are cut, in characters.
 const MAX_GIVEN: usize = 60;
 /// The maximum number of names or values listed.
 const MAX_LISTED: usize = 30;
+/// The maximum number of variants of a union listed that are neither values nor told by a field.
+const MAX_FORMS: usize = 5;
 
 /// Describes what was given: `the text "abc"`.
 pub(in crate::schema::shape) fn given(value: &Value) -> String {
@@ -29,8 +33,11 @@ pub(in crate::schema::shape) fn given(value: &Value) -> String {
     }
 }
 
+/// What is told of a text that holds the JSON of what was expected.
+pub(super) const QUOTED: &str = "; send it as JSON, without the quotes";
+
 /// Describes what was expected: `an integer or null`.
-pub(super) fn expected(shape: &Shape) -> String {
+pub(super) fn expected(shape: &Shape, defs: &List<Def>) -> String {
     let what = match &shape.kind {
         Kind::Any | Kind::Raw(_) => "a value".into(),
         Kind::Never => "nothing".into(),
@@ -42,8 +49,8 @@ pub(super) fn expected(shape: &Shape) -> String {
         Kind::Enum(values) => listed(values),
         Kind::Array(_) | Kind::Tuple(_) => "a list".into(),
         Kind::Object(_) => "an object".into(),
-        Kind::Union(rules) => either(rules),
-        Kind::All(parts) => parts.first().map_or_else(|| "a value".into(), expected),
+        Kind::Union(rules) => either(rules, defs),
+        Kind::All(parts) => parts.first().map_or_else(|| "a value".into(), |part| expected(part, defs)),
         Kind::Ref(name) => format!("{} {name}", article(name)),
     };
     if shape.nullable { format!("{what} or null") } else { what }
@@ -54,15 +61,57 @@ fn article(name: &str) -> &'static str {
     if name.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" }
 }
 
-fn either(rules: &UnionRules) -> String {
-    let mut told: Vec<String> = Vec::new();
+/// Describes the variants of a union: the values to choose from first, and last the objects with one required field, which
+/// tells what they are.
+fn either(rules: &UnionRules, defs: &List<Def>) -> String {
+    let mut values: Vec<Literal> = Vec::new();
+    let mut others: Vec<String> = Vec::new();
+    let mut keys: Vec<&str> = Vec::new();
     for variant in &rules.variants {
-        let what = expected(variant);
-        if !told.contains(&what) {
-            told.push(what);
+        let target = target(variant, defs);
+        match &target.kind {
+            _ if target.nullable || variant.nullable => others.push(expected(variant, defs)),
+            Kind::Enum(listed) => values.extend(listed.iter().cloned()),
+            Kind::Object(object) if only_key(object).is_some() => keys.extend(only_key(object)),
+            _ => others.push(expected(variant, defs)),
         }
     }
+    unique(&mut values);
+    unique(&mut others);
+    unique(&mut keys);
+    let mut told: Vec<String> = Vec::new();
+    if !values.is_empty() {
+        told.push(listed(&values));
+    }
+    let more = others.len().saturating_sub(MAX_FORMS);
+    told.extend(others.into_iter().take(MAX_FORMS));
+    match keys.as_slice() {
+        [] => {}
+        [only] => told.push(format!("an object with {}", names(&[only]))),
+        several => told.push(format!("an object with one of {}", names(several))),
+    }
+    match more {
+        0 => {}
+        1 => told.push("another form".to_owned()),
+        _ => told.push(format!("one of {more} other forms")),
+    }
     told.join(" or ")
+}
+
+/// Returns the field of an object that is the only one required.
+fn only_key(rules: &ObjectRules) -> Option<&str> {
+    let mut required = rules.fields.iter().filter(|field| field.required && field.access != Access::ReadOnly);
+    required.next().filter(|_| required.next().is_none()).map(|field| field.name.as_str())
+}
+
+fn unique<T: PartialEq>(items: &mut Vec<T>) {
+    let mut kept: Vec<T> = Vec::new();
+    for item in items.drain(..) {
+        if !kept.contains(&item) {
+            kept.push(item);
+        }
+    }
+    *items = kept;
 }
 
 /// Lists values: `one of "a", "b"`.

@@ -1,6 +1,7 @@
 mod keywords;
 mod limits;
 mod texts;
+mod unions;
 
 use serde_json::{Value, json};
 
@@ -302,7 +303,7 @@ fn without_one_the_nearest_variant_is_told() {
     refused(
         &pets(&Value::Null),
         &json!({"pet": {"kind": "x", "bark": 1}}),
-        &["/pet/lives: missing: expected an integer"],
+        &["/pet/bark: expected true or false, got the number 1"],
     );
     let tagged = object(&json!({"a": {"anyOf": [
         {"type": "object", "properties": {"t": {"const": "x"}, "n": {"type": "integer"}}, "required": ["t", "n"]},

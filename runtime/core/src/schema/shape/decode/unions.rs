@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::check::{Checker, equals};
+use super::ArgumentProblem;
+use super::check::Checker;
 use super::objects::find_field;
-use super::{ArgumentProblem, ArgumentProblemKind, say};
 use crate::schema::shape::{Discriminator, Extra, Kind, Literal, Shape, UnionMode, UnionRules, find_def};
 
 /// References nested deeper than this are not followed: they may be cyclic.
@@ -49,58 +49,7 @@ impl Checker<'_> {
         if fitting > 0 {
             return;
         }
-        self.best(value, tried, union, shape);
-    }
-
-    /// Reports the problems of the variant that was most likely meant, so that a model can act on them.
-    fn best(&mut self, value: &Value, tried: Vec<Vec<ArgumentProblem>>, union: &UnionRules, shape: &Shape) {
-        let place = self.path.clone();
-        let another_type = |problems: &Vec<ArgumentProblem>| {
-            problems
-                .iter()
-                .any(|problem| problem.kind == ArgumentProblemKind::Type && problem.pointer == place)
-        };
-        let all_listed = union.variants.iter().all(|variant| matches!(variant.kind, Kind::Enum(_)));
-        if tried.iter().all(another_type) || all_listed {
-            return self.mismatch(value, shape);
-        }
-        let mut best: Option<(usize, Vec<ArgumentProblem>)> = None;
-        for (variant, problems) in union.variants.iter().zip(tried) {
-            if another_type(&problems) {
-                continue;
-            }
-            // A wrong constant shows that another variant was meant.
-            let wrong_tag = self.wrong_tag(value, variant, 0);
-            let cost = problems.len() + if wrong_tag { 1_000 } else { 0 };
-            if best.as_ref().is_none_or(|(known, _)| cost < *known) {
-                best = Some((cost, problems));
-            }
-        }
-        if let Some((_, problems)) = best {
-            self.add_all(problems);
-        }
-    }
-
-    /// Whether a field with one possible value holds another.
-    fn wrong_tag(&self, value: &Value, variant: &Shape, depth: usize) -> bool {
-        let Value::Object(given) = value else { return false };
-        match &variant.kind {
-            Kind::Object(rules) => {
-                rules.fields.iter().any(|field| match (&field.shape.kind, given.get(field.name.as_str())) {
-                    (Kind::Enum(values), Some(given)) => {
-                        matches!(&**values, [only] if !equals(given, only))
-                    }
-                    _ => false,
-                })
-            }
-            Kind::Ref(name) if depth < MAX_DEPTH => {
-                find_def(self.defs, name).is_some_and(|target| self.wrong_tag(value, target, depth + 1))
-            }
-            Kind::All(parts) if depth < MAX_DEPTH => {
-                parts.iter().any(|part| self.wrong_tag(value, part, depth + 1))
-            }
-            _ => false,
-        }
+        self.nearest(value, tried, union, shape);
     }
 
     /// Returns the variant a discriminator names, also for reading a valid value.
@@ -266,21 +215,8 @@ impl Checker<'_> {
         for variant in &union.variants {
             tags.extend(self.tags(variant, discriminator));
         }
-        let literals: Vec<Literal> = tags.iter().map(|tag| Literal::String(tag.clone().into())).collect();
+        let literals: Vec<Literal> = tags.into_iter().map(|tag| Literal::String(tag.into())).collect();
         let property = discriminator.property.as_str();
-        let given = value.get(property);
-        let listed = say::listed(&literals);
-        let (kind, mut message) = match given {
-            None => (ArgumentProblemKind::Missing, format!("missing: expected {listed}")),
-            Some(given) => {
-                (ArgumentProblemKind::Value, format!("expected {listed}, got {}", say::given(given)))
-            }
-        };
-        if let Some(Value::String(given)) = given
-            && let Some(meant) = self.meant(given, tags.iter().map(String::as_str))
-        {
-            message.push_str(&format!("; did you mean {}?", Value::from(meant)));
-        }
-        self.at(property, |checker| checker.add(kind, message));
+        self.wrong_tag(property, value.get(property), &literals);
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Reader;
 use crate::schema::shape::UnionRules;
-use crate::schema::shape::decode::{self, ArgumentProblem, ArgumentProblemKind};
+use crate::schema::shape::decode::{self, ArgumentProblem};
 
 /// A value read as one of the variants.
 struct Attempt {
@@ -13,7 +13,9 @@ struct Attempt {
     problems: Vec<ArgumentProblem>,
     /// How often something was not written as the dialect asks for.
     loose: usize,
-    /// How far the value is from the variant; 0 if it fits.
+    /// How far the value is from the form of the variant: its type and its keys.
+    far: usize,
+    /// How many problems the value has; 0 if it fits.
     wrong: usize,
 }
 
@@ -33,17 +35,17 @@ impl Reader<'_> {
                 places: self.places.split_off(places),
                 problems: self.problems.split_off(problems),
                 loose: self.loose - loose,
+                far: 0,
                 wrong: 0,
                 value: read,
             };
             self.loose = loose;
             let found = self.problems_of(&attempt.value, variant);
-            let another_type = |problem: &ArgumentProblem| {
-                problem.pointer.is_empty() && problem.kind == ArgumentProblemKind::Type
-            };
-            let far = if found.iter().any(another_type) { 1_000 } else { 0 };
-            attempt.wrong = found.len() + attempt.problems.len() + far;
-            let rank = |attempt: &Attempt| (attempt.wrong > 0, attempt.loose, attempt.wrong);
+            attempt.wrong = found.len() + attempt.problems.len();
+            if attempt.wrong > 0 {
+                attempt.far = decode::distance(&attempt.value, variant, self.codec.defs);
+            }
+            let rank = |attempt: &Attempt| (attempt.wrong > 0, attempt.far, attempt.loose, attempt.wrong);
             if best.as_ref().is_none_or(|best| rank(&attempt) < rank(best)) {
                 best = Some(attempt);
             }

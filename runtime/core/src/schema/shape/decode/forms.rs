@@ -1,0 +1,209 @@
+//! The forms that a union comes to: its variants, with references and the unions inside them followed.
+
+use serde_json::{Map, Value};
+
+use super::check::equals;
+use super::objects::find_field;
+use crate::base::frozen::List;
+use crate::schema::shape::schema::resolved;
+use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, UnionRules};
+
+/// A form that is an object.
+pub(super) struct Form<'s> {
+    /// The index of the variant that has it.
+    pub(super) variant: usize,
+    /// The rules of the object, of which all hold. Without any, every key is fine.
+    parts: Vec<&'s ObjectRules>,
+    hidden: Access,
+}
+
+impl<'s> Form<'s> {
+    /// Returns the forms of some of the variants that objects have.
+    pub(super) fn of_objects(
+        union: &'s UnionRules,
+        variants: &[usize],
+        defs: &'s List<Def>,
+        hidden: Access,
+    ) -> Vec<Form<'s>> {
+        let mut forms = Vec::new();
+        for variant in variants {
+            forms.extend(Form::of(&union.variants[*variant], *variant, defs, hidden));
+        }
+        forms
+    }
+
+    /// Returns the forms that objects have of one variant.
+    fn of(shape: &'s Shape, variant: usize, defs: &'s List<Def>, hidden: Access) -> Vec<Form<'s>> {
+        let mut leaves = Vec::new();
+        leaves_of(shape, defs, &mut Vec::new(), &mut leaves);
+        let form = |leaf: &'s Shape| {
+            let mut parts = Vec::new();
+            parts_of(leaf, defs, &mut Vec::new(), &mut parts);
+            Form { variant, parts, hidden }
+        };
+        leaves.into_iter().filter(|leaf| takes_objects(leaf)).map(form).collect()
+    }
+
+    fn fields(&self) -> impl Iterator<Item = &'s Field> {
+        let hidden = self.hidden;
+        self.parts.iter().flat_map(|rules| &rules.fields).filter(move |field| field.access != hidden)
+    }
+
+    /// Returns the field of a key.
+    pub(super) fn field(&self, key: &str) -> Option<&'s Field> {
+        self.parts.iter().find_map(|rules| find_field(rules, key, self.hidden))
+    }
+
+    /// Returns the names of the fields with values to choose from.
+    pub(super) fn choices(&self) -> impl Iterator<Item = &'s str> {
+        self.fields()
+            .filter(|field| matches!(field.shape.kind, Kind::Enum(_)))
+            .map(|field| field.name.as_str())
+    }
+
+    /// Returns the values that a field has to choose from.
+    pub(super) fn values(&self, name: &str) -> Option<&'s [Literal]> {
+        match &self.field(name)?.shape.kind {
+            Kind::Enum(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// Returns the value of a field.
+    pub(super) fn given<'v>(&self, given: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+        given.get(name).or_else(|| {
+            let field = self.field(name)?;
+            let other = std::iter::once(field.wire_name()).chain(field.aliases.iter().map(|alias| &**alias));
+            let is_it = |key: &&str| self.field(key).is_some_and(|known| std::ptr::eq(known, field));
+            other.filter(is_it).find_map(|key| given.get(key))
+        })
+    }
+
+    /// Whether the value of a field is one of those to choose from.
+    pub(super) fn lists(&self, name: &str, value: &Value) -> bool {
+        self.values(name).is_some_and(|values| values.iter().any(|literal| equals(value, literal)))
+    }
+
+    /// Returns the field that is the only one required.
+    pub(super) fn key(&self) -> Option<&'s str> {
+        let mut required = self.fields().filter(|field| field.required);
+        required.next().filter(|_| required.next().is_none()).map(|field| field.name.as_str())
+    }
+
+    /// Whether there are no keys but those of its fields.
+    pub(super) fn is_closed(&self) -> bool {
+        self.parts.iter().any(|rules| matches!(rules.extra, Extra::Closed) && rules.patterns.is_empty())
+    }
+
+    /// Counts the keys that it knows.
+    pub(super) fn known(&self, given: &Map<String, Value>) -> usize {
+        given.keys().filter(|key| self.field(key).is_some()).count()
+    }
+
+    /// Counts the keys that it does not know and the required fields that are missing.
+    pub(super) fn distance(&self, given: &Map<String, Value>) -> usize {
+        let is_map =
+            self.parts.iter().any(|rules| matches!(rules.extra, Extra::Of(_)) || !rules.patterns.is_empty());
+        let strange = |key: &&String| !is_map && self.field(key).is_none();
+        let missing = |field: &&Field| field.required && self.given(given, &field.name).is_none();
+        given.keys().filter(strange).count() + self.fields().filter(missing).count()
+    }
+}
+
+/// Returns the shape that references lead to; the reference itself if it leads nowhere.
+pub(super) fn target<'s>(shape: &'s Shape, defs: &'s List<Def>) -> &'s Shape {
+    resolved(shape, defs).unwrap_or(shape)
+}
+
+fn leaves_of<'s>(
+    shape: &'s Shape,
+    defs: &'s List<Def>,
+    seen: &mut Vec<&'s Shape>,
+    leaves: &mut Vec<&'s Shape>,
+) {
+    let shape = target(shape, defs);
+    match &shape.kind {
+        Kind::Union(rules) if !seen.iter().any(|known| std::ptr::eq(*known, shape)) => {
+            seen.push(shape);
+            rules.variants.iter().for_each(|variant| leaves_of(variant, defs, seen, leaves));
+        }
+        Kind::Union(_) => {}
+        _ => leaves.push(shape),
+    }
+}
+
+fn takes_objects(leaf: &Shape) -> bool {
+    matches!(leaf.kind, Kind::Any | Kind::Object(_) | Kind::All(_) | Kind::Raw(_))
+}
+
+fn parts_of<'s>(
+    shape: &'s Shape,
+    defs: &'s List<Def>,
+    seen: &mut Vec<&'s Shape>,
+    parts: &mut Vec<&'s ObjectRules>,
+) {
+    let shape = target(shape, defs);
+    if seen.iter().any(|known| std::ptr::eq(*known, shape)) {
+        return;
+    }
+    seen.push(shape);
+    match &shape.kind {
+        Kind::Object(rules) => parts.push(rules),
+        Kind::All(all) => all.iter().for_each(|part| parts_of(part, defs, seen, parts)),
+        _ => {}
+    }
+}
+
+/// Returns how far a value is from the forms of a shape: its type and its keys.
+pub(super) fn distance(value: &Value, shape: &Shape, defs: &List<Def>) -> usize {
+    let Value::Object(given) = value else {
+        return if takes_type(value, shape, defs) { 0 } else { usize::MAX };
+    };
+    let forms = Form::of(shape, 0, defs, Access::ReadOnly);
+    forms.iter().map(|form| form.distance(given)).min().unwrap_or(usize::MAX)
+}
+
+/// Whether values of a shape may have the JSON type of a value.
+pub(super) fn takes_type(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
+    takes(value, shape, defs, &mut Vec::new())
+}
+
+fn takes<'s>(
+    value: &Value,
+    shape: &'s Shape,
+    defs: &'s List<Def>,
+    seen: &mut Vec<(&'s Shape, bool)>,
+) -> bool {
+    let shape = target(shape, defs);
+    if value.is_null() && shape.nullable {
+        return true;
+    }
+    match &shape.kind {
+        Kind::Any | Kind::Never | Kind::Raw(_) | Kind::Ref(_) => true,
+        Kind::Null => value.is_null(),
+        Kind::Boolean => value.is_boolean(),
+        Kind::Integer(_) => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        Kind::Number(_) => value.is_number(),
+        Kind::String(_) => value.is_string(),
+        Kind::Array(_) | Kind::Tuple(_) => value.is_array(),
+        Kind::Object(_) => value.is_object(),
+        Kind::Enum(values) => values
+            .iter()
+            .any(|literal| std::mem::discriminant(value) == std::mem::discriminant(&literal.to_json())),
+        Kind::Union(_) | Kind::All(_) => {
+            // A shape that leads back to itself adds no alternative, and no rule.
+            if let Some((_, known)) = seen.iter().find(|(known, _)| std::ptr::eq(*known, shape)) {
+                return *known;
+            }
+            let place = seen.len();
+            seen.push((shape, matches!(shape.kind, Kind::All(_))));
+            let taken = match &shape.kind {
+                Kind::Union(rules) => rules.variants.iter().any(|variant| takes(value, variant, defs, seen)),
+                Kind::All(parts) => parts.iter().all(|part| takes(value, part, defs, seen)),
+                _ => false,
+            };
+            seen[place].1 = taken;
+            taken
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Says what is wrong with a value that fits no variant of a union: the problems of the one that was meant, or what all of
+//! them are if none was.
+
+use std::cmp::Reverse;
+
+use serde_json::{Map, Value};
+
+use super::check::{Checker, equals};
+use super::forms::{Form, takes_type, target};
+use super::{ArgumentProblem, ArgumentProblemKind, say};
+use crate::schema::shape::{Kind, Literal, Shape, UnionRules, pointer};
+
+/// The problems of a value with each of the variants.
+type Tried = Vec<Vec<ArgumentProblem>>;
+
+impl Checker<'_> {
+    /// Reports the problems of the variant that was most likely meant, so that a model can act on them.
+    pub(super) fn nearest(&mut self, value: &Value, tried: Tried, union: &UnionRules, shape: &Shape) {
+        if self.is_full() {
+            return;
+        }
+        let defs = self.defs;
+        let all = union.variants.iter().enumerate();
+        let open: Vec<usize> =
+            all.filter(|(_, variant)| takes_type(value, variant, defs)).map(|(index, _)| index).collect();
+        let is_listed = |index: &usize| matches!(target(&union.variants[*index], defs).kind, Kind::Enum(_));
+        if open.iter().all(is_listed) {
+            let kind = if open.is_empty() { ArgumentProblemKind::Type } else { ArgumentProblemKind::Value };
+            return self.all_forms(kind, value, union, shape);
+        }
+        let best = match value {
+            Value::Object(given) => {
+                let forms = Form::of_objects(union, &open, defs, self.hidden);
+                if self.by_tag(given, &forms, &tried) || self.by_key(value, given, &forms, union, shape) {
+                    return;
+                }
+                let rank = |form: &&Form<'_>| {
+                    let (right, wrong) = tags(form, given, &forms);
+                    (wrong, Reverse(right), form.distance(given), tried[form.variant].len())
+                };
+                forms.iter().min_by_key(rank).map(|form| form.variant)
+            }
+            _ => None,
+        };
+        // A wrong constant shows that another variant was meant.
+        let constant = |index: &usize| (is_listed(index), tried[*index].len());
+        let best = best.or_else(|| open.iter().copied().min_by_key(|index| constant(index)));
+        if let Some(problems) = best.and_then(|best| tried.into_iter().nth(best)) {
+            self.add_all(problems);
+        }
+    }
+
+    /// Reports all forms of a union, of which a value has none.
+    fn all_forms(&mut self, kind: ArgumentProblemKind, value: &Value, union: &UnionRules, shape: &Shape) {
+        let expected = say::expected(shape, self.defs);
+        let mut message = format!("expected {expected}, got {}", say::given(value));
+        message.push_str(&self.remedy(value, union, shape));
+        self.add(kind, message);
+    }
+
+    /// Says what to send instead of a value that has none of the forms of a union.
+    fn remedy(&mut self, value: &Value, union: &UnionRules, shape: &Shape) -> String {
+        let texts = self.texts(union);
+        if let Value::Object(given) = value {
+            let text = given.keys().find(|key| texts.contains(&key.as_str()));
+            return text
+                .map_or_else(String::new, |text| format!("; send the text {}", Value::from(text.as_str())));
+        }
+        let Value::String(given) = value else { return String::new() };
+        let every: Vec<usize> = (0..union.variants.len()).collect();
+        let forms = Form::of_objects(union, &every, self.defs, self.hidden);
+        if forms.iter().any(|form| form.key() == Some(given.as_str())) {
+            return format!("; send the object {{{}: …}}", Value::from(given.as_str()));
+        }
+        if self.is_quoted(given, shape) {
+            return say::QUOTED.to_owned();
+        }
+        match self.meant(given, texts.iter().copied()) {
+            Some(meant) => format!("; did you mean {}?", Value::from(meant)),
+            None => String::new(),
+        }
+    }
+
+    /// Returns the texts to choose from among the variants.
+    fn texts<'s>(&self, union: &'s UnionRules) -> Vec<&'s str>
+    where
+        Self: 's,
+    {
+        let defs = self.defs;
+        let mut texts = Vec::new();
+        for variant in &union.variants {
+            if let Kind::Enum(values) = &target(variant, defs).kind {
+                texts.extend(values.iter().filter_map(|literal| match literal {
+                    Literal::String(text) => Some(text.as_str()),
+                    _ => None,
+                }));
+            }
+        }
+        texts
+    }
+
+    /// Whether a text is the JSON of a value that a shape takes.
+    pub(super) fn is_quoted(&self, text: &str, shape: &Shape) -> bool {
+        match serde_json::from_str::<Value>(text) {
+            Ok(Value::Null | Value::String(_)) | Err(_) => false,
+            Ok(inner) => takes_type(&inner, shape, self.defs),
+        }
+    }
+
+    /// Reports that a value has no known value of the property that tells all forms apart, or none and nothing else that
+    /// tells them.
+    fn by_tag(&mut self, given: &Map<String, Value>, forms: &[Form<'_>], tried: &Tried) -> bool {
+        let [first, others @ ..] = forms else { return false };
+        let tells = |name: &&str| {
+            let of_first = first.values(name);
+            others.iter().all(|form| form.values(name).is_some())
+                && others.iter().any(|form| form.values(name) != of_first)
+        };
+        let Some(name) = first.choices().find(tells) else { return false };
+        let tag = forms.iter().find_map(|form| form.given(given, name));
+        match tag {
+            Some(tag) if forms.iter().any(|form| form.lists(name, tag)) => return false,
+            Some(_) => {}
+            None => {
+                let mut place = self.path.clone();
+                pointer::push_given(&mut place, name);
+                let most = forms.iter().map(|form| form.known(given)).max();
+                let nearest: Vec<&Form<'_>> =
+                    forms.iter().filter(|form| Some(form.known(given)) == most).collect();
+                let is_missing = |problem: &ArgumentProblem| {
+                    problem.kind == ArgumentProblemKind::Missing && problem.pointer == place
+                };
+                if nearest.len() < 2 || !nearest.iter().all(|form| tried[form.variant].iter().any(is_missing))
+                {
+                    return false;
+                }
+            }
+        }
+        let mut values: Vec<Literal> = Vec::new();
+        for literal in forms.iter().filter_map(|form| form.values(name)).flatten() {
+            if !values.contains(literal) {
+                values.push(literal.clone());
+            }
+        }
+        self.wrong_tag(name, tag, &values);
+        true
+    }
+
+    /// Reports that the property that names a variant is missing, or names none.
+    pub(super) fn wrong_tag(&mut self, name: &str, tag: Option<&Value>, values: &[Literal]) {
+        self.at(name, |checker| match tag {
+            Some(tag) => checker.listed(tag, values, false),
+            None => {
+                let message = format!("missing: expected {}", say::listed(values));
+                checker.add(ArgumentProblemKind::Missing, message);
+            }
+        });
+    }
+
+    /// Reports that an object has none, or several, of the keys of which each is one form.
+    fn by_key(
+        &mut self,
+        value: &Value,
+        given: &Map<String, Value>,
+        forms: &[Form<'_>],
+        union: &UnionRules,
+        shape: &Shape,
+    ) -> bool {
+        let keys: Option<Vec<&str>> = forms.iter().map(Form::key).collect();
+        let one_of_some =
+            |keys: &Vec<&str>| keys.len() > 1 || !keys.is_empty() && !self.texts(union).is_empty();
+        let Some(keys) = keys.filter(one_of_some) else { return false };
+        let distinct = keys.iter().enumerate().all(|(index, key)| !keys[..index].contains(key));
+        let known = |key: &String| forms.iter().any(|form| form.field(key).is_some());
+        let named = forms.iter().zip(&keys).filter(|(form, key)| form.given(given, key).is_some()).count();
+        let closed = forms.iter().all(Form::is_closed);
+        match named {
+            _ if !distinct => false,
+            0 if given.keys().any(known) => false,
+            0 if closed && keys.len() == union.variants.len() && !given.is_empty() => {
+                given.keys().for_each(|key| self.unknown(key, &keys));
+                true
+            }
+            0 => {
+                self.all_forms(ArgumentProblemKind::Value, value, union, shape);
+                true
+            }
+            1 => false,
+            _ if closed => {
+                let expected = say::expected(shape, self.defs);
+                self.value(format!("expected {expected}, got several of them"));
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Returns how many properties of an object name this form among the others, and how many do not.
+fn tags(form: &Form<'_>, given: &Map<String, Value>, forms: &[Form<'_>]) -> (usize, usize) {
+    let (mut right, mut wrong) = (0, 0);
+    for name in form.choices() {
+        let Some(tag) = form.given(given, name) else { continue };
+        let listed = form.lists(name, tag);
+        let only = form.values(name).is_some_and(|values| matches!(values, [only] if !equals(tag, only)));
+        let mut others = forms.iter().filter(|other| other.values(name).is_some());
+        if listed && others.any(|other| !other.lists(name, tag)) {
+            right += 1;
+        } else if !listed && (only || others.any(|other| other.lists(name, tag))) {
+            wrong += 1;
+        }
+    }
+    (right, wrong)
+}

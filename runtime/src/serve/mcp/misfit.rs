@@ -1,0 +1,123 @@
+//! What is told of a request that is none of the protocol: which part of its parameters is wrong, or that nobody knows its
+//! method. `rmcp` hands over such a request as a custom one, and says nothing of why it is.
+
+use rmcp::model::{ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcError, ProtocolVersion};
+use rmcp::service::{RoleServer, RxJsonRpcMessage};
+use serde_json::Value;
+use toolgen_core::internal::meant;
+
+/// How much of the name of an unknown method is repeated, in characters.
+const LONGEST_NAME: usize = 100;
+
+/// What a parameter must be.
+#[derive(Clone, Copy)]
+enum Type {
+    Text,
+    Object,
+}
+
+/// A parameter of a method: its place in `params`, its type, and whether it is required.
+struct Parameter(&'static str, Type, bool);
+
+/// The methods of this server, with the parameters that `rmcp` insists on.
+const METHODS: [(&str, &[Parameter]); 6] = [
+    (
+        "initialize",
+        &[
+            Parameter("/protocolVersion", Type::Text, true),
+            Parameter("/capabilities", Type::Object, true),
+            Parameter("/clientInfo", Type::Object, true),
+            Parameter("/clientInfo/name", Type::Text, true),
+            Parameter("/clientInfo/version", Type::Text, true),
+        ],
+    ),
+    ("tools/call", &[Parameter("/name", Type::Text, true), Parameter("/arguments", Type::Object, false)]),
+    ("tools/list", &[]),
+    ("subscriptions/listen", &[Parameter("/notifications", Type::Object, true)]),
+    ("ping", &[]),
+    ("server/discover", &[]),
+];
+
+/// Returns the error of a request that could not be read as one of its method.
+pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
+    let Some((_, parameters)) = METHODS.iter().find(|(known, _)| *known == method) else {
+        return unknown(method);
+    };
+    let mut wrong: Vec<String> = Vec::new();
+    let params = params.unwrap_or(&Value::Null);
+    for Parameter(place, expected, required) in *parameters {
+        // What is missing with all around it is told once.
+        let around = place.rsplit_once('/').and_then(|(around, _)| params.pointer(around));
+        if !place[1..].contains('/') || around.is_some_and(Value::is_object) {
+            wrong.extend(problem(place, params.pointer(place), *expected, *required));
+        }
+    }
+    if wrong.is_empty() {
+        wrong.push("its `params` do not fit the method".to_owned());
+    }
+    ErrorData::invalid_params(
+        format!("This is no request of {}: {}.", Value::from(method), wrong.join("; ")),
+        None,
+    )
+}
+
+/// Returns the error of a method that there is not.
+pub(super) fn unknown(method: &str) -> ErrorData {
+    let known = METHODS.iter().map(|(known, _)| *known).filter(|known| *known != method);
+    let hint = meant(method, known).map(|meant| format!("; did you mean {}?", Value::from(meant)));
+    let method = Value::from(method.chars().take(LONGEST_NAME).collect::<String>());
+    let why = format!("There is no method {method} here{}", hint.unwrap_or_default());
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None)
+}
+
+/// Says what is wrong with a parameter.
+fn problem(place: &str, given: Option<&Value>, expected: Type, required: bool) -> Option<String> {
+    let (fits, expected) = match expected {
+        Type::Text => (given.is_some_and(Value::is_string), "a text"),
+        Type::Object => (given.is_some_and(Value::is_object), "an object"),
+    };
+    let given = match given {
+        _ if fits => return None,
+        None | Some(Value::Null) if !required => return None,
+        None => return Some(format!("`params{}` is missing, {expected}", place.replace('/', "."))),
+        Some(Value::Null) => "null",
+        Some(Value::Bool(_)) => "true or false",
+        Some(Value::Number(_)) => "a number",
+        Some(Value::String(_)) => "a text",
+        Some(Value::Array(_)) => "a list",
+        Some(Value::Object(_)) => "an object",
+    };
+    Some(format!("`params{}` must be {expected}, not {given}", place.replace('/', ".")))
+}
+
+/// Returns the answer to a body over HTTP that begins a session, but is not what does; `None` if it is no request.
+pub(super) fn no_beginning(body: &[u8]) -> Option<JsonRpcError> {
+    let message: RxJsonRpcMessage<RoleServer> = serde_json::from_slice(body).ok()?;
+    let why = begins(&message).err()?;
+    let RxJsonRpcMessage::<RoleServer>::Request(request) = message else { return None };
+    Some(JsonRpcError::new(Some(request.id), why))
+}
+
+/// Whether a connection begins with a message, or why it does not: a session begins with `initialize`, and a request of the
+/// era without sessions says itself what it is of.
+pub(super) fn begins(message: &RxJsonRpcMessage<RoleServer>) -> Result<bool, ErrorData> {
+    let RxJsonRpcMessage::<RoleServer>::Request(message) = message else { return Ok(false) };
+    let missing = message.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28);
+    match &message.request {
+        ClientRequest::InitializeRequest(_) => Ok(true),
+        ClientRequest::PingRequest(_) => Ok(false),
+        ClientRequest::CustomRequest(request) if request.method == "initialize" => {
+            Err(error(&request.method, request.params.as_ref()))
+        }
+        request if missing.is_empty() => Ok(!matches!(request, ClientRequest::DiscoverRequest(_))),
+        request => {
+            let (method, missing) = (Value::from(request.method()), missing.join("`, `"));
+            let why = format!(
+                "{method} came before `initialize`, which comes first. Without it, as from revision {} on, each request \
+                 has `params._meta`, in which is missing, or is not what it should be: `{missing}`.",
+                ProtocolVersion::V_2026_07_28
+            );
+            Err(ErrorData::invalid_params(why, None))
+        }
+    }
+}
