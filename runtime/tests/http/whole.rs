@@ -84,14 +84,14 @@ async fn a_part_of_a_list_is_never_told_as_the_whole() {
             7,
             true,
             json!({"skip": 4}),
-            "[3 items of 2 pages; these are all]".to_owned(),
+            "[3 items of 1 page; these are all]".to_owned(),
         ),
         (
             "page=page items=/data",
             7,
             true,
             json!({"page": 2, "limit": 3}),
-            "[4 items of 3 pages; these are all]".to_owned(),
+            "[4 items of 2 pages; these are all]".to_owned(),
         ),
         // Where a list began by a cursor, nobody knows.
         (
