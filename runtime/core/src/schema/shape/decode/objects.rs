@@ -66,7 +66,9 @@ impl Checker<'_> {
         given: &'g Map<String, Value>,
         known: &ObjectRules,
     ) -> Option<&'g str> {
-        if !matches!(known.extra, Extra::Open) {
+        /// The most keys that are compared with each missing one.
+        const MAX_KEYS: usize = 100;
+        if !matches!(known.extra, Extra::Open) || given.len() > MAX_KEYS {
             return None;
         }
         let hidden = self.hidden;

@@ -1,7 +1,7 @@
 //! The parts of a tool's arguments in the order in which they are spelled out, if there is not room for all.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::{Lever, Slimmer, children, depth};
 use crate::base::frozen::List;
@@ -213,7 +213,8 @@ impl Slimmer<'_> {
 
 /// Returns an object without some of its fields, which it takes all the same.
 fn without(rules: &ObjectRules, hidden: &[&Field]) -> ObjectRules {
-    let is_shown = |field: &&Field| !hidden.iter().any(|one| one.name == field.name);
+    let hidden: HashSet<&str> = hidden.iter().map(|field| field.name.as_str()).collect();
+    let is_shown = |field: &&Field| !hidden.contains(field.name.as_str());
     let fields = rules.fields.iter().filter(is_shown).cloned().collect();
     ObjectRules { fields, extra: Extra::Open, ..rules.clone() }
 }
