@@ -175,12 +175,7 @@ fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
 }
 
 fn joined(shapes: &[Shape], with: &str, named: impl Fn(&Shape) -> String) -> String {
-    let mut told: Vec<String> = Vec::new();
-    for shape in shapes {
-        let one = named(shape);
-        if !told.contains(&one) {
-            told.push(one);
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let told: Vec<String> = shapes.iter().map(named).filter(|one| seen.insert(one.clone())).collect();
     told.join(with)
 }
