@@ -35,7 +35,7 @@ CALLS = [
     ["getTask", {"id": "seven"}],
 ]
 # Of each answer: whether it is an error, and what its text says.
-EXPECTED = [(False, "Try a client"), (False, "Try a client"), (False, '"id": 7'), (False, ""), (True, "id")]
+EXPECTED = [(False, "Try a client"), (False, "Try a client"), (False, '"id":7'), (False, ""), (True, "id")]
 
 
 class Tasks(BaseHTTPRequestHandler):
