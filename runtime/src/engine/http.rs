@@ -6,8 +6,8 @@
 //!
 //! # The result of a call
 //!
-//! - A response of any status is a result: `{METHOD} → {status}`, an empty line and the body. An error says for which URL, a
-//!   redirect from where to where: `{METHOD} {url} → {final url} → {status}`. A body that is JSON comes without the blanks
+//! - A response of any status is a result: `{METHOD} {url} → {status}`, an empty line and the body. Where redirects were
+//!   followed, the first line is `{METHOD} {url} → {final url} → {status}`. A body that is JSON comes without the blanks
 //!   between its tokens. `details.ok` says whether it succeeded; `details` hold `status`, `method`, `url`, `ok`, `headers`,
 //!   `truncated` and `content_type`.
 //! - After the first line of a success stand `Location` and the headers that the plan names, one a line, if the answer has

@@ -16,8 +16,8 @@ pub(super) enum After<'a> {
 
 /// Returns how the page after a page is asked for; `None` after the last one.
 ///
-/// Numbers and offsets go on until a page without items, unless the service counts all of them: how many items fit on a page is not known, because services
-/// give fewer than were asked for.
+/// Numbers and offsets go on until a page without items, unless the service counts all of them: how many items fit on a
+/// page is not known, because services give fewer than were asked for.
 pub(super) fn after<'a>(
     pages: &'a Pagination,
     arguments: &Value,
