@@ -1,5 +1,6 @@
 //! The engines that run tools for the command line.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use toolgen_runtime::engine::http::{
     Secret,
 };
 use toolgen_runtime::engine::mcp::{McpEngine, McpOptions};
-use toolgen_runtime::spec::plan::Placement;
+use toolgen_runtime::spec::plan::{Placement, Tool};
 
 use super::args::Requests;
 use super::output_file::OutputFile;
@@ -121,6 +122,23 @@ pub(super) fn credentials(options: &Options) -> EnvCredentials {
     let named = options.credentials.iter();
     let all = EnvCredentials::new().variable_remedy(by_auth);
     named.fold(all, |all, (scheme, variable)| all.variable(scheme, variable))
+}
+
+/// Returns the schemes of tools for which an engine has no credential: what to do about each, and for how many tools.
+pub(super) fn unset_schemes(engine: &HttpEngine, tools: &[Tool]) -> BTreeMap<String, (String, usize)> {
+    let mut schemes: BTreeMap<String, (String, usize)> = BTreeMap::new();
+    for missing in engine.missing_credentials(tools) {
+        for one in missing.alternatives.iter().flatten() {
+            schemes.entry(one.scheme.clone()).or_insert_with(|| (one.remedy.clone(), 0)).1 +=
+                missing.tools.len();
+        }
+    }
+    schemes
+}
+
+/// Says how many tools there are.
+pub(super) fn counted(tools: usize) -> String {
+    if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") }
 }
 
 fn by_auth(scheme: &str, variable: &str) -> String {

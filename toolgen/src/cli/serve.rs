@@ -1,6 +1,6 @@
 //! `serve`: serves the tools of documents to clients of the Model Context Protocol.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::env;
 use std::future::ready;
 use std::io;
@@ -27,7 +27,7 @@ use super::Outcome;
 use super::args::{HttpLimits, Serve};
 use super::compile::{Compiled, compile_all, leave_out};
 use super::discovery;
-use super::engines::{engines, http};
+use super::engines::{counted, engines, http, unset_schemes};
 use super::output::{Output, complain_beside};
 use super::place::Place;
 
@@ -101,21 +101,12 @@ fn lacking(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<Strin
     let engine = http(&task.requests, &task.selection.options)?;
     let called = tools.iter().filter(|tool| offered.names.contains(tool.spec.name.as_str()));
     let called: Vec<plan::Tool> = called.map(|tool| plan::Tool::from((*tool).clone())).collect();
-    // By scheme: what to do, and for how many tools.
-    let mut schemes: BTreeMap<String, (String, usize)> = BTreeMap::new();
-    for missing in engine.missing_credentials(&called) {
-        for one in missing.alternatives.iter().flatten() {
-            schemes.entry(one.scheme.clone()).or_insert_with(|| (one.remedy.clone(), 0)).1 +=
-                missing.tools.len();
-        }
-    }
-    let count = |tools| if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") };
-    let told = schemes.into_iter().map(|(scheme, (remedy, tools))| {
-        format!("there is no credential for `{scheme}`, of {}: {remedy}", count(tools))
+    let told = unset_schemes(&engine, &called).into_iter().map(|(scheme, (remedy, tools))| {
+        format!("there is no credential for `{scheme}`, of {}: {remedy}", counted(tools))
     });
     let closed = engine.closed_hosts(&called).into_iter();
     Ok(closed
-        .map(|host| format!("{} cannot be called: {}", count(host.tools.len()), host.remedy))
+        .map(|host| format!("{} cannot be called: {}", counted(host.tools.len()), host.remedy))
         .chain(told)
         .collect())
 }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
-
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
+use super::encode::octets;
 use super::xml::DECLARATION;
 use crate::base::media_type::{essence, is_xml};
 use crate::base::truncate::{floor, whole};
@@ -127,7 +127,7 @@ pub(super) fn form(form: String, content_type: &str) -> Result<String, String> {
     let (mut out, mut rest) = (String::with_capacity(form.len()), form.as_str());
     while let Some(at) = rest.find('%') {
         out.push_str(&rest[..at]);
-        let escaped = triples(&rest[at..]);
+        let escaped: Vec<u8> = octets(&rest[at..]).collect();
         let (run, after) = rest[at..].split_at(escaped.len() * 3);
         // What is no UTF-8 was escaped before it came here.
         match String::from_utf8(escaped).ok().and_then(|text| encode(&text, content_type)) {
@@ -141,16 +141,6 @@ pub(super) fn form(form: String, content_type: &str) -> Result<String, String> {
     }
     out.push_str(rest);
     Ok(out)
-}
-
-/// Returns the bytes of the escapes that a text begins with.
-fn triples(text: &str) -> Vec<u8> {
-    let hex = |digit: u8| char::from(digit).to_digit(16);
-    let byte = |triple: &[u8]| match triple {
-        [b'%', high, low] => u8::try_from(hex(*high)? * 16 + hex(*low)?).ok(),
-        _ => None,
-    };
-    text.as_bytes().chunks(3).map_while(byte).collect()
 }
 
 /// Returns JSON that reads the same in the charset that its media type names.

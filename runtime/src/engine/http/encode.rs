@@ -62,6 +62,15 @@ pub(super) fn path_template(text: &str) -> Cow<'_, str> {
     utf8_percent_encode(text, PATH_TEMPLATE).into()
 }
 
+/// Returns the bytes of the percent-encoded octets that a text begins with.
+pub(super) fn octets(text: &str) -> impl Iterator<Item = u8> {
+    let hex = |digit: u8| char::from(digit).to_digit(16);
+    text.as_bytes().chunks(3).map_while(move |triple| match triple {
+        [b'%', high, low] => u8::try_from(hex(*high)? * 16 + hex(*low)?).ok(),
+        _ => None,
+    })
+}
+
 /// Encodes a text; percent-encoded triples pass through unchanged (RFC 6570, section 3.2.3).
 fn reserved(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

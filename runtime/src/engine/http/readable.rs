@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use reqwest::{StatusCode, Url};
 use serde_core::de::IgnoredAny;
 
+use super::encode::octets;
 use super::request::HttpRequest;
 use crate::base::printable::visible;
 
@@ -26,7 +27,8 @@ pub(super) fn url(url: &str) -> String {
     while let Some(at) = rest.find('%') {
         let (before, encoded) = rest.split_at(at);
         out.push_str(before);
-        let bytes = octets(encoded);
+        // Of one character.
+        let bytes: Vec<u8> = octets(encoded).take(4).collect();
         let Some(char) = first_char(&bytes) else {
             out.push('%');
             rest = &encoded[1..];
@@ -42,18 +44,6 @@ pub(super) fn url(url: &str) -> String {
     }
     out.push_str(rest);
     out
-}
-
-/// Returns the bytes of the percent-encoded octets at the beginning of a text, at most those of one character.
-fn octets(text: &str) -> Vec<u8> {
-    let octet = |triplet: &[u8]| match triplet {
-        [b'%', high, low] => {
-            let digit = |digit: u8| char::from(digit).to_digit(16);
-            u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()
-        }
-        _ => None,
-    };
-    text.as_bytes().chunks(3).take(4).map_while(octet).collect()
 }
 
 /// Returns the character that some bytes begin with.

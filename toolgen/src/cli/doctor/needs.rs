@@ -11,7 +11,7 @@ use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::spec::plan::{Call, CommandPlan, McpServer, McpTransport, Tool, Word};
 use toolgen_runtime::spec::template::Scope;
 
-use super::super::engines::credentials;
+use super::super::engines::{counted, credentials, unset_schemes};
 use super::Finding;
 
 type Programs = [(PathBuf, Program)];
@@ -124,31 +124,22 @@ pub(super) fn variables(compiled: &Programs) -> Vec<Finding> {
     needed.iter().map(told).chain(compiled.iter().flat_map(unset_credentials)).collect()
 }
 
-/// Returns a finding for each scheme of a document that has no credential.
+/// Returns a finding for each private host of a document, and for each scheme that has no credential.
 fn unset_credentials((path, program): &(PathBuf, Program)) -> Vec<Finding> {
     let options = toolgen::Options::default();
     let Ok(engine) = HttpEngine::builder().credentials(credentials(&options)).build() else {
         return Vec::new();
     };
     let tools: Vec<Tool> = program.all_tools().into_iter().map(|tool| tool.clone().into()).collect();
-    // By scheme: what to do, and for how many tools.
-    let mut schemes: BTreeMap<String, (String, usize)> = BTreeMap::new();
-    for missing in engine.missing_credentials(&tools) {
-        for one in missing.alternatives.iter().flatten() {
-            schemes.entry(one.scheme.clone()).or_insert_with(|| (one.remedy.clone(), 0)).1 +=
-                missing.tools.len();
-        }
-    }
-    let count = |tools| if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") };
     let told = |(scheme, (remedy, tools)): (String, (String, usize))| {
-        let tools = count(tools);
+        let tools = counted(tools);
         Finding::note(format!("{}: no credential for `{scheme}`, of {tools}", path.display()), remedy)
     };
     let closed = engine.closed_hosts(&tools).into_iter().map(|host| {
-        let tools = count(host.tools.len());
+        let tools = counted(host.tools.len());
         Finding::note(format!("{}: a private host, of {tools}", path.display()), host.remedy)
     });
-    closed.chain(schemes.into_iter().map(told)).collect()
+    closed.chain(unset_schemes(&engine, &tools).into_iter().map(told)).collect()
 }
 
 /// Names the first of many.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::super::literal;
 use super::model::{Body, Item, Presence, Struct, StructField, Ty, Union, Wrap};
 use super::print::Printer;
-use super::tags::MAX_NAMES;
+use super::tags::meant;
 
 impl Printer<'_> {
     /// Writes the macros that implement them for the types of a module that programs make values of.
@@ -66,7 +66,7 @@ impl Printer<'_> {
         if field.presence != Presence::Required {
             return None;
         }
-        match self.meant(&field.ty) {
+        match meant(self.items, &field.ty) {
             Ty::Text => Some(literal::string(text)),
             Ty::Item(index, Wrap::Plain) => {
                 let Item { name, body: Body::Enum(values), .. } = self.items.get(*index)? else {
@@ -84,9 +84,9 @@ impl Printer<'_> {
         if field.presence == Presence::Nullable {
             return format!("(Option<{}>)", self.ty(&field.ty));
         }
-        match self.meant(&field.ty) {
+        match meant(self.items, &field.ty) {
             Ty::Vec(inner) => format!("[{}]", self.ty(inner)),
-            Ty::Map { key, value } => match self.meant(value) {
+            Ty::Map { key, value } => match meant(self.items, value) {
                 Ty::Vec(inner) => format!("{{{}, [{}]}}", self.key(key), self.ty(inner)),
                 _ => format!("{{{}, {}}}", self.key(key), self.ty(value)),
             },
@@ -94,20 +94,9 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns the type that an alias is another name for.
-    fn meant<'t>(&'t self, ty: &'t Ty) -> &'t Ty {
-        let mut ty = ty;
-        for _ in 0..MAX_NAMES {
-            let Ty::Item(index, _) = ty else { return ty };
-            let Some(Item { body: Body::Alias(of), .. }) = self.items.get(*index) else { return ty };
-            ty = of;
-        }
-        ty
-    }
-
     /// Returns the variant that arrays become, and its items, if only one variant of a union is a list.
     fn array(&self, body: &Union) -> Option<String> {
-        let mut lists = body.variants.iter().filter_map(|variant| match self.meant(&variant.ty) {
+        let mut lists = body.variants.iter().filter_map(|variant| match meant(self.items, &variant.ty) {
             Ty::Vec(inner) => Some(format!("{}[{}]", variant.name, self.ty(inner))),
             _ => None,
         });
@@ -116,7 +105,7 @@ impl Printer<'_> {
 
     /// Writes which types become a union: what its variants hold, where no two hold the same.
     fn conversions(&self, of: usize, item: &Item, body: &Union, out: &mut String) {
-        let held = |ty: &Ty| match self.meant(ty) {
+        let held = |ty: &Ty| match meant(self.items, ty) {
             Ty::Item(index, _) if *index == of => None,
             Ty::Item(index, _) => Some(self.ty(&Ty::Item(*index, Wrap::Plain))),
             ty @ (Ty::Bool | Ty::Short | Ty::Int | Ty::Unsigned | Ty::Float | Ty::Text | Ty::Vec(_)) => {

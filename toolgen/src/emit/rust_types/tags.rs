@@ -6,7 +6,7 @@ use super::super::idents::Names;
 use super::model::{Body, Choice, Item, Presence, Struct, StructField, Ty, Union};
 
 /// The longest chain of other names for a type that is followed.
-pub(super) const MAX_NAMES: usize = 16;
+const MAX_NAMES: usize = 16;
 
 /// Gives the variants of unions a field for the property that tells them apart, where a value has one of several texts there,
 /// or any, and the document does not list the property: no text gets lost.
@@ -77,16 +77,19 @@ fn holds(body: &Struct, key: &str) -> bool {
     body.fields.iter().any(|field| field.key == key) || body.constants.iter().any(|(known, _)| known == key)
 }
 
-/// Returns the struct that a type is, maybe by another name.
-fn struct_of(items: &[Item], ty: &Ty) -> Option<usize> {
+/// Returns the type that a type is another name for; the type itself if it is none.
+pub(super) fn meant<'t>(items: &'t [Item], ty: &'t Ty) -> &'t Ty {
     let mut ty = ty;
     for _ in 0..MAX_NAMES {
-        let Ty::Item(index, _) = ty else { return None };
-        match &items.get(*index)?.body {
-            Body::Struct(_) => return Some(*index),
-            Body::Alias(of) => ty = of,
-            _ => return None,
-        }
+        let Ty::Item(index, _) = ty else { return ty };
+        let Some(Item { body: Body::Alias(of), .. }) = items.get(*index) else { return ty };
+        ty = of;
     }
-    None
+    ty
+}
+
+/// Returns the struct that a type is, maybe by another name.
+fn struct_of(items: &[Item], ty: &Ty) -> Option<usize> {
+    let Ty::Item(index, _) = meant(items, ty) else { return None };
+    matches!(items.get(*index)?.body, Body::Struct(_)).then_some(*index)
 }

@@ -8,6 +8,8 @@ enum Takes {
     Option(&'static str, &'static [&'static str]),
     /// As the first argument that is no option: the short options that have a value, and those that name a file instead.
     First(&'static str, &'static str),
+    /// As the first argument that is no option, after this command.
+    Command(&'static str),
     /// As all that follows the first argument that is no option: the short options that have a value.
     Rest(&'static str),
 }
@@ -36,7 +38,7 @@ const PROGRAMS: [(&[&str], Takes, &str); 12] = [
         Takes::Option("ep", &["--eval", "--print"]),
         "read it from `process.argv`, and give the value after `--`",
     ),
-    (&["deno"], Takes::First("", ""), "read it from `Deno.args`, and give the value after the code"),
+    (&["deno"], Takes::Command("eval"), "read it from `Deno.args`, and give the value after the code"),
     (&["php"], Takes::Option("r", &["--run"]), "read it from `$argv`, and give the value after `--`"),
     (
         &["lua", "Rscript", "osascript"],
@@ -72,7 +74,7 @@ pub(super) fn code(texts: &[&str]) -> Vec<(usize, &'static str, &'static str)> {
         }
         let Some((name, takes, help)) = program(base(text)) else { continue };
         let after = texts.get(at + 1..).unwrap_or_default();
-        let places = places(takes, name, after);
+        let places = places(takes, after);
         if !places.is_empty() {
             found.extend(places.into_iter().map(|place| (at + 1 + place, name, *help)));
             break;
@@ -101,18 +103,14 @@ fn is_starter(name: &str) -> bool {
 }
 
 /// Returns which of the arguments of a program are code.
-fn places(takes: &Takes, name: &str, words: &[&str]) -> Vec<usize> {
+fn places(takes: &Takes, words: &[&str]) -> Vec<usize> {
     match takes {
         Takes::Option(letters, long) => option(letters, long, words).into_iter().collect(),
-        Takes::First(valued, files) => {
-            // `deno` has commands.
-            let skipped = usize::from(name == "deno");
-            if skipped == 1 && words.first() != Some(&"eval") {
-                return Vec::new();
-            }
-            let rest = words.get(skipped..).unwrap_or_default();
-            first(valued, files, rest).map(|at| at + skipped).into_iter().collect()
-        }
+        Takes::First(valued, files) => first(valued, files, words).into_iter().collect(),
+        Takes::Command(command) => match words {
+            [own, rest @ ..] if own == command => first("", "", rest).map(|at| at + 1).into_iter().collect(),
+            _ => Vec::new(),
+        },
         Takes::Rest(valued) => match first(valued, "", words) {
             Some(host) => (host + 1..words.len()).collect(),
             None => Vec::new(),

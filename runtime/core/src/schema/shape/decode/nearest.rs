@@ -136,12 +136,9 @@ impl Checker<'_> {
                 }
             }
         }
-        let mut values: Vec<Literal> = Vec::new();
-        for literal in forms.iter().filter_map(|form| form.values(name)).flatten() {
-            if !values.contains(literal) {
-                values.push(literal.clone());
-            }
-        }
+        let mut values: Vec<Literal> =
+            forms.iter().filter_map(|form| form.values(name)).flatten().cloned().collect();
+        say::unique(&mut values);
         self.wrong_tag(name, tag, &values);
         true
     }

@@ -104,7 +104,8 @@ fn only_key(rules: &ObjectRules) -> Option<&str> {
     required.next().filter(|_| required.next().is_none()).map(|field| field.name.as_str())
 }
 
-fn unique<T: PartialEq>(items: &mut Vec<T>) {
+/// Leaves the first of equal items.
+pub(super) fn unique<T: PartialEq>(items: &mut Vec<T>) {
     let mut kept: Vec<T> = Vec::new();
     for item in items.drain(..) {
         if !kept.contains(&item) {

@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::integers::rounded_integers;
+use super::say::unique;
 use super::{find_field, fits};
 use crate::base::frozen::{List, Text};
 use crate::schema::shape::nulls::takes_null;
@@ -124,12 +125,8 @@ impl<'a> Reader<'a> {
 
     /// Returns the only reading that fits, or the only one at all, of which the check then says what is wrong.
     fn only(&self, readings: impl Iterator<Item = Value>, shape: &Shape) -> Option<Value> {
-        let mut all: Vec<Value> = Vec::new();
-        for reading in readings {
-            if !all.contains(&reading) {
-                all.push(reading);
-            }
-        }
+        let mut all: Vec<Value> = readings.collect();
+        unique(&mut all);
         if all.len() > 1 {
             all.retain(|reading| fits(reading, shape, self.defs));
         }
