@@ -264,7 +264,11 @@ async fn a_full_database_is_tried_again() {
     assert!(auditor.flush().await.unwrap_err().to_string().contains("full"));
     assert_eq!(auditor.errors(), 0);
     auditor.shutdown().await;
-    assert_eq!(auditor.errors(), 2);
+    // The small intent has room if the writer takes it before the outcome comes. What is not written is counted.
+    let reader = Connection::open(&file.0).unwrap();
+    let written = column(&reader, "SELECT status FROM tool_executions");
+    assert!([vec![], vec![json!(["started"])]].contains(&written), "{written:?}");
+    assert_eq!(auditor.errors(), 2 - written.len() as u64);
 }
 
 #[tokio::test]
