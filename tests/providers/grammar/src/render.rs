@@ -49,7 +49,8 @@ fn lines(source: &Source, out: &mut impl Write) -> io::Result<()> {
 fn shown(spec: &ToolSpec, dialect: &Dialect) -> Value {
     match spec.schema(dialect) {
         Ok(told) => {
-            let losses: Vec<_> = told.losses.iter().map(|loss| json!([loss.pointer, loss.keyword, loss.in_prose])).collect();
+            let losses: Vec<_> =
+                told.losses.iter().map(|loss| json!([loss.pointer, loss.keyword, loss.in_prose])).collect();
             json!({"description": told.description, "schema": told.schema, "losses": losses})
         }
         Err(refusals) => {

@@ -146,7 +146,8 @@ fn judge(
             None => groups.push(Alike { schema, dialects: vec![(dialect, places)], spec }),
         }
     }
-    let findings = groups.into_iter().flat_map(|group| group.judge(factory, count, random, &mut counts)).collect();
+    let findings =
+        groups.into_iter().flat_map(|group| group.judge(factory, count, random, &mut counts)).collect();
     (counts, findings)
 }
 
@@ -235,7 +236,9 @@ fn decoded(text: &str, spec: &ToolSpec, dialect: &'static Dialect, places: &[Str
             }
         },
         Err(problems)
-            if problems.iter().all(|one| is_told(&one.pointer, places) || is_bound_of_type(&one.message)) =>
+            if problems.iter().all(|one| {
+                is_told(&one.pointer, places) || is_bound_of_type(&one.message) || is_key_again(&one.message)
+            }) =>
         {
             Verdict::Told
         }
@@ -249,11 +252,27 @@ fn all(problems: &[toolgen_runtime::schema::shape::decode::ArgumentProblem]) -> 
 
 /// Whether a number is beyond what its type holds, such as 65535: such bounds are checked and deliberately not told.
 fn is_bound_of_type(message: &str) -> bool {
-    let bound =
-        ["must be at most ", "must be at least "].iter().find_map(|start| message.strip_prefix(start));
-    let digits = bound.and_then(|rest| rest.split(',').next()).map(|number| number.trim_start_matches('-'));
+    if message.starts_with("the integer does not fit 64 bits") {
+        return true;
+    }
     let power = |number: u128| number.is_power_of_two() || (number + 1).is_power_of_two();
-    digits.and_then(|digits| digits.parse().ok()).is_some_and(|number: u128| number > 100 && power(number))
+    let is_end = |number: &str| {
+        number.trim_start_matches('-').parse().is_ok_and(|number: u128| number > 100 && power(number))
+    };
+    let rule = message.split(',').next().unwrap_or_default();
+    if let Some((least, most)) = rule.strip_prefix("must be from ").and_then(|range| range.split_once(" to "))
+    {
+        return (least == "0" || is_end(least)) && is_end(most);
+    }
+    ["must be at most ", "must be at least "]
+        .iter()
+        .find_map(|start| rule.strip_prefix(start))
+        .is_some_and(is_end)
+}
+
+/// Whether a map came as pairs of which two have one key, which no schema of a list forbids.
+fn is_key_again(message: &str) -> bool {
+    message.starts_with("the key ") && message.contains(" is given twice")
 }
 
 /// Whether a loss or a trim was told at this place of the arguments, or at one that contains it. One inside a named schema
