@@ -73,10 +73,13 @@ struct Query {
 
 #[derive(Debug, PartialEq, Serialize, Deserialize, ToolInput)]
 enum External {
+    /// None of them.
     Nothing,
     One(u8),
     Two(u8, u8),
-    Named { a: Option<bool> },
+    Named {
+        a: Option<bool>,
+    },
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize, ToolInput)]
@@ -194,6 +197,15 @@ fn documenting_a_variant_does_not_change_the_form() {
             "enum": ["degrees-celsius", "degrees-fahrenheit", "K", "kelvin"],
             "description": "How warm it is.\n- `degrees-celsius`: Water freezes at 0.\n- `degrees-fahrenheit`: Water freezes at 32.",
         })
+    );
+}
+
+#[test]
+fn variants_without_content_are_documented_beside_those_with_content() {
+    let schema = schema(&external::tool());
+    assert_eq!(
+        schema["$defs"]["External"]["anyOf"][0],
+        json!({"type": "string", "const": "Nothing", "description": "- `Nothing`: None of them."})
     );
 }
 

@@ -10,4 +10,8 @@ fn f() {}
 #[tool(network = "off")]
 fn g() {}
 
+/// Does it.
+#[tool(network = true)]
+fn h() {}
+
 fn main() {}

@@ -203,6 +203,12 @@ pub(crate) fn unknown(name: &str, what: &str, known: &[&str]) -> String {
 }
 
 fn parse_key(input: ParseStream<'_>) -> syn::Result<Key> {
+    if input.peek(Lit) {
+        return Err(input.error(
+            "an entry of an attribute begins with its name, as in `description = \"…\"`; a description is best a doc \
+             comment (`/// …`)",
+        ));
+    }
     let name = input.call(Ident::parse_any)?;
     let value = if input.peek(Token![=]) {
         input.parse::<Token![=]>()?;

@@ -2,9 +2,9 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::LitStr;
+use syn::{Expr, ExprLit, Lit, LitStr};
 
-use crate::attr::{Key, Value};
+use crate::attr::{Key, Value, ungroup};
 use crate::errors::{Errors, at};
 
 /// The stated effects; what is not stated counts as the worst.
@@ -81,7 +81,8 @@ fn files(text: &LitStr, errors: &mut Errors) -> Option<TokenStream> {
 }
 
 fn network(key: Key, named: &mut Vec<LitStr>, errors: &mut Errors) -> Option<(TokenStream, bool)> {
-    if matches!(key.value, Value::Bare) {
+    let flag = |expr: &Expr| matches!(ungroup(expr), Expr::Lit(ExprLit { lit: Lit::Bool(_), .. }));
+    if matches!(&key.value, Value::Bare) || matches!(&key.value, Value::Is(expr) if flag(expr)) {
         return key
             .refuse(errors, "names hosts: `network(\"api.example.com\")`, or is `\"none\"` or `\"any\"`");
     }

@@ -88,7 +88,7 @@ fn compile_by(
     program.sources.sort();
     check_credentials(options, &program.schemes, problems);
     paginate(&mut program, options, problems);
-    size::trim(&mut program, options);
+    size::trim(&mut program, options, problems);
     losses::mark_exact(&mut program, options, problems);
     Some(program)
 }

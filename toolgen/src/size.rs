@@ -1,24 +1,53 @@
 //! The size of tools: what is trimmed of them, what is above a ceiling, what exceeds a budget.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 
-use toolgen_core::ToolSpec;
+use toolgen_core::internal::resolved;
 use toolgen_core::schema::dialect::{Dialect, JSON_SCHEMA};
-use toolgen_core::schema::shape::Slim;
 use toolgen_core::schema::shape::slim::{Lever, Trim};
+use toolgen_core::schema::shape::{Kind, Slim};
+use toolgen_core::{Text, ToolSpec};
 
 use crate::losses::there_are;
 use crate::options::{Options, TokenBudget};
 use crate::problem::{Problems, codes};
+use crate::select::did_you_mean;
 use crate::source::Pointer;
 use crate::tool::{Program, Tool};
 
-/// Sets the levers that the options name for all tools of a program.
-pub(crate) fn trim(program: &mut Program, options: &Options) {
+/// Sets the levers that the options name for all tools of a program. Arguments that are to be kept and that no tool has
+/// are reported: any word is a name, `dorp` too.
+pub(crate) fn trim(program: &mut Program, options: &Options, problems: &mut Problems) {
     let Some(slim) = &options.slim else { return };
+    set(program, slim);
+    let specs: Vec<&ToolSpec> = program.all_tools().into_iter().map(|tool| &tool.spec).collect();
+    for (message, help) in kept_in_vain(slim, &specs) {
+        problems.report(codes::SELECTOR, &Pointer::ROOT, message, help);
+    }
+}
+
+fn set(program: &mut Program, slim: &Slim) {
     program.tools.iter_mut().for_each(|tool| tool.spec.slim = slim.clone());
-    program.parts.iter_mut().for_each(|part| trim(&mut part.program, options));
+    program.parts.iter_mut().for_each(|part| set(&mut part.program, slim));
+}
+
+/// Says which names after `optional=` are arguments of none of these tools, each with what to do.
+pub(crate) fn kept_in_vain(slim: &Slim, specs: &[&ToolSpec]) -> Vec<(String, String)> {
+    let roots = specs.iter().filter_map(|spec| resolved(&spec.input, &spec.defs));
+    let arguments: BTreeSet<&str> = roots
+        .filter_map(|root| if let Kind::Object(rules) = &root.kind { Some(&rules.fields) } else { None })
+        .flat_map(|fields| fields.iter().map(|field| field.name.as_str()))
+        .collect();
+    let kept = slim.optional.iter().flat_map(|names| names.iter()).map(Text::as_str);
+    let vain = kept.filter(|name| !arguments.contains(name)).map(|name| {
+        let help = match did_you_mean(name, arguments.iter().copied().chain(["drop", "keep"])) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "write `drop`, `keep`, or the names of arguments, as in `optional=a+b`".to_owned(),
+        };
+        (format!("`optional=` is to keep the argument `{name}`, which no tool has"), help)
+    });
+    vain.collect()
 }
 
 /// Reports the tools that are above their ceiling in plain JSON Schema, with what is trimmed of them.

@@ -74,7 +74,8 @@ pub const fn check_names(entries: &[Entry]) {
         let mut other = 0;
         while other < index {
             let (first, second) = (&entries[other], &entries[index]);
-            if same(first.name, second.name) {
+            // A tool with a mistake has no name yet, and its mistake is told where it is.
+            if !second.name.is_empty() && same(first.name, second.name) {
                 let told =
                     ConstText::<1024>::EMPTY.and("two tools of this set have the name `").and(second.name);
                 let told = told.and("`: `").and(first.path).and("` and `").and(second.path);

@@ -142,12 +142,12 @@ pub(super) fn defaults(input: &Input, path: &TokenStream) -> Vec<TokenStream> {
 pub(super) fn whole(input: &Input) -> TokenStream {
     let shape = match &input.data {
         Shape::Struct(payload) => of_payload(payload, None),
-        Shape::Enum(variants) if is_plain(input, variants) => plain(variants),
+        Shape::Enum(variants) if is_plain(input, variants) => plain(variants.iter()),
         Shape::Enum(variants) => union(variants, &input.attr.tagging),
     };
     match &input.data {
         Shape::Enum(variants) if is_plain(input, variants) => {
-            let description = plain_description(input.description.as_ref(), variants);
+            let description = plain_description(input.description.as_ref(), variants.iter());
             described(shape, description.map(|text| quote!(#text)))
         }
         _ => described(shape, input.description.as_ref().map(Description::to_expr)),
@@ -164,18 +164,21 @@ fn described(shape: TokenStream, description: Option<TokenStream>) -> TokenStrea
     }
 }
 
-fn plain(variants: &[Variant]) -> TokenStream {
-    let names = variants.iter().flat_map(|variant| [&variant.name].into_iter().chain(&variant.aliases));
+fn plain<'v>(variants: impl Iterator<Item = &'v Variant>) -> TokenStream {
+    let names = variants.flat_map(|variant| [&variant.name].into_iter().chain(&variant.aliases));
     quote!(__toolgen::names(const { &[#(__toolgen::Lit::Str(#names).literal()),*] }))
 }
 
 /// Describes the values in one text: a schema for each of them would change the form that models know best.
-fn plain_description(own: Option<&Description>, variants: &[Variant]) -> Option<String> {
+fn plain_description<'v>(
+    own: Option<&Description>,
+    variants: impl Iterator<Item = &'v Variant>,
+) -> Option<String> {
     let mut text = match own {
         Some(Description::Text(text)) => text.clone(),
         _ => String::new(),
     };
-    let documented = variants.iter().filter_map(|variant| match &variant.description {
+    let documented = variants.filter_map(|variant| match &variant.description {
         Some(Description::Text(meaning)) => Some(format!("- `{}`: {meaning}", variant.name)),
         _ => None,
     });
@@ -293,11 +296,10 @@ fn union(variants: &[Variant], tagging: &Tagging) -> TokenStream {
     let mut shapes: Vec<TokenStream> = Vec::new();
     if matches!(tagging, Tagging::External) {
         // The names without content are one shape.
-        let units: Vec<&Variant> =
-            variants.iter().filter(|variant| matches!(variant.payload, Payload::Unit)).collect();
-        let names = units.iter().flat_map(|variant| [&variant.name].into_iter().chain(&variant.aliases));
-        if !units.is_empty() {
-            shapes.push(quote!(__toolgen::names(const { &[#(__toolgen::Lit::Str(#names).literal()),*] })));
+        let units = || variants.iter().filter(|variant| matches!(variant.payload, Payload::Unit));
+        if units().next().is_some() {
+            let description = plain_description(None, units());
+            shapes.push(described(plain(units()), description.map(|text| quote!(#text))));
         }
     }
     for variant in variants {

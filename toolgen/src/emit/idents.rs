@@ -122,7 +122,7 @@ fn fix_start(name: String, prefix: &str) -> String {
 /// Returns the words of a text in lower case; never empty.
 ///
 /// Words end at characters other than letters and digits, before a capital after a small letter, and before the last
-/// capital of a run (`HTTPServer`). Signs are words where they carry the meaning: at the start (`-created`) and in a
+/// capital of a run (`HTTPServer`), unless a plural or a version follows (`IDs`, `UUIDv4`). Signs are words where they carry the meaning: at the start (`-created`) and in a
 /// text of nothing else (`>=`).
 pub(super) fn words(text: &str) -> Vec<String> {
     let signs_matter = !text.chars().any(|c| c.is_ascii_alphanumeric());
@@ -133,8 +133,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
     for (index, &c) in chars.iter().enumerate() {
         if c.is_ascii_alphanumeric() {
             let previous = index.checked_sub(1).and_then(|before| chars.get(before));
-            let next = chars.get(index + 1);
-            if starts_word(previous.copied(), c, next.copied()) {
+            if starts_word(previous.copied(), c, chars.get(index + 1..).unwrap_or_default()) {
                 flush(&mut current, &mut words);
             }
             current.push(c.to_ascii_lowercase());
@@ -155,12 +154,18 @@ pub(super) fn words(text: &str) -> Vec<String> {
     words
 }
 
-fn starts_word(previous: Option<char>, c: char, next: Option<char>) -> bool {
+fn starts_word(previous: Option<char>, c: char, rest: &[char]) -> bool {
     let Some(previous) = previous else { return false };
+    let ends_run = match rest {
+        // The plural and the version of what is written in capitals: `IDs`, `IPv4`.
+        ['s', ..] | [] => false,
+        ['v', digit, ..] if digit.is_ascii_digit() => false,
+        [next, ..] => next.is_ascii_lowercase(),
+    };
     c.is_ascii_uppercase()
         && (previous.is_ascii_lowercase()
             || previous.is_ascii_digit()
-            || (previous.is_ascii_uppercase() && next.is_some_and(|n| n.is_ascii_lowercase() && n != 's')))
+            || (previous.is_ascii_uppercase() && ends_run))
 }
 
 fn flush(current: &mut String, words: &mut Vec<String>) {
@@ -192,6 +197,11 @@ mod tests {
         assert_eq!(screaming("pets__list-all"), "PETS_LIST_ALL");
         assert_eq!(camel("list_pets_v2"), "ListPetsV2");
         assert_eq!(camel("listIDs"), "ListIds");
+        assert_eq!(
+            [snake("IPv4"), snake("peerIPv6Address"), camel("UUIDv4")],
+            ["ipv4", "peer_ipv6_address", "Uuidv4"]
+        );
+        assert_eq!([camel("URLvalue"), camel("HTTPv")], ["UrLvalue", "HttPv"]);
         assert_eq!(snake("filter[createdAt]"), "filter_created_at");
     }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::base::frozen::List;
 use crate::schema::shape::prose;
+use crate::schema::shape::slim::outline_within;
 use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, find_def, resolved};
 use crate::spec::{Example, ToolSpec};
 
@@ -45,6 +46,7 @@ pub fn summary<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> String {
 /// ```text
 ///   - Parameters: a (required), b (optional)
 ///     - a (integer, required): What it is. (at least 1)
+///     - b (object, optional): Where to. ({street: string, city?: string})
 ///   - Returns: …
 ///   - Use for: …
 ///   - Example: {"a":1}
@@ -169,6 +171,8 @@ fn told(shape: &Shape, defs: &List<Def>) -> String {
             description = one_line(&target.description);
         }
     }
+    // The name of a type alone does not say what to write.
+    notes.extend(outline_within(shape, defs));
     prose::describe(&description, &notes)
 }
 
@@ -213,6 +217,33 @@ mod tests {
     use crate::schema::shape::read::read;
     use crate::spec::{Effects, ToolName};
     use serde_json::json;
+
+    #[test]
+    fn objects_and_unions_say_what_to_write() {
+        let schema = json!({"type": "object", "properties": {
+            "to": {"type": "object", "description": "Where to.", "properties": {
+                "street": {"type": "string"}, "floor": {"type": "integer"},
+            }, "required": ["street"], "additionalProperties": false},
+            "disk": {"$ref": "#/$defs/Disk"},
+            "parts": {"type": "array", "items": {"$ref": "#/$defs/Disk"}},
+            "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+            "free": {"type": "object"},
+        }, "required": ["disk"], "additionalProperties": false, "$defs": {"Disk": {"oneOf": [
+            {"type": "object", "properties": {"kind": {"const": "blank"}, "size": {"type": "integer"}}, "required": ["kind", "size"]},
+            {"type": "object", "properties": {"kind": {"const": "copy"}, "of": {"type": "string"}}, "required": ["kind"]},
+        ]}}});
+        let (input, defs) = crate::schema::shape::read::read_document(&schema, &mut Vec::new());
+        let spec = ToolSpec { input: input.into(), defs: defs.into(), ..spec() };
+        let told = detail(&spec);
+        for line in [
+            "    - to (object, optional): Where to. ({street: string, floor?: integer})\n",
+            "    - disk (Disk, required): ({kind: \"blank\", size: integer} | {kind: \"copy\", of?: string})\n",
+            "    - labels (object, optional): ({[key]: string})\n",
+            "    - free (object, optional)\n",
+        ] {
+            assert!(told.contains(line), "{line} is not in\n{told}");
+        }
+    }
 
     fn spec() -> ToolSpec {
         let schema = json!({"type": "object", "properties": {

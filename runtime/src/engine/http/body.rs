@@ -45,7 +45,21 @@ pub(super) fn build(
         }
     };
     let encoded = encode(plan, argument, &value, files);
-    encoded.map_err(|problem| problems.push(problem)).ok()
+    encoded.map_err(|problem| problems.push(placed(problem, &plan.source))).ok()
+}
+
+/// Returns a problem of a body at the argument that was given: parts are named as they are on the wire.
+fn placed(problem: RequestProblem, source: &BodySource) -> RequestProblem {
+    let argument = match source {
+        BodySource::Argument(argument) => Some(argument),
+        BodySource::Fields(fields) => {
+            fields.iter().find(|field| field.name.as_str() == problem.argument).map(|field| &field.argument)
+        }
+    };
+    match argument {
+        Some(argument) => RequestProblem { argument: argument.to_string(), ..problem },
+        None => problem,
+    }
 }
 
 fn body_problem(argument: &str, message: impl Into<String>) -> RequestProblem {

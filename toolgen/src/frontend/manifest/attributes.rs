@@ -8,6 +8,8 @@ use toolgen_core::{List, Text, ToolSpec};
 use super::codes;
 use super::context::{Context, nearest};
 use super::node::Node;
+use crate::problem::codes::SELECTOR;
+use crate::size::kept_in_vain;
 use crate::source::Pointer;
 
 /// Attributes of a tool, and those that it shares with the other tools of its file.
@@ -41,7 +43,15 @@ impl<'a> Context<'a> {
         }
         if let Some((levers, at)) = self.levers(attributes.of("slim")) {
             match levers.parse() {
-                Ok(slim) => spec.slim = slim,
+                Ok(slim) => {
+                    spec.slim = slim;
+                    // What all tools of a file share may name an argument of another one.
+                    if attributes.own.get("slim").is_some() {
+                        for (message, help) in kept_in_vain(&spec.slim, &[&*spec]) {
+                            self.report(SELECTOR, &at, message, help);
+                        }
+                    }
+                }
                 Err(why) => {
                     let message = format!("`slim: {levers}` is no list of levers");
                     self.report(codes::CHOICE, &at, message, format!("{why}"));

@@ -187,7 +187,8 @@ indices from 0.
     INLINE_JSON = "W0427", "A list or an object becomes part of a text", "
 Its JSON is put into the text. That is rarely meant, outside of a body or a data field.
 
-Name a member or an item, or write `{names*}` alone in `argv` for one argument each.
+Name a member or an item. For all items, write `{names*}` alone in `argv`, which is one argument each, or give a request the list
+under `query`, where it is one pair each.
 ";
     UNUSED_ARGUMENT = "W0428", "An argument is used nowhere", "
 A model would fill in an argument that makes no difference, and believe that it does.

@@ -78,7 +78,7 @@ impl<'a> Context<'a> {
             inherit: self.inherited(node),
             work_dir: node.get("cwd").and_then(|node| {
                 let text = self.text_of(&node)?;
-                self.text_template(text, &node.pointer, Place::Word, scope)
+                self.text_template(text, &node.pointer, Place::Folder, scope)
             }),
             output: self.choice(node, "output", &outputs).unwrap_or(CommandOutput::Text),
             exit_codes: self.exit_codes(node),

@@ -39,8 +39,12 @@ pub(super) enum Place {
     Json,
     /// It is a text; a list or an object is its JSON.
     Text,
-    /// It is one argument of a program, or a part of a URL.
-    Word,
+    /// It is the path of a folder.
+    Folder,
+    /// It is one argument of a program.
+    Argument,
+    /// It is a part of a URL.
+    Url,
 }
 
 /// A reference, and what is known of its value.
@@ -120,8 +124,8 @@ impl<'a> Context<'a> {
         let pieces = self.pieces(text, at)?;
         if let [Piece::Place(one)] = pieces.as_slice() {
             let (reference, known) = self.single(one, at, scope)?;
-            if place == Place::Word {
-                self.check_inline(one, known.as_ref(), at);
+            if !matches!(place, Place::Json | Place::Text) {
+                self.check_inline(one, known.as_ref(), at, place);
             }
             return Some(Template::Value(reference));
         }
@@ -132,7 +136,7 @@ impl<'a> Context<'a> {
                 Piece::Literal(text) => segments.push(Segment::Literal(text.into())),
                 Piece::Place(one) => match self.single(&one, at, scope) {
                     Some((reference, known)) => {
-                        self.check_inline(&one, known.as_ref(), at);
+                        self.check_inline(&one, known.as_ref(), at, place);
                         segments.push(Segment::Value(reference));
                     }
                     None => fine = false,

@@ -21,6 +21,11 @@ Remove the mark of the kind that is not meant.
 A filter given to the compiler matches no operation of the document, which is mostly a mistake in writing. Ids and
 paths are compared with case. `cargo toolgen list` shows what there is. An exclusion that selects nothing is an error,
 E0335.
+
+Or the lever `optional=` is to keep an argument that no tool has: any word but `keep` and `drop` is a name, so that a slip of
+the pen leaves all optional arguments out.
+
+    --slim optional=dorp                 but the word is `drop`
 ";
     RENAME = "W0331", "A renaming has no effect", "
 There is no operation of the name that should be changed, or the new name is not one a tool may have: a letter, then

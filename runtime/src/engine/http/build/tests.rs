@@ -381,6 +381,22 @@ fn text_and_binary_bodies() {
 }
 
 #[test]
+fn a_problem_of_a_part_is_told_of_the_argument_that_was_given() {
+    let file = Part { name: "f".into(), file: true, content_type: Text::EMPTY, encoding: None };
+    let field = BodyField { name: "f".into(), argument: "picture".into() };
+    for (source, given, argument) in [
+        (BodySource::Argument("body".into()), json!({"body": {"f": {}}}), "body"),
+        (BodySource::Fields(vec![field].into()), json!({"picture": {}}), "picture"),
+    ] {
+        let plan =
+            with_body("multipart/form-data", Codec::Multipart(vec![file.clone()].into()), source, true);
+        let problems = build(&plan, &given, &BuildOptions::default()).unwrap_err();
+        assert_eq!(problems[0].argument, argument, "{problems:?}");
+        assert!(problems[0].message.starts_with("`f`: a file needs"), "{problems:?}");
+    }
+}
+
+#[test]
 fn files_are_read_from_their_directory_only() {
     let root = std::env::temp_dir().join(format!("toolgen-files-{}", std::process::id()));
     std::fs::create_dir_all(root.join("in/sub")).unwrap();

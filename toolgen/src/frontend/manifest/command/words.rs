@@ -205,7 +205,7 @@ impl<'a> Context<'a> {
             }
             return Some(Word::Each { list: Template::Value(reference), dash });
         }
-        let text = self.text_template(text, at, Place::Word, scope)?;
+        let text = self.text_template(text, at, Place::Argument, scope)?;
         Some(Word::One { text, dash })
     }
 }

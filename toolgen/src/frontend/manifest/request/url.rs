@@ -92,7 +92,7 @@ impl<'a> Context<'a> {
                 return None;
             }
             let text = format!("{{{name}{}}}", if one.each { "*" } else { "" });
-            let template = self.text_template(&text, at, Place::Word, scope)?;
+            let template = self.text_template(&text, at, Place::Url, scope)?;
             let known = request
                 .parameters
                 .iter()
@@ -116,7 +116,7 @@ impl<'a> Context<'a> {
             self.report(codes::URL, at, message, "write `NAME={argument}`");
             return;
         }
-        let Some(template) = self.text_template(value, at, Place::Word, scope) else { return };
+        let Some(template) = self.text_template(value, at, Place::Url, scope) else { return };
         let name = unescaped(name);
         match (constant_text(&template), template) {
             (Some(text), _) => request.query.push((name.into(), unescaped(&text).into())),

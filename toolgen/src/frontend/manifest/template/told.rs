@@ -4,6 +4,7 @@ use crate::frontend::manifest::codes;
 use crate::frontend::manifest::context::{Context, nearest};
 use crate::frontend::manifest::known::{Class, Known};
 use crate::frontend::manifest::placeholder::Placeholder;
+use crate::frontend::manifest::template::Place;
 use crate::source::Pointer;
 
 /// Why a value may be missing.
@@ -80,15 +81,26 @@ impl Context<'_> {
     }
 
     /// Reports a list or an object that becomes part of a text.
-    pub(super) fn check_inline(&mut self, one: &Placeholder, known: Option<&Known>, at: &Pointer) {
+    pub(super) fn check_inline(
+        &mut self,
+        one: &Placeholder,
+        known: Option<&Known>,
+        at: &Pointer,
+        place: Place,
+    ) {
         let class = known.map_or(Class::Mixed, Known::class);
         if matches!(class, Class::List | Class::Object) {
             let written = one.written();
             let message = format!("`{written}` is {}, of which a text holds the JSON", class.name());
             let help = match class {
-                Class::List => format!(
-                    "name one item, as in `{{{written}.0}}`; in `argv`, `{{{written}*}}` alone is one argument for each item"
-                ),
+                Class::List => {
+                    let each = match place {
+                        Place::Argument => format!("; `{{{written}*}}` alone is one argument for each item"),
+                        Place::Url => "; under `query`, a list is one pair for each item".to_owned(),
+                        Place::Json | Place::Text | Place::Folder => String::new(),
+                    };
+                    format!("name one item, as in `{{{written}.0}}`{each}")
+                }
                 _ => format!("name one member, as in `{{{written}.NAME}}`"),
             };
             self.report(codes::INLINE_JSON, at, message, help);

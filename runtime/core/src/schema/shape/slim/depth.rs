@@ -38,6 +38,12 @@ pub(super) fn is_whole(shape: &Shape) -> bool {
     matches!(shape.kind, Kind::Array(_) | Kind::Tuple(_))
 }
 
+/// Returns the outline of a shape in which an object with contents is; `None` for any other, and where it would say nothing.
+pub(crate) fn outline_within(shape: &Shape, defs: &List<Def>) -> Option<String> {
+    let deep = is_deep(shape, defs, &mut BTreeSet::new());
+    deep.then(|| cut(&outline(shape, defs, 0), MAX_OUTLINE)).filter(|outline| outline != ANY)
+}
+
 /// Returns the outline of fields that are not spelled out.
 pub(super) fn outline_of(fields: &[&Field], defs: &List<Def>) -> String {
     let fields = fields.iter().copied().cloned().collect();

@@ -1,0 +1,13 @@
+#![allow(unused)]
+
+use toolgen_runtime::{tool, toolset};
+
+#[tool]
+fn f() {}
+
+#[tool]
+fn g() {}
+
+fn main() {
+    let _ = toolset![f, g];
+}
