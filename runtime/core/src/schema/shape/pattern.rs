@@ -18,6 +18,9 @@ const MAX_STEPS: u64 = 12 << 20;
 const LENGTHS: [usize; 13] = [16_384, 2_000, 500, 250, 120, 64, 28, 16, 12, 8, 4, 2, 1];
 /// The longest text that any pattern is tried on, in bytes.
 const LONGEST_TEXT: usize = 2_000;
+/// The most `|` of a pattern that is compiled. The engine nests each branch in the one before it and recurses into all of
+/// them: 4,000 overflow the stack of a thread of 2 MiB.
+const MOST_BRANCHES: usize = 1_000;
 
 /// Returns the longest text that is searched for a denied pattern, in bytes. The author of the tool writes the
 /// pattern, and a longer text is refused, so a pattern whose work grows only with the text may take longer texts than
@@ -141,6 +144,9 @@ impl Known {
 
     fn parsed(&self) -> Option<&(Rc<regress::Regex>, &'static str)> {
         let parsed = || {
+            if self.pattern.bytes().filter(|byte| *byte == b'|').count() > MOST_BRANCHES {
+                return None;
+            }
             let taken =
                 |flags| regress::Regex::with_flags(&self.pattern, flags).map(|regex| (Rc::new(regex), flags));
             taken("u").or_else(|_| taken("")).ok()
@@ -190,6 +196,16 @@ mod tests {
         ];
         for (pattern, expected) in cases {
             assert_eq!(longest_text(pattern), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn patterns_of_many_branches_do_not_overflow_the_stack() {
+        let branches = |count: usize| "a|".repeat(count) + "b";
+        let nested = format!("{}c{}", "(a|".repeat(90), ")".repeat(90));
+        assert!(is_pattern(&branches(MOST_BRANCHES)) && is_pattern(&nested));
+        for pattern in [branches(MOST_BRANCHES + 1), branches(300_000), format!("({})*", branches(20_000))] {
+            assert!(!is_pattern(&pattern) && matches(&pattern, "c"));
         }
     }
 
