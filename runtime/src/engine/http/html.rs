@@ -93,10 +93,9 @@ fn tag(markup: &str) -> (&str, &str) {
     for (at, char) in markup.char_indices() {
         match quote {
             Some(open) if char == open => quote = None,
-            Some(_) => {}
             None if char == '>' => return (&markup[..at], &markup[at + 1..]),
             None if is_value && matches!(char, '"' | '\'') => quote = Some(char),
-            None => {}
+            _ => {}
         }
         is_value = char == '=' || (is_value && char.is_whitespace());
     }

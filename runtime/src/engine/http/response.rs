@@ -93,7 +93,6 @@ pub(super) async fn result(
     let until = if kind == Kind::Events { limits.stream_until } else { None };
     let mut read = read(&mut response, limit, until).await?;
     let mut truncated = read.truncated;
-
     let url = request.redacted_url();
     let is_text = is_text(kind, &read);
     let wanted = |saving: &Saving<'_>| saving.all || !is_text || (truncated && kind != Kind::Events);
@@ -113,8 +112,8 @@ pub(super) async fn result(
     let mut head = readable::head(request, status, final_url.as_ref());
     head::tell(&mut head, status, &headers, is_answer.then_some(limits.told), refused);
     let has_body = is_answer && status != StatusCode::NOT_MODIFIED;
-    let declared = limits.structured && has_body;
-    let declared = if declared { as_json(&read, &content_type, &limits) } else { Ok(None) };
+    let declared =
+        if limits.structured && has_body { as_json(&read, &content_type, &limits) } else { Ok(None) };
     let shown = Shown { head: &head, url: &url, content_type: &content_type, is_answer, limit };
     let mut unread = None;
     let mut result = match declared {
