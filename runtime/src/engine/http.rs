@@ -6,7 +6,7 @@
 //!
 //! # The result of a call
 //!
-//! - A response of any status is a result: `{METHOD} {url} → {status}`, an empty line and the body. Where redirects were
+//! - A response of any status is a result: `{METHOD} {url} → {status}` and, if it has a body, an empty line and the body. Where redirects were
 //!   followed, the first line is `{METHOD} {url} → {final url} → {status}`. A body that is JSON comes without the blanks
 //!   between its tokens. `details.ok` says whether it succeeded; `details` hold `status`, `method`, `url`, `ok`, `headers`,
 //!   `truncated` and `content_type`.
@@ -14,11 +14,13 @@
 //!   them and they hold no credential.
 //! - A response with status 400 or above is a result that [failed](crate::ToolResult::is_error), unless the tool
 //!   [accepts](HttpEngineBuilder::accept_status) the status; so is a redirect that was not followed.
+//! - A line after those says if a body is not the JSON that it is said to be, or ends early. Of an HTML page that is no success
+//!   a model gets the text that its readers see, at most 2000 characters.
 //! - A text longer than the limit is cut off and ends with `... [truncated]`; the rest is not even read.
 //! - Bytes, and texts that are longer than the limit, are written to files if the program [says where](HttpEngineBuilder::save_to);
 //!   `details.saved` says `path`, `media_type`, `bytes` and `sha256`.
 //! - Without a response the call is [`ToolError::Failed`](crate::ToolError::Failed) with `Error: HTTP request failed:
-//!   …` and the code `http_error`, or `read_error` if the body broke off.
+//!   {host}:{port}: …` and the code `http_error`, or `read_error` if the body broke off.
 //!
 //! # Which hosts are reached
 //!
@@ -59,6 +61,7 @@ mod files;
 mod flow;
 mod guard;
 mod head;
+mod html;
 mod items;
 mod known;
 mod multipart;

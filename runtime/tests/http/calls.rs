@@ -75,7 +75,10 @@ async fn no_answer_is_an_error_that_tells_no_secret() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let error = call(engine().credentials(credentials()), plan_to(&url), json!({})).await.unwrap_err();
-    assert!(error.to_string().starts_with("Error: HTTP request failed: "), "{error}");
+    // A model learns which host, and neither path nor query.
+    let at = url.strip_prefix("http://").unwrap();
+    assert!(error.to_string().starts_with(&format!("Error: HTTP request failed: {at}: ")), "{error}");
+    assert!(!error.to_string().contains("/x"), "{error}");
     assert!(
         error.operator_text().starts_with(&format!("HTTP request failed: GET {url}/x: ")),
         "{}",
@@ -83,6 +86,12 @@ async fn no_answer_is_an_error_that_tells_no_secret() {
     );
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
     assert_eq!(error.code(), "http_error");
+    // The host that a redirect led to is the one that failed.
+    let to = format!("Location: {url}/y?token=abc\r\n");
+    let server = TestServer::start(move |_| reply(302, &to, b"")).await;
+    let error = call(engine(), plan("GET", &server.url, "/x"), json!({})).await.unwrap_err();
+    assert!(error.to_string().starts_with(&format!("Error: HTTP request failed: {at}: ")), "{error}");
+    assert!(!error.to_string().contains("abc"), "{error}");
     // The answer breaks off.
     let broken = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nabc".to_vec();
     let server = TestServer::start(move |_| vec![Step::Send(broken.clone())]).await;

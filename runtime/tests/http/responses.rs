@@ -51,7 +51,63 @@ async fn an_answer_of_any_status_is_a_result() {
         assert_eq!(result.details, expected);
     }
     let (result, server) = answered(vec![Step::Send(b"HTTP/1.1 204 No Content\r\n\r\n".to_vec())]).await;
-    assert_eq!(result.to_text(), format!("GET {}/x → 204\n\n", server.url));
+    assert_eq!(result.to_text(), format!("GET {}/x → 204", server.url));
+}
+
+#[tokio::test]
+async fn of_an_error_page_a_model_reads_the_text() {
+    let page = b"<html>\r\n<head><title>502 Bad Gateway</title><style>p {}</style></head>\n<body><h1>502 Bad Gateway</h1>\
+        <p>Key &#104;unter2&amp;hunter2 &lt;refused&gt;</body></html>";
+    let shown = "502 Bad Gateway\nKey **** <refused>";
+    for (status, content_type, read) in [
+        (502, "text/html; charset=utf-8", shown),
+        (404, "", shown),
+        (502, "application/json", shown),
+        (200, "text/html", "<html>\r\n<head>"),
+    ] {
+        let headers = match content_type {
+            "" => String::new(),
+            content_type => format!("Content-Type: {content_type}\r\n"),
+        };
+        let server = TestServer::start(move |_| reply(status, &headers, page)).await;
+        let credentials = StaticCredentials::new().with("s", Secret::new("hunter2&hunter2"));
+        let plan = secured(plan("GET", &server.url, "/x"), Placement::Bearer);
+        let result = call(engine().credentials(credentials), plan, json!({})).await.unwrap();
+        let text = result.to_text();
+        assert!(text.starts_with(&format!("GET {}/x → {status}\n\n{read}", server.url)), "{text}");
+        assert_eq!((text.ends_with(read), result.is_error()), (status != 200, status != 200), "{text}");
+    }
+    let (result, _) = answered(reply(500, "Content-Type: text/html\r\n", b"<div id=\"app\"></div>")).await;
+    assert_eq!(body(&result), "[an HTML page without text]");
+    let (result, _) = answered(reply(500, "Content-Type: text/html\r\n", b"{ \"why\": \"a <b> c\" }")).await;
+    assert_eq!(body(&result), "{ \"why\": \"a <b> c\" }");
+}
+
+#[tokio::test]
+async fn json_that_is_none_is_told() {
+    const EARLY: &str = "\nThe body is not whole: the JSON ends early.";
+    const NONE: &str =
+        "\nThe body is not JSON, although the service says so: expected value at line 1 column 1.";
+    for (status, content_type, sent, told) in [
+        (200, "application/json", "[{\"id\": 1}, {\"id", EARLY),
+        (200, "application/problem+json", "{", EARLY),
+        (500, "application/json", "out of order", NONE),
+        (200, "application/json", "[1]", ""),
+        (200, "application/json", "1e400", ""),
+        (200, "text/plain", "{", ""),
+    ] {
+        // Without a length, the end of the connection is the end of the body.
+        let head =
+            format!("HTTP/1.1 {status} X\r\nContent-Type: {content_type}\r\nConnection: close\r\n\r\n{sent}");
+        let (result, server) = answered(vec![Step::Send(head.into_bytes())]).await;
+        assert_eq!(result.to_text(), format!("GET {}/x → {status}{told}\n\n{sent}", server.url));
+    }
+    let (result, server) = answered(reply(200, "Content-Type: application/json\r\n", b"")).await;
+    assert_eq!(result.to_text(), format!("GET {}/x → 200", server.url));
+    // What is cut off here says so by itself.
+    let long = format!("[{}", "1,".repeat(80));
+    let (result, _) = answered(reply(200, "Content-Type: application/json\r\n", long.as_bytes())).await;
+    assert!(result.to_text().ends_with("\n... [truncated]") && !result.to_text().contains("early"));
 }
 
 #[tokio::test]
@@ -75,7 +131,7 @@ async fn a_success_tells_where_a_thing_is_and_what_the_document_declares() {
         let declared: List<_> = declared.map(toolgen_runtime::Text::from).into_iter().collect();
         let plan = RequestPlan { headers: declared, ..plan("POST", &server.url, "/pets") };
         let result = call(engine(), plan, json!({})).await.unwrap();
-        assert_eq!(result.to_text(), format!("POST {}/pets → {status}{told}\n\n", server.url));
+        assert_eq!(result.to_text(), format!("POST {}/pets → {status}{told}", server.url));
     }
 }
 

@@ -129,6 +129,15 @@ async fn an_answer_that_does_not_fit_is_told_with_its_call() {
 }
 
 #[tokio::test]
+async fn of_an_error_page_the_text_is_told() {
+    let page = "<html><title>Gone</title><p>No such <b>pet</b>.";
+    let (error, server) = get(404, "Content-Type: text/html\r\n", page.as_bytes()).await;
+    let error = error.unwrap_err();
+    assert_eq!(error.to_string(), format!("t: GET {}/pets/7 → 404: Gone No such pet.", server.url));
+    assert!(matches!(error, CallError::Status { body, .. } if body == page));
+}
+
+#[tokio::test]
 async fn a_redirect_that_is_not_followed_is_told_with_where_it_leads() {
     let (error, server) = get(302, "Location: ftp://h/x\r\n", b"moved").await;
     assert_eq!(

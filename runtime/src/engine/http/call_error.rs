@@ -9,14 +9,14 @@ use serde_core::de::{Error as _, IgnoredAny};
 use super::engine::target;
 use super::request::HttpRequest;
 use super::secret::Applied;
-use super::{head, response};
+use super::{head, html, response};
 use crate::base::printable::printable;
 use crate::base::truncate::cut;
 use crate::call::error::ToolError;
 use crate::spec::plan::Tool;
 
 /// Why a call from Rust returned no value. No model reads it, so `Display` says which call it was, has the
-/// [text for operators](ToolError::operator_text), and of an answer the beginning:
+/// [text for operators](ToolError::operator_text), and of an answer the beginning, of an HTML error page that of its text:
 /// `get_me: GET https://api.example.com/me → 404: no such user`. `Debug` has the same text, which is what a `main` that
 /// returns an error prints.
 #[non_exhaustive]
@@ -175,6 +175,7 @@ impl fmt::Debug for CallError {
 
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let page;
         let body = match self {
             CallError::Transport { tool, error } => return write!(f, "{tool}: {}", error.operator_text()),
             CallError::TooLarge { call, status, limit } => {
@@ -185,7 +186,9 @@ impl fmt::Display for CallError {
                 if !redirect.is_empty() {
                     write!(f, " ({redirect})")?;
                 }
-                body
+                page =
+                    html::page("", body).filter(|page| !page.is_empty()).map(|page| page.replace('\n', " "));
+                page.as_ref().unwrap_or(body)
             }
             CallError::Decode { call, status, source, body } => {
                 write!(f, "{call} → {status}: {source}")?;

@@ -338,10 +338,18 @@ pub(super) fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
     tool.call.http().ok_or_else(|| ToolError::failed_with("wrong_engine", other()))
 }
 
-/// Describes a network failure in words that hold no credential, and for operators where the request went.
+/// Describes a network failure in words that hold no credential: for a model with the host and the port that were asked,
+/// for operators with where the request went.
 pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
+    // Redirects may have led elsewhere.
+    let asked = error.url().cloned().or_else(|| reqwest::Url::parse(&request.url).ok());
+    let place = asked.and_then(|url| match url.port_or_known_default() {
+        Some(port) => Some(format!("{}:{port}: ", url.host_str()?)),
+        None => Some(format!("{}: ", url.host_str()?)),
+    });
+    let place = request.credentials.redact(&place.unwrap_or_default());
     let cause = request.credentials.redact(&transport::describe(error));
-    ToolError::failed_with(code, format!("Error: HTTP request failed: {cause}"))
+    ToolError::failed_with(code, format!("Error: HTTP request failed: {place}{cause}"))
         .with_operator_detail(format!("HTTP request failed: {}: {cause}", target(request, None)))
 }
 

@@ -4,10 +4,28 @@ use std::borrow::Cow;
 
 use reqwest::{StatusCode, Url};
 use serde_core::de::IgnoredAny;
+use serde_json::error::Category;
 
 use super::encode::octets;
-use super::request::HttpRequest;
+use super::request::{HttpRequest, is_json};
+use super::{charset, html};
+use crate::base::media_type::essence;
 use crate::base::printable::visible;
+
+/// The end of a text that was cut off.
+pub(super) const TRUNCATED: &str = "\n... [truncated]";
+
+/// An answer as a model sees it, but for its body.
+#[derive(Clone, Copy)]
+pub(super) struct Shown<'a> {
+    pub(super) head: &'a str,
+    pub(super) url: &'a str,
+    pub(super) content_type: &'a str,
+    /// Whether it is what the operation answers, and not an error.
+    pub(super) is_answer: bool,
+    /// The most bytes of a text.
+    pub(super) limit: usize,
+}
 
 /// Returns the first line of what a model reads: the method, the URL, the one that redirects led to, and the status.
 pub(super) fn head(request: &HttpRequest, status: StatusCode, final_url: Option<&Url>) -> String {
@@ -61,7 +79,7 @@ fn is_plain(char: char) -> bool {
 }
 
 /// Returns a JSON text without the blanks between its tokens, whose text stays as it is. A text that is no JSON stays whole.
-pub(super) fn json(text: String) -> String {
+fn json(text: String) -> String {
     let is_spaced = text.contains([' ', '\t', '\n', '\r']);
     if !is_spaced || serde_json::from_str::<IgnoredAny>(&text).is_err() {
         return text;
@@ -79,6 +97,39 @@ pub(super) fn json(text: String) -> String {
     let mut text = text;
     text.retain(is_kept);
     text
+}
+
+/// Returns an answer that is a text, of which the rest may not have been read.
+pub(super) fn text(request: &HttpRequest, shown: Shown<'_>, decoded: &str, truncated: bool) -> String {
+    let Shown { head, content_type, .. } = shown;
+    let redact = |text: &str| request.credentials.redact(text);
+    let essence = essence(content_type);
+    if let Some(page) = html::page(&essence, decoded).filter(|_| !shown.is_answer) {
+        // Without its entities, a page may show a credential that it did not show before.
+        let page = if page.is_empty() { "[an HTML page without text]".to_owned() } else { redact(&page) };
+        return format!("{head}\n\n{page}");
+    }
+    if decoded.is_empty() && !truncated {
+        return head.to_owned();
+    }
+    let (mut body, mut remark) = (redact(decoded), String::new());
+    if is_json(&essence) {
+        remark = (!truncated).then(|| not_json(decoded)).flatten().unwrap_or_default();
+        body = json(body);
+    }
+    // Decoding may have made the text longer.
+    let cut = charset::cut(&mut body, shown.limit);
+    let end = if truncated || cut { TRUNCATED } else { "" };
+    format!("{head}{remark}\n\n{body}{end}")
+}
+
+/// Returns the line that says why the whole of a body is not the JSON that it is said to be; `None` if it is, or is empty.
+fn not_json(text: &str) -> Option<String> {
+    let wrong = serde_json::from_str::<IgnoredAny>(text).err().filter(|_| !text.trim().is_empty())?;
+    Some(match wrong.classify() {
+        Category::Eof => "\nThe body is not whole: the JSON ends early.".to_owned(),
+        _ => format!("\nThe body is not JSON, although the service says so: {wrong}."),
+    })
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use reqwest::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
+use super::readable::{Shown, TRUNCATED};
 use super::request::{HttpRequest, is_json, is_json_lines};
 use super::save::{self, Saving};
 use super::sequence::{EventData, Sequence, events};
@@ -19,9 +20,6 @@ use crate::base::media_type::{essence, is_xml};
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
 use crate::spec::plan::{Xml, is_surely_bytes};
-
-/// The end of a text that was cut off.
-const TRUNCATED: &str = "\n... [truncated]";
 
 /// The limits of reading a body.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +93,6 @@ pub(super) async fn result(
     let until = if kind == Kind::Events { limits.stream_until } else { None };
     let mut read = read(&mut response, limit, until).await?;
     let mut truncated = read.truncated;
-
     let url = request.redacted_url();
     let is_text = is_text(kind, &read);
     let wanted = |saving: &Saving<'_>| saving.all || !is_text || (truncated && kind != Kind::Events);
@@ -115,20 +112,21 @@ pub(super) async fn result(
     let mut head = readable::head(request, status, final_url.as_ref());
     head::tell(&mut head, status, &headers, is_answer.then_some(limits.told), refused);
     let has_body = is_answer && status != StatusCode::NOT_MODIFIED;
-    let declared = limits.structured && has_body;
-    let declared = if declared { as_json(&read, &content_type, &limits) } else { Ok(None) };
+    let declared =
+        if limits.structured && has_body { as_json(&read, &content_type, &limits) } else { Ok(None) };
+    let shown = Shown { head: &head, url: &url, content_type: &content_type, is_answer, limit };
     let mut unread = None;
     let mut result = match declared {
-        Ok(None) => content(request, &head, &url, &content_type, kind, read, limit),
+        Ok(None) => content(request, shown, kind, read),
         Ok(Some(json)) => {
             let (json, cut) = fitting(json, limit);
             truncated |= cut;
             let read = Read::of(json.to_string().into_bytes(), truncated);
-            content(request, &head, &url, "application/json", Kind::Text, read, limit)
+            content(request, Shown { content_type: "application/json", ..shown }, Kind::Text, read)
         }
         Err(why) => {
             unread = Some(format!("the answer is not read as the declared result: {why}"));
-            content(request, &head, &url, &content_type, kind, read, limit)
+            content(request, shown, kind, read)
         }
     };
     if limits.structured {
@@ -182,8 +180,8 @@ fn structured(result: &ToolResult, head: &str, instead: Option<StatusCode>) -> S
     }
     match result.content.as_slice() {
         [Content::Text(text)] if !text.ends_with(TRUNCATED) => {
-            let body = text.strip_prefix(head).unwrap_or_default();
-            Structured::Json(Text::copy_of(body.trim_start()))
+            let body = text.strip_prefix(head).and_then(|rest| rest.split_once("\n\n"));
+            Structured::Json(Text::copy_of(body.map_or("", |(_, body)| body)))
         }
         _ => Structured::Missing("the body is not whole, or no text".into()),
     }
@@ -285,15 +283,8 @@ fn is_text(kind: Kind, read: &Read) -> bool {
     }
 }
 
-fn content(
-    request: &HttpRequest,
-    head: &str,
-    url: &str,
-    content_type: &str,
-    kind: Kind,
-    read: Read,
-    limit: usize,
-) -> ToolResult {
+fn content(request: &HttpRequest, shown: Shown<'_>, kind: Kind, read: Read) -> ToolResult {
+    let Shown { head, url, content_type, .. } = shown;
     let is_text = is_text(kind, &read);
     let Read { bytes, truncated, .. } = read;
     if is_text {
@@ -301,15 +292,10 @@ fn content(
         if truncated {
             request.credentials.cut_unfinished(&mut decoded);
         }
-        let body = if kind == Kind::Events { events(&decoded, truncated) } else { decoded };
-        let mut body = request.credentials.redact(&body);
-        if is_json(&essence(content_type)) {
-            body = readable::json(body);
+        if kind == Kind::Events {
+            decoded = events(&decoded, truncated);
         }
-        // Decoding may have made the text longer.
-        let cut = charset::cut(&mut body, limit);
-        let end = if truncated || cut { TRUNCATED } else { "" };
-        return ToolResult::text(format!("{head}\n\n{body}{end}"));
+        return ToolResult::text(readable::text(request, shown, &decoded, truncated));
     }
     let mime_type = content_type.split(';').next().unwrap_or_default().trim();
     let mime_type = if mime_type.is_empty() { "application/octet-stream" } else { mime_type }.to_owned();

@@ -1,0 +1,265 @@
+//! The text of an error page, as far as a model can use it.
+
+use serde_core::de::IgnoredAny;
+
+use crate::base::truncate::cut;
+
+/// How many characters of an error page a model reads: what went wrong stands at the top, and what follows is decoration.
+const SHOWN: usize = 2000;
+
+/// Elements whose content nobody sees.
+const UNSEEN: [&str; 4] = ["script", "style", "svg", "template"];
+
+/// Elements within a line.
+const INLINE: [&str; 22] = [
+    "a", "abbr", "b", "big", "cite", "code", "em", "font", "i", "img", "kbd", "label", "mark", "q", "s",
+    "small", "span", "strong", "sub", "sup", "tt", "u",
+];
+
+const ENTITIES: [(&str, char); 18] = [
+    ("amp", '&'),
+    ("apos", '\''),
+    ("bull", '•'),
+    ("copy", '©'),
+    ("gt", '>'),
+    ("hellip", '…'),
+    ("laquo", '«'),
+    ("ldquo", '“'),
+    ("lsquo", '‘'),
+    ("lt", '<'),
+    ("mdash", '—'),
+    ("middot", '·'),
+    ("nbsp", ' '),
+    ("ndash", '–'),
+    ("quot", '"'),
+    ("raquo", '»'),
+    ("rdquo", '”'),
+    ("rsquo", '’'),
+];
+
+/// Returns what a page says, cut to what is worth reading; it may be empty. `None` if the text is no page: services also
+/// send JSON and plain texts as HTML.
+pub(super) fn page(essence: &str, text: &str) -> Option<String> {
+    let start = text.trim_start();
+    let begins = |with: &str| start.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    let is_named = matches!(essence, "text/html" | "application/xhtml+xml");
+    let is_page = begins("<!doctype html")
+        || begins("<html")
+        || (is_named && has_tag(start) && serde_json::from_str::<IgnoredAny>(start).is_err());
+    is_page.then(|| cut(&visible(text), SHOWN))
+}
+
+/// Whether there is a tag in a text, and not only a sign for "less than".
+fn has_tag(text: &str) -> bool {
+    let mut after = text.split('<').skip(1);
+    after.any(|rest| rest.starts_with(|char: char| char.is_ascii_alphabetic() || matches!(char, '!' | '/')))
+}
+
+/// Returns the text that a reader of a page sees, a line for each block.
+fn visible(html: &str) -> String {
+    let (mut lines, mut rest) = (Lines::default(), html);
+    while let Some(at) = rest.find('<') {
+        lines.text(&rest[..at]);
+        let markup = &rest[at + 1..];
+        let name = markup.strip_prefix('/').unwrap_or(markup);
+        let name = &name[..name.find(|char: char| !char.is_ascii_alphanumeric()).unwrap_or(name.len())];
+        rest = if let Some(comment) = markup.strip_prefix("!--") {
+            comment.split_once("-->").unwrap_or_default().1
+        } else if markup.starts_with(['!', '?']) {
+            markup.split_once('>').unwrap_or_default().1
+        } else if name.starts_with(|char: char| char.is_ascii_alphabetic()) {
+            let name = name.to_ascii_lowercase();
+            let closes = markup.starts_with('/');
+            lines.tag(&name, closes);
+            let (own, after) = tag(markup);
+            if closes || own.ends_with('/') || !UNSEEN.contains(&name.as_str()) {
+                after
+            } else {
+                closing(after, &name)
+            }
+        } else {
+            lines.text("<");
+            markup
+        };
+    }
+    lines.text(rest);
+    lines.end_line();
+    lines.out
+}
+
+/// Splits after a tag, whose attributes may hold its end in quotes.
+fn tag(markup: &str) -> (&str, &str) {
+    let (mut quote, mut is_value) = (None, false);
+    for (at, char) in markup.char_indices() {
+        match quote {
+            Some(open) if char == open => quote = None,
+            None if char == '>' => return (&markup[..at], &markup[at + 1..]),
+            None if is_value && matches!(char, '"' | '\'') => quote = Some(char),
+            _ => {}
+        }
+        is_value = char == '=' || (is_value && char.is_whitespace());
+    }
+    (markup, "")
+}
+
+/// Returns what follows the content of an element: its closing tag, or nothing if it has none.
+fn closing<'t>(text: &'t str, name: &str) -> &'t str {
+    let is_it = |at: &usize| {
+        text.get(at + 2..at + 2 + name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name))
+    };
+    text.match_indices("</").map(|(at, _)| at).find(is_it).map_or("", |at| &text[at..])
+}
+
+/// The blank before the next word.
+#[derive(Clone, Copy, Default, PartialEq, PartialOrd)]
+enum Gap {
+    #[default]
+    None,
+    Blank,
+    Line,
+}
+
+/// Text without the blanks that a browser does not show.
+#[derive(Default)]
+struct Lines {
+    out: String,
+    /// Where the line before the last begins and ends.
+    before: (usize, usize),
+    /// Where the last line begins.
+    last: usize,
+    gap: Gap,
+    /// Whether line breaks are shown.
+    is_pre: bool,
+}
+
+impl Lines {
+    fn tag(&mut self, name: &str, closes: bool) {
+        if name == "pre" {
+            self.is_pre = !closes;
+        }
+        let gap = match name {
+            "td" | "th" => Gap::Blank,
+            name if INLINE.contains(&name) || UNSEEN.contains(&name) => Gap::None,
+            _ => Gap::Line,
+        };
+        self.leave(gap);
+    }
+
+    fn leave(&mut self, gap: Gap) {
+        if gap == Gap::Line && self.gap != Gap::Line {
+            self.end_line();
+        }
+        if gap > self.gap {
+            self.gap = gap;
+        }
+    }
+
+    /// A title is often the first heading, too.
+    fn end_line(&mut self) {
+        let (from, to) = self.before;
+        if self.out.len() > self.last && self.out[from..to] == self.out[self.last..] && to > from {
+            self.out.truncate(to);
+            self.last = from;
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(at) = rest.find('&') {
+            self.words(&rest[..at]);
+            let (char, after) = entity(&rest[at + 1..]).unwrap_or(('&', &rest[at + 1..]));
+            self.char(char);
+            rest = after;
+        }
+        self.words(rest);
+    }
+
+    fn words(&mut self, text: &str) {
+        text.chars().for_each(|char| self.char(char));
+    }
+
+    fn char(&mut self, char: char) {
+        if char.is_whitespace() {
+            self.leave(if self.is_pre && char == '\n' { Gap::Line } else { Gap::Blank });
+            return;
+        }
+        if !self.out.is_empty() {
+            match self.gap {
+                Gap::None => {}
+                Gap::Blank => self.out.push(' '),
+                Gap::Line => {
+                    self.before = (self.last, self.out.len());
+                    self.out.push('\n');
+                    self.last = self.out.len();
+                }
+            }
+        }
+        self.gap = Gap::None;
+        self.out.push(char);
+    }
+}
+
+/// Returns the character that an entity stands for, without its `&`, and what follows.
+fn entity(text: &str) -> Option<(char, &str)> {
+    let end = text.bytes().take(12).position(|byte| byte == b';')?;
+    let (name, after) = (&text[..end], &text[end + 1..]);
+    let char = match name.strip_prefix('#') {
+        Some(number) => {
+            let hex = number.strip_prefix(['x', 'X']);
+            let code = hex.map_or_else(|| number.parse(), |hex| u32::from_str_radix(hex, 16));
+            char::from_u32(code.ok()?).filter(|char| !char.is_control() || char.is_whitespace())?
+        }
+        None => ENTITIES.iter().find(|(known, _)| *known == name)?.1,
+    };
+    Some((char, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_what_its_reader_sees() {
+        for (html, seen) in [
+            (
+                "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1>\
+                 </center>\r\n<hr><center>nginx/1.18.0</center>\r\n</body>\r\n</html>\r\n",
+                "502 Bad Gateway\nnginx/1.18.0",
+            ),
+            (
+                "<!DOCTYPE HTML><!-- a > b --><p title=\"1 > 0\">The <b>pet</b> 7 &amp; &#8220;Rex&#x201D;&nbsp;are\n  gone.\
+                 <script>if (a < b) {}</SCRIPT><style>p > a {}</style><p>a < b &nope; &",
+                "The pet 7 & “Rex” are gone.\na < b &nope; &",
+            ),
+            ("<html><pre>Error: x\n    at y\n</pre>", "Error: x\nat y"),
+            ("<html><table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>", "a b\nc"),
+            ("<html><p>it's</p><a href=it's>here</a> <br/>x<svg/>y<script>never closed", "it's\nhere\nxy"),
+            ("<html><p>x</p><p>x</p><p>x</p><p>y</p>", "x\ny"),
+            ("<html><body><div id=\"root\"></div><p a=\"", ""),
+            ("<HTML>é<", "é<"),
+        ] {
+            assert_eq!(page("text/html", html).as_deref(), Some(seen), "{html}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_page_stays() {
+        for text in ["{\"error\": \"a <b> c\"}", "a < b\nand c", "", "not found"] {
+            assert_eq!(page("text/html", text), None, "{text}");
+        }
+        assert_eq!(page("text/plain", "<p>a"), None);
+        assert_eq!(page("application/json", " <!DOCTYPE html><p>a").as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn a_long_page_is_cut_and_takes_time_that_grows_with_its_size() {
+        let long = format!("<html><p>{}", "é".repeat(3000));
+        assert_eq!(page("", &long).unwrap(), format!("{}…", "é".repeat(2000)));
+        for piece in ["<a b=\"", "<script>", "<!--", "&", "<", "</scrip", "<p>x", "<!"] {
+            let html = format!("<html>{}", piece.repeat(400_000));
+            let started = std::time::Instant::now();
+            page("text/html", &html).unwrap();
+            assert!(started.elapsed().as_secs() < 5, "{piece}");
+        }
+    }
+}
