@@ -327,6 +327,22 @@ async fn the_next_page_is_only_where_calls_may_go() {
     }
 }
 
+/// Its markup may hide a credential that its text shows.
+#[tokio::test]
+async fn an_error_page_shows_no_credential() {
+    let page: &[u8] = b"<html><p>Not allowed: the&#45;<b>secret</b>.";
+    let server = TestServer::start(move |_| reply(403, "Content-Type: text/html\r\n", page)).await;
+    let mut tool = paged(&server.url, "next=/next items=/data");
+    if let Call::Http(plan) = &mut tool.call {
+        *plan = secured(plan.clone(), Placement::Bearer);
+    }
+    let secret = StaticCredentials::new().with("s", Secret::new("the-secret"));
+    let error =
+        engine_of(engine().credentials(secret)).items(tool, json!({})).next().await.unwrap().unwrap_err();
+    assert!(error.to_string().ends_with("403: Not allowed: ****."), "{error}");
+    assert!(matches!(error, CallError::Status { body, .. } if body == "Not allowed: ****."));
+}
+
 #[tokio::test]
 async fn a_page_that_came_by_a_redirect_leads_on_without_credentials() {
     for relative in [true, false] {

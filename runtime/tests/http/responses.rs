@@ -77,6 +77,13 @@ async fn of_an_error_page_a_model_reads_the_text() {
         assert!(text.starts_with(&format!("GET {}/x → {status}\n\n{read}", server.url)), "{text}");
         assert_eq!((text.ends_with(read), result.is_error()), (status != 200, status != 200), "{text}");
     }
+    // Cut to 2000 characters, and no credential is cut in two.
+    let long = format!("<html><p>{} hunter2&amp;hunter2 {}", "é".repeat(1990), "é".repeat(2000));
+    let server = TestServer::start(move |_| reply(500, "Content-Type: text/html\r\n", long.as_bytes())).await;
+    let credentials = StaticCredentials::new().with("s", Secret::new("hunter2&hunter2"));
+    let plan = secured(plan("GET", &server.url, "/x"), Placement::Bearer);
+    let result = call(engine().credentials(credentials), plan, json!({})).await.unwrap();
+    assert!(body(&result).ends_with("é **** éééé…"), "{result:?}");
     let (result, _) = answered(reply(500, "Content-Type: text/html\r\n", b"<div id=\"app\"></div>")).await;
     assert_eq!(body(&result), "[an HTML page without text]");
     let (result, _) = answered(reply(500, "Content-Type: text/html\r\n", b"{ \"why\": \"a <b> c\" }")).await;

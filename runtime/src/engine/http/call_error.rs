@@ -38,7 +38,7 @@ pub enum CallError {
         status: u16,
         /// Where a redirect leads that was not followed, and why it was not; empty for other answers.
         redirect: String,
-        /// The body, as text.
+        /// The body, as text; of an HTML page that shows a credential, its text.
         body: String,
     },
     /// The service answered with success, but not with a value of the expected type.
@@ -138,6 +138,9 @@ impl Answered {
             head::tell(&mut redirect, status, &response::headers(request, headers), None, refused);
         }
         let redirect = redirect.trim_start().replace('\n', ". ");
+        // Without its markup, a page may show a credential that it did not show before.
+        let page = html::page("", &body).map(|page| (self.credentials.redact(&page), page));
+        let body = page.filter(|(redacted, page)| redacted != page).map_or(body, |(redacted, _)| redacted);
         CallError::Status { call: self.call, status: self.status, redirect, body }
     }
 

@@ -11,9 +11,13 @@ use super::request::{HttpRequest, is_json};
 use super::{charset, html};
 use crate::base::media_type::essence;
 use crate::base::printable::visible;
+use crate::base::truncate::cut;
 
 /// The end of a text that was cut off.
 pub(super) const TRUNCATED: &str = "\n... [truncated]";
+
+/// How many characters of an error page a model reads: what went wrong stands at the top, and what follows is decoration.
+const SHOWN_OF_PAGE: usize = 2000;
 
 /// An answer as a model sees it, but for its body.
 #[derive(Clone, Copy)]
@@ -106,7 +110,10 @@ pub(super) fn text(request: &HttpRequest, shown: Shown<'_>, decoded: &str, trunc
     let essence = essence(content_type);
     if let Some(page) = html::page(&essence, decoded).filter(|_| !shown.is_answer) {
         // Without its entities, a page may show a credential that it did not show before.
-        let page = if page.is_empty() { "[an HTML page without text]".to_owned() } else { redact(&page) };
+        let page = match cut(&redact(&page), SHOWN_OF_PAGE) {
+            page if page.is_empty() => "[an HTML page without text]".to_owned(),
+            page => page,
+        };
         return format!("{head}\n\n{page}");
     }
     if decoded.is_empty() && !truncated {
@@ -118,8 +125,8 @@ pub(super) fn text(request: &HttpRequest, shown: Shown<'_>, decoded: &str, trunc
         body = json(body);
     }
     // Decoding may have made the text longer.
-    let cut = charset::cut(&mut body, shown.limit);
-    let end = if truncated || cut { TRUNCATED } else { "" };
+    let is_cut = charset::cut(&mut body, shown.limit);
+    let end = if truncated || is_cut { TRUNCATED } else { "" };
     format!("{head}{remark}\n\n{body}{end}")
 }
 
