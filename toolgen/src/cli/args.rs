@@ -185,7 +185,7 @@ pub(super) fn command() -> Command {
         .subcommand(
             compiling("schema", "Print the schemas of tools in the dialect of an LLM provider (JSON)")
                 .arg(
-                    option("dialect", "DIALECT", "Such as openai-strict, anthropic or gemini; an unknown one names all")
+                    option("dialect", "DIALECT", "Such as openai-strict, anthropic or gemini; an unknown one lists them all")
                         .default_value("json-schema"),
                 )
                 .arg(flag("envelope", "Print the tools as they go into a request to the provider; json-schema is MCP's `tools/list`"))
@@ -203,13 +203,13 @@ pub(super) fn command() -> Command {
             compiling("gen", "Write the tools as a Rust module or a complete crate")
                 .arg(path("out", "DIR", "The folder to write to").required(true))
                 .arg(option("crate", "NAME", "Write a complete crate of this name, not modules only"))
-                .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which no registry has yet; written as the way from the crate to it, or as it is if it is absolute and in another tree"))
+                .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which is not on a registry yet; written relative to the crate, or unchanged if it is absolute and in another tree"))
                 .args(generated::arguments())
                 .arg(flag("force", "Replace files that were not generated, too"))
                 .arg(flag("check", "Write nothing; exit with 1 if a file is missing or differs"))
                 .after_help(
-                    "An operation that cannot be compiled is left out with a problem, and the rest is written. The \
-                     exit code is 1 only if a document gives nothing at all; `check` is stricter.",
+                    "An operation that cannot be compiled is left out and reported, and the rest is written. The \
+                     exit code is 1 only if a document yields nothing at all; `check` is stricter.",
                 ),
         )
         .subcommand(call::command())
@@ -220,7 +220,7 @@ pub(super) fn command() -> Command {
         .subcommand(record::command())
         .subcommand(
             Command::new("explain")
-                .about("Explain a code of a problem; without one, list them all")
+                .about("Explain the code of a problem; without one, list them all")
                 .arg(Arg::new("code").value_name("CODE").help("The code, as `check` prints it, such as E0106"))
                 .arg(format()),
         );

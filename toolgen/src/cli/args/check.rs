@@ -23,11 +23,11 @@ pub(super) fn with_levels(command: Command) -> Command {
 pub(super) fn arguments() -> Vec<Arg> {
     vec![
         format(),
-        flag("all", "Show every problem, not the number of those that are many")
+        flag("all", "Show every problem, not just a count where there are many")
             .short('v')
             .visible_alias("verbose")
             .alias("notes"),
-        option("deny-losses", "DIALECT", "Report what this dialect cannot say of the tools as errors")
+        option("deny-losses", "DIALECT", "Report as errors what this dialect cannot express of the tools")
             .action(ArgAction::Append),
     ]
 }

@@ -63,11 +63,11 @@ pub(super) fn with_options(command: Command) -> Command {
         .arg(several(
             "pagination",
             "SELECTOR=WAY",
-            "How the list of these operations comes in pages; see `explain W0337`",
+            "How the lists of these operations come in pages; see `explain W0337`",
         ))
         .arg(flag(
             "max-items",
-            "Let a model ask for several pages at once, by an argument of tools that give lists",
+            "Let a model ask for several pages at once, by an argument of tools that return lists",
         ))
         .next_help_heading("Files and hosts")
         .arg(several("root", "FOLDER", "Documents may refer to files below this folder, too"))
@@ -79,7 +79,11 @@ pub(super) fn with_options(command: Command) -> Command {
             "LEVERS",
             "Trim what a model reads, such as 'compact' or 'nested=sentence, depth=3'",
         ))
-        .arg(several("exact", "SELECTOR", "Refuse dialects that cannot say all rules of these operations"))
+        .arg(several(
+            "exact",
+            "SELECTOR",
+            "Refuse dialects that cannot express all rules of these operations",
+        ))
         .next_help_heading(None)
 }
 
@@ -87,7 +91,7 @@ pub(super) fn private_host() -> Arg {
     option(
         "private-host",
         "HOST",
-        "Let documents and requests reach this host, also at a private address; `*.` stands for subdomains",
+        "Let documents and requests reach this host, even at a private address; `*.` stands for subdomains",
     )
     .action(ArgAction::Append)
 }

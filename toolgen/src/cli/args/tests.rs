@@ -107,7 +107,7 @@ fn reference() -> String {
     let graph = find("graph").unwrap();
     let shared: Vec<&Arg> =
         graph.get_arguments().filter(|arg| arg.get_id() != "format" && is_option(arg)).collect();
-    text.push_str("### What all commands take that compile documents\n\n");
+    text.push_str("### What every command that compiles documents takes\n\n");
     text.push_str(&table(&shared));
     let is_shared = |arg: &Arg| {
         shared.iter().any(|known| {
@@ -125,7 +125,7 @@ fn reference() -> String {
             let own: Vec<&Arg> = one.get_arguments().filter(|arg| !is_shared(arg)).collect();
             text.push_str(&table(&own));
             if one.get_arguments().any(is_shared) {
-                text.push_str("…and what all commands take that compile documents.\n\n");
+                text.push_str("…and what every command that compiles documents takes.\n\n");
             }
         }
     }

@@ -53,7 +53,7 @@ pub(super) fn command() -> Command {
                 .default_value("human"),
         )
         .arg(path("out", "FILE", "Write the report to this file"))
-        .arg(flag("force", "Replace the file if it is there").requires("out"))
+        .arg(flag("force", "Replace the file if it exists").requires("out"))
         .arg(tools())
         .args(budget())
 }
