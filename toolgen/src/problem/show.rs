@@ -41,7 +41,7 @@ pub fn json(position: Position, problem: &Problem) -> Value {
     })
 }
 
-/// How many places stand for many problems of a code.
+/// How many places stand for the many problems of a code.
 const MAX_WORST: usize = 3;
 
 /// A problem as it is shown: once, however many places of a document have it.
@@ -82,7 +82,7 @@ pub(crate) fn one_a_line(problems: &Problems, wanted: impl Fn(&Problem) -> bool)
     shown(problems).iter().filter(|shown| wanted(shown.problem)).map(in_one_line).collect()
 }
 
-/// Formats a problem as `FILE:LINE:COLUMN: message [CODE]; help`; one of the options has no place in the file.
+/// Formats a problem as `FILE:LINE:COLUMN: message [CODE]; help`; a problem in the options has no place in a file.
 fn in_one_line(Shown { position, problem, others }: &Shown<'_>) -> String {
     let Position { line, column } = position;
     let path = problem.source.path.display();
@@ -154,8 +154,8 @@ impl Human {
         text
     }
 
-    /// Returns one line for many problems of a code in a file: their number, what they are, and the first places of those
-    /// that recur most.
+    /// Returns one line for many problems of a code in a file: their number, what they are, and the first places of
+    /// those that recur most.
     #[must_use]
     pub fn count(&self, path: &Path, code: Code, problems: &[&Shown<'_>]) -> String {
         let severity = problems.first().map_or(code.severity(), |shown| shown.problem.severity());
