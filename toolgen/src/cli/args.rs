@@ -1,7 +1,7 @@
 //! Parses the words of a command line.
 //!
-//! Uses `clap` without its default features: four small crates, and two for completions and manual pages. A custom parser
-//! would save a second of building and lose the suggestions, the usage lines and the conventions people know.
+//! Uses `clap` without its default features: four small crates, and two for completions and manual pages. A custom
+//! parser would save a second of building and lose the suggestions, the usage lines and the conventions people know.
 
 mod approvals;
 mod call;
@@ -88,7 +88,7 @@ pub(super) struct Schema {
     pub(super) selection: Selection,
     pub(super) dialect: String,
     pub(super) envelope: bool,
-    /// Whether it is told how each tool is shown in one request.
+    /// Whether to show how each tool appears in one request.
     pub(super) plan: bool,
     /// Whether the plan leaves out the last tools of too many.
     pub(super) cut: bool,
@@ -110,7 +110,7 @@ pub(super) struct Generate {
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) selection: Selection,
-    /// `None`: one is chosen at the terminal.
+    /// `None`: it is chosen at the terminal.
     pub(super) tool: Option<String>,
     pub(super) arguments: Vec<String>,
     pub(super) dry_run: bool,
@@ -156,7 +156,7 @@ fn innermost<'c>(command: &'c mut Command, matches: &ArgMatches) -> &'c mut Comm
     }
 }
 
-/// Puts what was probably meant first, and tells who named a document that a command comes before it.
+/// Puts what was probably meant first, and tells a user who named a document that a command comes before it.
 fn in_order(mut error: Error) -> Error {
     if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
         && (super::fetch::url(Path::new(word)).is_some() || Path::new(word).is_file())
@@ -172,7 +172,7 @@ fn in_order(mut error: Error) -> Error {
     error
 }
 
-/// Returns the commands, their words and what is said of them.
+/// Returns the commands with their words and help.
 pub(super) fn command() -> Command {
     let command = Command::new("cargo-toolgen")
         .bin_name("cargo toolgen")

@@ -9,7 +9,7 @@ use toolgen_runtime::schema::shape::{Field, Kind};
 /// How many tools are shown at once.
 const SCREEN: usize = 20;
 
-/// Asks for a tool: by its number, its name, or words that it or its description has. `None` if nobody wants one.
+/// Asks for a tool: by its number, its name, or words that it or its description has. `None` if no tool is wanted.
 pub(super) fn tool<'t>(
     tools: &[&'t Tool],
     input: &mut impl BufRead,

@@ -30,7 +30,7 @@ pub(in crate::cli) enum Groups {
     Toolset,
 }
 
-/// Returns the options of `docs` beside those of all commands.
+/// Returns the options of `docs` in addition to those of all commands.
 pub(super) fn arguments() -> Vec<Arg> {
     vec![
         option("level", "LEVEL", "How much to say; without it, the list of tools, then each in full")

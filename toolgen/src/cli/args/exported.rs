@@ -1,4 +1,4 @@
-//! The words by which the tools of a crate are named: programs of it that print them.
+//! The words that name the tools of a crate: its programs that print them.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 

@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-/// The commands, by what somebody wants who looks for one.
+/// The commands, grouped by what a user wants to do.
 pub(super) const GROUPS: [(&str, &[&str]); 5] = [
     ("Look at documents", &["check", "list", "docs", "schema", "tokens", "graph", "explain"]),
     ("Run tools", &["call", "test", "serve", "approvals", "timeline", "record"]),

@@ -30,7 +30,7 @@ pub(in super::super) struct Diff {
     pub(in super::super) selection: Selection,
 }
 
-/// The name of a lock that is looked for beside documents.
+/// The name of a lock that is looked for next to documents.
 pub(in super::super) const LOCK: &str = "toolgen.lock";
 
 /// Returns the command `check`.

@@ -23,7 +23,7 @@ pub(in super::super) struct Lock {
     pub(in super::super) server: Option<Given>,
     /// Which requests the servers are told they may make, if that is to change.
     pub(in super::super) capabilities: Vec<String>,
-    /// As whom the list is asked for.
+    /// On whose behalf the list is requested.
     pub(in super::super) scope: Option<String>,
     pub(in super::super) private_hosts: Vec<String>,
     pub(in super::super) json: bool,

@@ -20,9 +20,9 @@ pub(in super::super) struct Requests {
     pub(in super::super) oauth: Vec<(String, String)>,
     /// The files of the client's certificate and its key.
     pub(in super::super) identity: Option<(PathBuf, PathBuf)>,
-    /// The folder below which files are read that arguments name; `None`: no file is read.
+    /// The folder below which files that arguments name are read; `None`: no file is read.
     pub(in super::super) files: Option<PathBuf>,
-    /// The folder that answers are written to; `None`: none is.
+    /// The folder that answers are written to; `None`: no answer is written.
     pub(in super::super) save: Option<PathBuf>,
     /// The file that the one answer is written to, or `-`; `None`: it is shown.
     pub(in super::super) output: Option<PathBuf>,

@@ -13,7 +13,7 @@ pub(in super::super) struct Selection {
     pub(in super::super) documents: Vec<PathBuf>,
     /// The hosts that documents and requests may reach at private addresses.
     pub(in super::super) private_hosts: Vec<String>,
-    /// The programs of the crate whose own tools are taken, too.
+    /// The programs of the crate whose own tools are used, too.
     pub(in super::super) exported: Vec<Exported>,
     pub(in super::super) options: Options,
     pub(in super::super) json: bool,
@@ -21,7 +21,7 @@ pub(in super::super) struct Selection {
     pub(in super::super) all: bool,
     /// Whether texts are checked, too.
     pub(in super::super) lints: bool,
-    /// Whether the tools of a discovery are shown in place of all.
+    /// Whether the tools of a discovery are shown instead of all tools.
     pub(in super::super) discovery: bool,
 }
 
@@ -96,7 +96,7 @@ pub(super) fn private_host() -> Arg {
     .action(ArgAction::Append)
 }
 
-/// Returns the hosts of `--private-host`. An error names a URL that stands in place of one: it would open nothing.
+/// Returns the hosts of `--private-host`. An error names a URL given in place of one: it would open nothing.
 pub(super) fn private_hosts(matches: &ArgMatches) -> Result<Vec<String>, String> {
     let hosts = matches.try_get_many::<String>("private-host").ok().flatten().unwrap_or_default();
     let hosts = hosts.map(|given| {
@@ -208,8 +208,8 @@ pub(super) fn variables(
     wrong.map_or(Ok(pairs), Err)
 }
 
-/// Returns what is wrong with the name of an environment variable that is given to an option: it is not written like one,
-/// and no variable has it, so that it may be a secret. It is not repeated.
+/// Returns what is wrong with the name of an environment variable that is given to an option: it is not written like
+/// one, and no variable has it, so it may be a secret. The error does not repeat it.
 pub(super) fn no_variable(option: &str, name: &str) -> Option<String> {
     let is_like_one = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     if name.chars().all(is_like_one) || std::env::var_os(name).is_some() {

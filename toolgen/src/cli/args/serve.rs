@@ -14,16 +14,16 @@ pub(in super::super) struct Serve {
     /// The address to listen at. `None`: the standard input and output.
     pub(in super::super) http: Option<String>,
     pub(in super::super) requests: Requests,
-    /// The rules of which a tool must fit one. Empty: none.
+    /// The rules of which a tool must match one. Empty: no rule applies.
     pub(in super::super) allow: Vec<String>,
-    /// The rules of which a tool must fit none.
+    /// The rules that a tool must not match.
     pub(in super::super) deny: Vec<String>,
     /// The rules of the tools whose calls the person at the client approves.
     pub(in super::super) ask: Vec<String>,
     pub(in super::super) read_only: bool,
     /// `auto`, `on` or `off`.
     pub(in super::super) discovery: String,
-    /// The tools that are listed beside those of a discovery.
+    /// The tools that are listed in addition to those of a discovery.
     pub(in super::super) pinned: Vec<String>,
     pub(in super::super) audit: Option<PathBuf>,
     /// The environment variable with the bearer token.
@@ -33,7 +33,7 @@ pub(in super::super) struct Serve {
     pub(in super::super) limits: HttpLimits,
 }
 
-/// What clients over HTTP may take. `None`: as the server has it.
+/// The limits for clients over HTTP. `None`: the default of the server.
 #[derive(Debug)]
 pub(in super::super) struct HttpLimits {
     pub(in super::super) connections: Option<usize>,
@@ -91,7 +91,7 @@ pub(super) fn command() -> Command {
     )
 }
 
-/// What clients over HTTP may take.
+/// The options that limit clients over HTTP.
 fn limits() -> [Arg; 3] {
     let limit = |name, value, help| {
         option(name, value, help).value_parser(value_parser!(u32).range(1..)).requires("http")

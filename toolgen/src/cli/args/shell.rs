@@ -10,9 +10,9 @@ use super::{Task, flag, format, is_json};
 /// `doctor`
 #[derive(Debug)]
 pub(in super::super) struct Doctor {
-    /// The folder that is looked at.
+    /// The folder to look at.
     pub(in super::super) folder: PathBuf,
-    /// Whether nothing but files is looked at: no program is started.
+    /// Whether only files are looked at, and no program is started.
     pub(in super::super) offline: bool,
     pub(in super::super) json: bool,
 }

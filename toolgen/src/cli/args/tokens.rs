@@ -18,7 +18,7 @@ pub(in super::super) struct Tokens {
     pub(in super::super) rendering: Rendering,
     pub(in super::super) format: TokenFormat,
     pub(in super::super) out: Option<PathBuf>,
-    /// Whether a file that is there is replaced.
+    /// Whether an existing file is replaced.
     pub(in super::super) force: bool,
 }
 
