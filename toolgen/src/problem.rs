@@ -324,7 +324,7 @@ impl fmt::Debug for Problems {
 }
 
 /// Keeps the option problems that all documents compiled with the same options have in common: a filter, a renaming or
-/// a credential that matches one of them is no mistake.
+/// a credential that matches one of them is not a mistake.
 pub fn keep_common<'p>(all: impl IntoIterator<Item = &'p mut Problems>) {
     let mut all: Vec<&mut Problems> = all.into_iter().collect();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();

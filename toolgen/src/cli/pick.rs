@@ -73,7 +73,7 @@ pub(super) fn arguments(
     Ok(pairs)
 }
 
-/// Returns a line that is typed; `None` for an empty one, and at the end of the input.
+/// Returns a typed line; `None` for an empty one, and at the end of the input.
 fn ask(what: &str, input: &mut impl BufRead, screen: &mut impl Write) -> io::Result<Option<String>> {
     write!(screen, "{}: ", printable(what).trim_end_matches(" ()"))?;
     screen.flush()?;

@@ -21,7 +21,7 @@ const MAX_AFTER: usize = 60;
 /// The maximum number of characters of indentation shown; more would waste the width of the terminal.
 const MAX_INDENT: usize = 8;
 
-/// The maximum number of places of a recurring problem named; the report for machines has all.
+/// The maximum number of places named for a recurring problem; the report for machines has all.
 const MAX_PLACES: usize = 8;
 
 /// Returns a problem for machines: `code`, `severity`, `file`, `line`, `column`, `pointer`, `message`, `help`. `help`
@@ -264,7 +264,7 @@ fn path_of(source: &Source) -> String {
     one_line(&source.path.display().to_string())
 }
 
-/// Returns a text as one line that a terminal may show: every character stays in its place.
+/// Returns a text as one line that a terminal may show: every character keeps its place.
 fn one_line(text: &str) -> String {
     printable(text).replace(['\n', '\t'], " ")
 }
