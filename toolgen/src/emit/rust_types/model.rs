@@ -50,7 +50,7 @@ pub(super) struct Item {
     pub(super) owner: Option<usize>,
     /// The places of the document that have it, if it has no name there.
     pub(super) uses: Vec<Use>,
-    /// The module of a tag that it stands in.
+    /// The module of a tag that it is in.
     pub(super) home: Option<usize>,
     /// Whether it is part of results, which may hold more than the document says.
     pub(super) open: bool,
@@ -192,7 +192,7 @@ pub(super) enum Choice {
 pub(in crate::emit) struct Wanted<'a> {
     /// The name of its static.
     pub(in crate::emit) ident: &'a str,
-    /// The module of a tag that it stands in.
+    /// The module of a tag that it is in.
     pub(in crate::emit) home: Option<usize>,
     /// Its operation on the wire, for its documentation.
     pub(in crate::emit) operation: &'a str,
@@ -211,7 +211,7 @@ pub(in crate::emit) struct Wanted<'a> {
 /// The types of a tool.
 pub(super) struct CallTypes<'a> {
     pub(super) ident: &'a str,
-    /// The module of a tag that the tool stands in.
+    /// The module of a tag that the tool is in.
     pub(super) home: Option<usize>,
     /// The index of the argument struct.
     pub(super) input: usize,
