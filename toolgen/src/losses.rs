@@ -1,4 +1,4 @@
-//! What dialects cannot say of tools, where that is denied.
+//! Denied losses: what dialects cannot express of tools.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use crate::options::Options;
 use crate::problem::{Problems, codes};
 use crate::tool::{Program, Tool};
 
-/// Whether programs that are built together lose nothing in the dialects in which the options or the programs deny
-/// that. Each loss is reported at its tool.
+/// Checks that programs built together lose nothing in the dialects in which the options or the programs deny losses.
+/// Each loss is reported at its tool.
 pub fn check(programs: &[Program], options: &Options, problems: &mut Problems) -> bool {
     let mut kept = true;
     for program in programs {
@@ -66,7 +66,7 @@ fn check_tool(tool: &Tool, dialect: &Dialect, problems: &mut Problems) -> bool {
     wrong.is_empty()
 }
 
-/// Says what keeps a loss away.
+/// Says how to avoid a loss.
 fn remedy(loss: &Loss) -> &'static str {
     match loss.keyword {
         "additionalProperties" => "name the keys as properties, or say what the values of all other keys are",
@@ -77,7 +77,7 @@ fn remedy(loss: &Loss) -> &'static str {
     }
 }
 
-/// Marks the tools of which every dialect must say everything.
+/// Marks the tools that every dialect must express completely.
 pub(crate) fn mark_exact(program: &mut Program, options: &Options, problems: &mut Problems) {
     if options.exact.is_empty() {
         return;

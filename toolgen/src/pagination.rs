@@ -1,5 +1,5 @@
-//! Lists that come in pages: recognises them, by what documents say of parameters and answers, and applies what the user
-//! says of them.
+//! Lists that come in pages: recognises them by what documents say about parameters and answers, and applies what the
+//! user says about them.
 
 mod answer;
 mod names;
@@ -57,7 +57,7 @@ pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut 
 
 type Rule<'o> = (&'o Selector, Option<Pagination>);
 
-/// Reads what the user says. What says nothing is reported.
+/// Reads what the user says. Settings that cannot be read are reported.
 fn rules<'o>(options: &'o Options, problems: &mut Problems) -> Vec<Rule<'o>> {
     let mut rules = Vec::with_capacity(options.pagination.len());
     for (selector, text) in &options.pagination {

@@ -47,19 +47,19 @@ pub enum Lint {
     ArgumentRestatesName,
     /// A description was never written: `TODO`, `string`, `description`.
     Placeholder,
-    /// A number is a length of time, a size or the like, and nothing says in which unit.
+    /// A number is a duration, a size or the like, and nothing says in which unit.
     NoUnit,
-    /// A description tells another default than the schema has.
+    /// A description states a different default than the schema.
     DefaultDiffers,
-    /// A description tells a default that the schema does not have.
+    /// A default is mentioned only in a description.
     DefaultUndeclared,
     /// Tools have the same description, or names of the same words.
     NearDuplicate,
-    /// A text has characters that a person does not see.
+    /// A text has invisible characters.
     HiddenCharacters,
     /// A text tells a model what to do beyond the tool.
     Instructions,
-    /// An example is no call that the tool accepts.
+    /// An example is not a call that the tool accepts.
     Example,
 }
 

@@ -64,7 +64,7 @@ pub(super) fn run(
 }
 
 /// Calls the tool through a provider that has it, and the tools it calls itself. Whoever calls it from here decides
-/// what comes before, so its requirements do not count.
+/// what comes first, so its requirements do not count.
 fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<ToolResult, ToolError> {
     let failed = |error: &dyn fmt::Display| ToolError::failed(error.to_string());
     let timeout = Duration::from_secs(task.requests.timeout);
@@ -98,7 +98,7 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
     })
 }
 
-/// Says why the answer of a tool cannot be written where it shall be.
+/// Says why the answer of a tool cannot be written where it should be.
 fn no_output(task: &Call, tool: &Tool) -> Option<String> {
     let path = task.requests.output.as_deref()?;
     if tool.call.http().is_none() {

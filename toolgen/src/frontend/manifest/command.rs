@@ -162,7 +162,7 @@ impl<'a> Context<'a> {
         names.into()
     }
 
-    /// Reports what is no name of an environment variable.
+    /// Reports what is not the name of an environment variable.
     pub(super) fn check_variable(&mut self, name: &str, node: &Node<'a>) {
         if !is_variable(name) {
             let message = format!("`{name}` is no name of an environment variable");

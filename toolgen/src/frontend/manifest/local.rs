@@ -127,8 +127,8 @@ impl<'a> Context<'a> {
         Lowered { call, effects: Effects::UNDECLARED, takes_all: true }
     }
 
-    /// Replaces the names of agents' tools by their full names, once all tools are compiled. A name of a tool of the
-    /// manifest's own may be without the namespace.
+    /// Replaces the names of agents' tools by their full names, once all tools are compiled. The manifest's own tools
+    /// may be named without the namespace.
     pub(super) fn link_agents(&mut self, drafts: &mut [Draft<'a>]) {
         let own = drafts.iter().map(|draft| Candidate {
             id: Some(draft.id.clone()),

@@ -165,7 +165,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a lock was made of this server, as the manifest says it is reached. What differs is reported.
+    /// Whether a lock was made from this server, as the manifest says it is reached. Differences are reported.
     fn is_lock_of(&mut self, lock: &Lock, server: &McpServer, at: &Pointer) -> bool {
         let mut told = Vec::new();
         if lock.server.alias != server.alias {

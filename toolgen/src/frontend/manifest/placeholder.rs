@@ -27,7 +27,7 @@ impl Placeholder {
     }
 }
 
-/// Takes a text apart.
+/// Splits a text into its parts.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ pub(super) fn pieces(text: &str) -> Result<Vec<Piece>, (String, String)> {
     Ok(pieces)
 }
 
-/// Reads what stands between the braces of a placeholder.
+/// Reads what is between the braces of a placeholder.
 pub(super) fn placeholder(inside: &str) -> Option<Placeholder> {
     let inside = inside.trim();
     let (inside, each) = inside.strip_suffix('*').map_or((inside, false), |rest| (rest, true));

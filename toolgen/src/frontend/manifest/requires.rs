@@ -39,7 +39,7 @@ impl<'a> Context<'a> {
         relations
     }
 
-    /// Reads `a => b`: who gives `a` must give `b`.
+    /// Reads `a => b`: a call that gives `a` must give `b`.
     fn dependence(&mut self, text: &str, node: &Node<'a>, spec: &ToolSpec) -> Option<Relation> {
         let Some((first, second)) = text.split_once("=>") else {
             let message = format!("`{text}` is no requirement");

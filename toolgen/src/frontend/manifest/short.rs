@@ -1,11 +1,11 @@
 //! The short form of a schema: `TYPE[?] [= default] [- description]`.
 //!
-//! A type is `string`, `integer`, `number`, `boolean`, `object`, `any`, `enum(a, b)` or the name of a schema of the file,
-//! and `[]` after it makes a list of it.
+//! A type is `string`, `integer`, `number`, `boolean`, `object`, `any`, `enum(a, b)` or the name of a schema of the
+//! file, and `[]` after it makes a list of it.
 
 use serde_json::{Map, Value, json};
 
-/// A schema in short form, taken apart.
+/// A schema in short form, in its parts.
 #[derive(Debug, PartialEq)]
 pub(super) struct Short<'t> {
     /// The innermost type.
@@ -33,14 +33,14 @@ pub(super) enum Type<'t> {
 /// The types of the short form that are words.
 pub(super) const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "object", "any"];
 
-/// How many lists are around a type at most; schemas that are nested much deeper cannot be read.
+/// How many lists may be around a type; schemas that are nested much deeper cannot be read.
 const MAX_LISTS: usize = 16;
 
 /// Reads a short form.
 ///
 /// # Errors
 ///
-/// What is not understood of it.
+/// What is not understood.
 pub(super) fn read(text: &str) -> Result<Short<'_>, String> {
     let text = text.trim();
     if text.is_empty() {

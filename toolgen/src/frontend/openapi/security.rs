@@ -105,8 +105,8 @@ impl<'a> Context<'a> {
         self.report(codes::SECURITY, &node.pointer, message, help);
     }
 
-    /// Returns the alternatives of authentication: the operation's own, or else the document's. `None` if neither has
-    /// any.
+    /// Returns the alternatives of authentication: the operation's own, or else the document's. `None` if there are
+    /// none.
     pub(super) fn security(&mut self, operation: &Node<'a>) -> Option<Vec<SecurityRequirement>> {
         let node = operation.get("security").or_else(|| self.top().get("security"))?;
         if let Some(known) = self.security_at.get(&node.pointer) {

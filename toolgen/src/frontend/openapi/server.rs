@@ -99,7 +99,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the host and the port of a URL if there can be none of these names, as in `https://<your-host>:<port>`.
+/// Returns the host and the port of a URL if they cannot exist under these names, as in `https://<your-host>:<port>`.
 fn unlikely_host(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     let host = rest.split(['/', '?', '#']).next()?.rsplit('@').next()?;

@@ -139,7 +139,7 @@ fn unescaped(text: &str) -> String {
     percent_decode(&text).map(Cow::into_owned).unwrap_or(text)
 }
 
-/// Returns the place of the first of these characters that stands in no placeholder.
+/// Returns the place of the first of these characters outside placeholders.
 fn outside(text: &str, wanted: &[char]) -> Option<usize> {
     let mut inside = false;
     text.char_indices().find_map(|(at, char)| {

@@ -68,7 +68,7 @@ impl Context<'_> {
         name
     }
 
-    /// Returns the shape of a name.
+    /// Returns the shape with a name.
     pub(in super::super) fn named_shape(&mut self, name: &str) -> Option<Shape> {
         let slot = self.schemas.slots.get(name)?;
         if let Some(shape) = &slot.shape {
