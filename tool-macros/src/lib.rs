@@ -68,7 +68,8 @@ pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Lists tools: functions with `#[tool]` by name, others as expressions. The list is a `Vec<Arc<dyn AgentTool>>`; two
 /// tools of one name do not compile if the macro can see it.
 ///
-/// A function without `#[tool]` is no tool, and told so. A tool in a variable goes in parentheses: `toolset![(my_tool)]`.
+/// A function without `#[tool]` is not a tool, and the compiler says so. A tool in a variable goes in parentheses:
+/// `toolset![(my_tool)]`.
 #[proc_macro]
 pub fn toolset(input: TokenStream) -> TokenStream {
     toolset::toolset(input.into()).into()

@@ -61,7 +61,7 @@ pub struct ToolSpec {
     pub defs: List<Def>,
     /// What is trimmed of the tool before a model reads it; by default, only what is above a ceiling.
     pub slim: Slim,
-    /// Whether a provider must be told everything that the schema of the arguments says: a dialect that loses some of it
+    /// Whether a provider must see everything that the schema of the arguments says: a dialect that loses some of it
     /// refuses the tool, and no ceiling trims it.
     pub exact: bool,
     /// The effects that running the tool may have.

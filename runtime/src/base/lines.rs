@@ -1,4 +1,4 @@
-//! Splits a stream into lines, each of which is a message of JSON-RPC, and tells of a line that cannot be read what it was.
+//! Splits a stream into lines, each a message of JSON-RPC, and says what a line was that cannot be read.
 
 use memchr::memchr;
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub(crate) enum Glance {
     Request(Option<Value>),
     /// An answer to the request of this ID.
     Answer(Value),
-    /// It cannot be told; the ID, if it has one.
+    /// Its kind is unknown; the ID, if it has one.
     Unknown(Option<Value>),
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Line {
 ///
 /// # Errors
 ///
-/// [`ToolError::InvalidArgs`] if it is none, or too large: `{start}: {reason}`.
+/// [`ToolError::InvalidArgs`] if it is not a regular expression, or too large: `{start}: {reason}`.
 pub(super) fn matcher(pattern: &str, case_sensitive: bool, start: &str) -> Result<RegexMatcher, ToolError> {
     let mut builder = RegexMatcherBuilder::new();
     builder.case_insensitive(!case_sensitive).line_terminator(Some(b'\n'));

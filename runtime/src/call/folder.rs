@@ -54,8 +54,8 @@ pub(crate) fn open_file(dir: &Dir, path: &Path) -> io::Result<(File, Metadata)> 
     Ok((file, metadata))
 }
 
-/// Creates a file under a name that nobody guesses. If it will get the permissions of another, only its owner may read
-/// it until then.
+/// Creates a file under an unguessable name. If it will get the permissions of another, only its owner may read it
+/// until then.
 pub(crate) fn beside(folder: &Dir, private: bool) -> io::Result<(OsString, File)> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|why| io::Error::other(why.to_string()))?;

@@ -129,7 +129,7 @@ impl ToolContext {
     }
 }
 
-/// The members of W3C Trace Context. Others, such as `baggage`, tell of more than the trace.
+/// The members of W3C Trace Context. Others, such as `baggage`, carry more than the trace.
 const TRACE: [&str; 2] = ["traceparent", "tracestate"];
 
 /// Returns the members by which another process continues a context, as name and value: those of W3C Trace Context, and

@@ -200,9 +200,9 @@ pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>)
 /// Calls a tool past all layers: for tests, and for calls that the program itself makes and vouches for. What a model
 /// calls goes through [`Provider::call`](crate::Provider::call).
 ///
-/// Checks the arguments, enforces the timeout and cancellation whatever the tool does, and contains a panic of the tool.
-/// Skips everything else: lists of tools, rules and limits, scopes, rate limits, requirements, guards, middleware and
-/// approval, hooks, events and audit records. Nobody learns of the call, and its principal is not checked.
+/// Checks the arguments, enforces the timeout and cancellation whatever the tool does, and contains a panic of the
+/// tool. Skips everything else: lists of tools, rules and limits, scopes, rate limits, requirements, guards, middleware
+/// and approval, hooks, events and audit records. The call is not reported anywhere, and its principal is not checked.
 ///
 /// `params` is what a model sent: an object, a text that holds one (some providers send arguments as text), or
 /// `null` for no arguments.

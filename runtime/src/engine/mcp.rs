@@ -6,7 +6,7 @@
 //!
 //! | what happens | what a call becomes |
 //! |---|---|
-//! | the caller gives up | the server is told, and nobody waits |
+//! | the caller gives up | the server is notified, and no caller waits |
 //! | the server is silent, or takes too long | `TIMEOUT`; progress counts as a sign of life |
 //! | the server cannot be started | `MCP_UNREACHABLE`, with what the program said on its standard error |
 //! | the server ends | `MCP_LOST`; the call is made again if it was not sent yet, or if its tool is idempotent |

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::call::secrets::Secrets;
 
-/// What an engine tells of its traffic, and whom it asks instead of the network: a
-/// [`Cassette`](crate::testing::cassette::Cassette). Clones are the same.
+/// What an engine reports its traffic to and asks instead of the network: a
+/// [`Cassette`](crate::testing::cassette::Cassette). Clones share it.
 #[derive(Clone)]
 pub struct Tape(pub(crate) Arc<dyn Taping>);
 

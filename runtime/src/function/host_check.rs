@@ -8,7 +8,7 @@ use crate::base::const_text::ConstText;
 ///
 /// # Panics
 ///
-/// If it is none. In a constant, that is a compile error at the text.
+/// If it is not a host. In a constant, that is a compile error at the text.
 #[track_caller]
 #[expect(clippy::panic, reason = "what is no host is a compile error where it is written")]
 pub const fn host(text: &str) {

@@ -126,7 +126,7 @@ fn refusal(prefix: &str, code: &str, why: impl fmt::Display) -> ToolError {
     ToolError::failed_with(format!("{prefix}_{code}"), format!("The call was not executed: {why}"))
 }
 
-/// Refuses a call that needs an approval and that nobody could be shown whole.
+/// Refuses a call that needs an approval but cannot be shown whole to anybody.
 pub(crate) fn not_shown(why: &str) -> ToolError {
     let why =
         format!("it needs an approval, and {why}, so nobody could see all of it. Ask for less in one call.");
@@ -166,7 +166,7 @@ fn below<'a>(
     found
 }
 
-/// Returns what whoever approves a call of a tool is told of the tools below it.
+/// Returns what an approver of a call of a tool sees of the tools below it.
 pub(crate) fn told_below(tool: &dyn AgentTool, registry: &Registry) -> Vec<CalledTool> {
     let told = |(spec, _): &(&ToolSpec, _)| CalledTool::new(spec.name.to_text(), spec.effects.clone());
     below(tool, registry).values().map(told).collect()
@@ -193,7 +193,7 @@ pub(crate) struct Seals {
     short_key: Option<usize>,
 }
 
-/// The fewest bytes of a key that nobody can guess.
+/// The fewest bytes of a key that cannot be guessed.
 const SHORTEST_KEY: usize = 32;
 
 impl Default for Seals {

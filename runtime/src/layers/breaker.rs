@@ -61,7 +61,7 @@ pub struct CircuitBreaker {
 struct Service {
     settings: BreakerSettings,
     machine: Mutex<Machine>,
-    /// Who is told what becomes of the circuit, and its name.
+    /// The store that is notified of changes of the circuit, and the name of the circuit.
     shared: Option<(Arc<dyn SharedCircuits>, Box<str>)>,
 }
 

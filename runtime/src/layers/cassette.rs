@@ -48,7 +48,7 @@ use crate::layers::redact::Redactor;
 use entry::Entry;
 use hide::{Hidden, Hiding};
 
-/// The most requests and places that are told.
+/// The most requests and places that are reported.
 const TOLD: usize = 12;
 
 /// Recorded traffic. Clones are the same cassette.
@@ -90,7 +90,7 @@ impl fmt::Display for CassetteError {
 impl std::error::Error for CassetteError {}
 
 impl Cassette {
-    /// Creates an empty cassette that records. This redactor hides secrets, beside the credentials that the engines
+    /// Creates an empty cassette that records. This redactor hides secrets, besides the credentials that the engines
     /// themselves send; those that tools declare are known where calls pass a [`Provider`](crate::Provider).
     #[must_use]
     pub fn record(redactor: &Redactor) -> Cassette {

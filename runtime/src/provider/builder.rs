@@ -152,7 +152,7 @@ impl ProviderBuilder {
     }
 
     /// Sets after how many failures in a row an identical call is refused: 3 by default, `None` for never. Failures
-    /// are counted per principal, agent and session; a call without any of them counts for nobody.
+    /// are counted per principal, agent and session; a call without any of them is not counted.
     #[must_use]
     pub fn repeat_limit(mut self, limit: Option<NonZeroU32>) -> ProviderBuilder {
         self.layers.repeats.set_limit(limit);
@@ -255,9 +255,9 @@ impl ProviderBuilder {
     ///
     /// [`ProviderError::UnknownTools`] with all allowed names that neither the registry nor a sub-agent in it has;
     /// [`ProviderError::UnusedRules`] with all rules that fit none of these tools; [`ProviderError::Toolset`] with
-    /// everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the registry has a `read_result` tool
-    /// and [`pages`](Self::pages) adds another; [`ProviderError::Discovery`] if a name of the tools of the
-    /// [discovery](Self::discovery) is none or is taken; [`ProviderError::ShortKey`] if the
+    /// everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the registry has a `read_result`
+    /// tool and [`pages`](Self::pages) adds another; [`ProviderError::Discovery`] if a name of the tools of the
+    /// [discovery](Self::discovery) is not valid or is taken; [`ProviderError::ShortKey`] if the
     /// [`approval_key`](Self::approval_key) has fewer than 32 bytes.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
         if let Some(length) = self.layers.seals.short_key() {

@@ -32,7 +32,8 @@ impl Provider {
 }
 
 impl Inner {
-    /// Returns whether a model that searches cannot find the tool at the index, so that it is not told of it either.
+    /// Returns whether a model that searches cannot find the tool at the index, so that it is not mentioned to it
+    /// either.
     pub(super) fn is_hidden(&self, index: usize, caller: Option<&Principal>) -> bool {
         let Some(slot) = self.slots.get(index).filter(|_| self.discovery.is_some()) else { return false };
         let spec = self.registry.at(index).spec();

@@ -57,7 +57,7 @@ use watch::{Begun, Watch};
 pub(crate) struct Layers {
     pub(crate) default_timeout: Duration,
     pub(crate) nested_calls: u32,
-    /// Where calls run that must not run beside exclusive ones, if there are any.
+    /// The lock that keeps other calls from running at the same time as exclusive ones, if there are any.
     pub(crate) exclusion: Option<Arc<Exclusion>>,
     pub(crate) rate: Option<Arc<dyn RateLimit>>,
     pub(crate) dependencies: Dependencies,

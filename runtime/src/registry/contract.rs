@@ -14,7 +14,8 @@ use crate::spec::drift::{Change, Class};
 use crate::spec::plan::Tool;
 use crate::spec::surface::{LockProblem, Surface, recorded};
 
-/// Tools that have a surface: a registry, a list of tools or of tools as data, a surface itself, or what may fail to be one.
+/// Tools that have a surface: a registry, a list of tools or of tools as data, a surface, or a `Result` of one of
+/// these.
 pub trait HasSurface {
     /// Returns the surface.
     ///

@@ -6,8 +6,8 @@
 //! approvals, limits, secrets, events and records are those of that tool, and there is no record of `call_tool` itself.
 //! The answer is an answer to `call_tool`. A model may also call the tools by their own names.
 //!
-//! What a provider or the principal of a call does not allow is neither found nor described, and a call of it is answered
-//! as that of a tool that does not exist. Scopes that a principal lacks are told when the tool is called.
+//! What a provider or the principal of a call does not allow is neither found nor described, and a call of it is
+//! answered as that of a tool that does not exist. Scopes that a principal lacks are named when the tool is called.
 //!
 //! ```
 //! # use serde_json::json;
@@ -114,7 +114,7 @@ impl Discovery {
     ///
     /// # Errors
     ///
-    /// The first name that is none, and what is wrong with it.
+    /// The first name that is not valid, and what is wrong with it.
     pub fn specs(&self) -> Result<[ToolSpec; 3], (Text, NameError)> {
         let name = |at: usize| {
             let name = &self.names[at];
@@ -138,7 +138,7 @@ impl Discovery {
     ///
     /// # Errors
     ///
-    /// A name that is none.
+    /// The first name that is not valid, and what is wrong with it.
     pub(crate) fn open(&self, registry: &Registry) -> Result<Discovered, (Text, NameError)> {
         let [search, describe, call] = self.specs()?;
         let shelf = Arc::new(Shelf {

@@ -92,7 +92,7 @@ pub struct Tools(Arc<Offer>);
 
 struct Offer {
     provider: watch::Sender<Provider>,
-    /// How many tools were listed when clients were last told.
+    /// How many tools were listed when clients were last notified.
     listed: AtomicUsize,
 }
 
@@ -150,7 +150,7 @@ impl Server {
         self
     }
 
-    /// Sets the version that clients are told; that of this crate by default.
+    /// Sets the version reported to clients; that of this crate by default.
     pub fn version(mut self, version: impl Into<String>) -> Server {
         self.served.info.server_info.version = version.into();
         self

@@ -57,7 +57,7 @@ fn said(text: &str) -> (&'static str, Item<'_>) {
     ("text", Item::Text(text.into()))
 }
 
-/// Anthropic counts the tokens of the cache beside the others.
+/// Anthropic counts the tokens of the cache separately from the others.
 fn usage(message: &Value) -> Usage {
     let of = |key: &str| count(message, &format!("/usage/{key}"));
     let cached = of("cache_read_input_tokens");
@@ -159,8 +159,8 @@ fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     out
 }
 
-/// Returns references to the tools that a tool for searching found. Nothing else stands beside them: the provider shows the
-/// model the tools themselves.
+/// Returns references to the tools that a tool for searching found. Nothing else stands next to them: the provider
+/// shows the model the tools themselves.
 fn references(response: &ToolResponse, options: &AnswerOptions<'_>) -> Option<Value> {
     if response.is_error() || options.search != Some(response.name.as_str()) {
         return None;

@@ -58,7 +58,7 @@ fn ending(response: &Value) -> Ending<'_> {
     Ending { stop, word }
 }
 
-/// Bedrock counts the tokens of the cache beside the others.
+/// Bedrock counts the tokens of the cache separately from the others.
 fn usage(response: &Value) -> Usage {
     let of = |key: &str| count(response, &format!("/usage/{key}"));
     let cached = of("cacheReadInputTokens");

@@ -63,7 +63,7 @@ pub struct Format {
     pub layout: Layout,
     /// Reads a block.
     pub item: for<'v> fn(&'v Value) -> Item<'v>,
-    /// Reads what stands beside the blocks, in the object that holds them, each with a name of its kind.
+    /// Reads what stands next to the blocks, in the object that holds them, each with a name of its kind.
     pub beside: for<'v> fn(&'v Value) -> Vec<(&'static str, Item<'v>)>,
     /// Whether calls without an ID can be answered.
     pub ids_optional: bool,

@@ -72,7 +72,7 @@ fn refused_prompt(response: &Value) -> Ending<'_> {
     word.map_or(Ending::UNKNOWN, |word| Ending { stop: Stop::Refused, word })
 }
 
-/// Gemini counts the tokens of thoughts beside those of candidates, and those of tool results beside the prompt.
+/// Gemini counts the tokens of thoughts separately from those of candidates, and those of tool results from the prompt.
 fn usage(response: &Value) -> Usage {
     let of = |camel: &str, snake: &str| {
         count(response, &format!("/usageMetadata/{camel}"))

@@ -80,7 +80,7 @@ const STOPPED: [(&str, Stop); 6] = [
     ("insufficient_system_resource", Stop::Failed),
 ];
 
-/// What a message says beside its calls: a text or parts, a refusal, and the reasoning that many hosts show.
+/// Returns what a message says besides its calls: a text or parts, a refusal, and the reasoning that many hosts show.
 fn beside(message: &Value) -> Vec<(&'static str, Item<'_>)> {
     let mut items = Vec::new();
     for key in THOUGHTS {

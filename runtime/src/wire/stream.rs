@@ -189,7 +189,7 @@ impl Stream {
     ///
     /// The first byte tells how they are framed: server-sent events, JSON values one after the other or in a list (as
     /// Ollama and Gemini write them), or the frames of an AWS event stream. So the body of an error that comes in place
-    /// of a stream is told, too.
+    /// of a stream is reported, too.
     ///
     /// # Errors
     ///

@@ -283,12 +283,12 @@ impl WireFormat {
     /// Reads a whole turn of a model from a response: its text, its calls, its cost, why it stopped, and the messages by
     /// which it goes back into the conversation.
     ///
-    /// Takes what [`calls`](Self::calls) takes, and reads the calls as that does.
+    /// Accepts the same values as [`calls`](Self::calls), and reads the calls in the same way.
     ///
     /// # Errors
     ///
     /// If the value is not a response of this format, or only a piece of one. An error that the provider sent in place
-    /// of a reply is told in its words.
+    /// of a reply is reported in its words.
     pub fn turn(self, response: &Value) -> Result<Turn, WireError> {
         read(self.format(), response, true)
     }

@@ -1,4 +1,4 @@
-//! The characters that nobody sees: the one table of them.
+//! Invisible characters: the one table of them.
 //!
 //! What reads texts of documents removes them, what prints code escapes them, what checks texts reports them, and what
 //! writes to a terminal replaces those that it would obey.
@@ -12,7 +12,7 @@ pub enum Hidden {
     Control,
     /// It turns the direction of the text around it.
     Direction,
-    /// It joins or parts the letters beside it: emoji and scripts such as Devanagari and Persian need it.
+    /// It joins or parts the letters next to it: emoji and scripts such as Devanagari and Persian need it.
     Joiner,
     /// It selects a form of the character before it, as emoji do.
     Selector,

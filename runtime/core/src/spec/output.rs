@@ -61,8 +61,8 @@ impl StructuredOutput {
 }
 
 impl ToolSpec {
-    /// Returns the structured result that the tool declares. A text is none, nor is anything of which nothing is known: what
-    /// the model reads says it all.
+    /// Returns the structured result that the tool declares. A text does not count, nor does a result of unknown shape:
+    /// what the model reads says it all.
     #[must_use]
     pub fn structured_output(&self) -> Option<StructuredOutput> {
         let schema = self.output.as_ref()?;

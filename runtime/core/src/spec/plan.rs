@@ -113,7 +113,8 @@ pub struct RequestPlan {
     pub accept: Text,
     /// How an answer that is XML is read as the result that the tool declares. `None` leaves it a text.
     pub answer: Option<Xml>,
-    /// The headers that the result of a successful call tells, beside `Location`, by their names as the document writes them.
+    /// The headers that the result of a successful call reports besides `Location`, by their names as the document
+    /// writes them.
     pub headers: List<Text>,
     /// The statuses from 300 to 399 that are answers of the operation: what it gives is that status and its `Location`. Such an
     /// answer is a success, and is not followed.

@@ -1,4 +1,4 @@
-//! Reads files of which no part may be lost: every key is known, and every mistake is told.
+//! Reads files of which no part may be lost: every key is known, and every mistake is reported.
 
 use serde_json::Value;
 

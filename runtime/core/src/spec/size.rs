@@ -158,7 +158,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// How much of the text that names a replacement is told, in characters.
+/// How much of the text that names a replacement is shown, in characters.
 const MAX_INSTEAD: usize = 200;
 
 /// Returns what is added to the description of a deprecated tool, unless that says it already.
@@ -178,7 +178,7 @@ fn deprecation(spec: &ToolSpec, description: &str) -> String {
     }
 }
 
-/// Returns why a dialect is refused by a tool that wants to be told exactly.
+/// Returns why a dialect is refused by a tool whose schema must be shown exactly.
 fn lost(losses: &[Loss], dialect: &Dialect) -> Vec<Refusal> {
     let refusal = |loss: &Loss| Refusal {
         pointer: loss.pointer.clone(),

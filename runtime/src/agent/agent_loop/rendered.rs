@@ -48,8 +48,8 @@ impl Transcript {
     /// Renders the transcript as the messages of a request.
     ///
     /// A turn that came from the same format goes back as it came, byte by byte: with its reasoning and signatures, in
-    /// their order. A turn from another format goes as its text and its calls, whose IDs become nine letters and digits, which
-    /// every provider takes; what else it had is told in [`lost`](Rendered::lost).
+    /// their order. A turn from another format goes as its text and its calls, whose IDs become nine letters and
+    /// digits, which every provider takes; what else it had is reported in [`lost`](Rendered::lost).
     ///
     /// ```
     /// use serde_json::json;

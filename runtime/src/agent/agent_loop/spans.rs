@@ -31,7 +31,7 @@ mod on {
 
     struct Open {
         signals: Arc<Signals>,
-        /// `None`: nobody makes spans.
+        /// `None` if no spans are made.
         context: Option<Context>,
         since: Instant,
         agent: Option<KeyValue>,
@@ -116,7 +116,7 @@ mod on {
         }
     }
 
-    /// A turn that a model is asked for. If it is dropped, nobody waits for it any more.
+    /// A turn that a model is asked for. If it is dropped, no caller is waiting for it any longer.
     struct Asked {
         signals: Arc<Signals>,
         context: Option<Context>,

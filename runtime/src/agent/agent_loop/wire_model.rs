@@ -45,7 +45,7 @@ pub enum ModelError<E> {
     Reply(WireError),
     /// What was streamed back is no reply, or the error that the provider sent in place of one.
     Stream(StreamError),
-    /// The only calls of the turn are ones that nobody can answer.
+    /// The turn has no calls but ones that cannot be answered.
     Unanswerable(Vec<WireError>),
 }
 
@@ -77,7 +77,7 @@ impl<E> fmt::Debug for WireModel<'_, E> {
 
 impl<'a, E: Send + 'a> WireModel<'a, E> {
     /// Creates a model from a function that sends a request and returns the reply. What a provider answers in place of
-    /// a reply, such as an error in JSON, may be returned as well: it is told in the provider's words.
+    /// a reply, such as an error in JSON, may be returned as well: it is reported in the provider's words.
     pub fn new<F, Reply>(format: WireFormat, mut send: F) -> WireModel<'a, E>
     where
         F: FnMut(Value) -> Reply + Send + 'a,

@@ -204,7 +204,7 @@ impl Session {
         SessionKey { owner: &shared.owner, id: &self.0.id }
     }
 
-    /// Takes what is stored, with the changes that are not.
+    /// Takes over the stored data, with the changes that are not stored yet.
     fn adopt(&self, shared: &Shared, data: SessionData) {
         // In the order in which changes take them.
         let mut values = unpoisoned(self.0.values.lock());

@@ -120,8 +120,8 @@ fn lines(output: &ExecOutput) -> Result<ToolResult, ToolError> {
     Ok(result.with_content(Content::Text(truncated(dropped))))
 }
 
-/// Reads `{"result"}`, `{"results"}` or `{"error", "code"}`; `None` if the output has none of them, or a program that
-/// failed says nothing of an error.
+/// Reads `{"result"}`, `{"results"}` or `{"error", "code"}`; `None` if the output has none of them, or a program
+/// failed without reporting an error.
 fn envelope(output: &ExecOutput, success: bool) -> Option<Result<ToolResult, ToolError>> {
     let read = match json_of(output) {
         Ok(Value::Object(members)) => members,

@@ -1,9 +1,9 @@
-//! Makes lines of a stream, as they come.
+//! Splits a stream into lines, as they come.
 
 use super::listener::{LineListener, MAX_LINE};
 use crate::base::truncate::whole;
 
-/// Makes lines of the pieces of a stream.
+/// Splits the pieces of a stream into lines.
 pub(super) struct Lines<'l> {
     listener: &'l LineListener,
     /// The start of a line, shorter than [`MAX_LINE`].

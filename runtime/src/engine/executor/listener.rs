@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// The longest line that is told in one piece: 8 KiB.
+/// The longest line that is passed on in one piece: 8 KiB.
 pub const MAX_LINE: usize = 8 * 1024;
 
 /// What hears the lines of a program while it runs, see [`ExecOptions::on_line`](super::ExecOptions::on_line). Two

@@ -49,7 +49,7 @@ pub(super) struct Job<'a> {
 pub(super) struct Confinement {
     /// Confines the thread that starts the process, which inherits that.
     pub(super) before: Box<dyn FnOnce() -> Result<(), String> + Send>,
-    /// Is told the number of the process; what it returns is dropped when the process has ended.
+    /// A callback that receives the number of the process; what it returns is dropped when the process has ended.
     pub(super) started: Box<dyn FnOnce(u32) -> Result<Held, String> + Send>,
 }
 
@@ -166,7 +166,7 @@ async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
     outcome.map_err(|message| ExecError::Start { program, message })
 }
 
-/// Starts a process on a thread of its own: what confines a thread stays with it for ever, and what is told to end with
+/// Starts a process on a thread of its own: what confines a thread stays with it for ever, and what is set to end with
 /// its parent ends with the thread that started it. So the thread lives as long as the process; another thread, which
 /// is not confined, cleans up after it.
 async fn on_thread(

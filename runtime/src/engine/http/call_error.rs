@@ -109,7 +109,7 @@ impl CallError {
 pub(super) struct Answered {
     call: String,
     status: u16,
-    /// What is hidden in what errors tell of it.
+    /// The credentials that errors hide.
     credentials: Applied,
 }
 
@@ -125,7 +125,7 @@ impl Answered {
         Answered { call, status: status.as_u16(), credentials: request.credentials.clone() }
     }
 
-    /// The answer is none of the operation: its status says so.
+    /// The status says that the answer is not one of the operation.
     pub(super) fn refusing(
         self,
         request: &HttpRequest,

@@ -35,7 +35,7 @@ impl HttpRequest {
     ///
     /// # Errors
     ///
-    /// If the URL is none that can be asked, or holds a user.
+    /// If the URL cannot be requested, or holds a user.
     pub(in crate::engine) fn direct<'a>(
         method: &str,
         url: &str,

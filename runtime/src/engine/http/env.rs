@@ -47,7 +47,7 @@ impl EnvCredentials {
         self
     }
 
-    /// Takes the credential of each scheme that nobody named a variable for from `{PREFIX}_{SCHEME}`, in capitals:
+    /// Takes the credential of each scheme without a named variable from `{PREFIX}_{SCHEME}`, in capitals:
     /// `PETSTORE_API_KEY` for the scheme `api_key` and the prefix `petstore`.
     ///
     /// A document says how its schemes are called, so the prefix should be one that only variables for this service have.

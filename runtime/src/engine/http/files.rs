@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::filename;
 use crate::call::folder::{self, Dir, File, is_escape, told};
 
-/// Keeps the files of calls: it reads those that arguments name by path, and takes what services answer.
+/// Keeps the files of calls: it reads those that arguments name by path, and stores those that services answer with.
 pub trait Files: fmt::Debug + Send + Sync {
     /// Returns the content of the file.
     ///
@@ -16,7 +16,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Says why the file cannot be read, in words for the caller of the tool.
     fn read(&self, path: &str) -> Result<Vec<u8>, String>;
 
-    /// Whether files can be read at all. Where not, models are not told that a file may be given by its path.
+    /// Whether files can be read at all. If not, models do not see that a file may be given by its path.
     fn can_read(&self) -> bool {
         true
     }
@@ -178,7 +178,7 @@ fn held(dir: &Dir) -> io::Result<u64> {
     Ok(files.filter(cap_std::fs::Metadata::is_file).map(|file| file.len()).sum())
 }
 
-/// A file of a directory that is being written, under a name that nobody guesses.
+/// A file of a directory that is being written, under an unguessable name.
 #[derive(Debug)]
 struct Writing {
     /// `None` once the file has its name.

@@ -189,7 +189,7 @@ pub(super) fn opened_by(url: &str) -> Option<String> {
 }
 
 impl Refused {
-    /// What a model is told: no more than why, since only an operator can open a host.
+    /// The reason a model sees, and no more than that, since only an operator can open a host.
     fn reason(&self) -> String {
         format!("The host `{}` may not be reached: {}", self.host, self.why)
     }

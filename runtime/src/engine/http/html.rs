@@ -2,7 +2,7 @@
 
 use serde_core::de::IgnoredAny;
 
-/// Elements whose content nobody sees.
+/// Elements whose content is not shown.
 const UNSEEN: [&str; 4] = ["script", "style", "svg", "template"];
 
 /// Elements within a line.

@@ -25,7 +25,7 @@ use crate::call::error::ToolError;
 use crate::spec::plan::Tool;
 
 /// How far a list is read. A list that is longer than `items` just ends there; where another bound is reached, the last
-/// item is an error, so that nobody takes a part for the whole.
+/// item is an error, so that a part is not taken for the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageBounds {
     /// The most items.

@@ -49,7 +49,7 @@ struct Settings {
     rotated: Option<Rotated>,
 }
 
-/// Is told each new refresh token.
+/// A callback that receives each new refresh token.
 type Rotated = Arc<dyn Fn(&Secret) + Send + Sync>;
 
 #[derive(Clone)]

@@ -11,7 +11,7 @@ use crate::base::time::whole_millis;
 /// Returns what the headers say, as numbers: `limit`, `remaining`, `reset` (in seconds, or as the service says it, which
 /// may be a time since 1970), and `retry_after_ms`. What they do not say is not there.
 ///
-/// Three forms are read: `RateLimit-Limit` and its like, the same with `X-` before, and `RateLimit` as one list
+/// Three forms are read: `RateLimit-Limit` and the like, the same with the prefix `X-`, and `RateLimit` as one list
 /// (draft-ietf-httpapi-ratelimit-headers). `details.headers` holds all of them as they came.
 pub(super) fn told(headers: &HeaderMap) -> Map<String, Value> {
     let mut told = Map::new();

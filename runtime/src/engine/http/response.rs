@@ -26,13 +26,13 @@ use crate::spec::plan::{Xml, is_surely_bytes};
 pub(super) struct Limits<'p> {
     /// The limit for text and most binary types, in bytes.
     pub(super) bytes: usize,
-    /// The limit for images and sounds, in bytes; a part of one is of no use.
+    /// The limit for images and sounds, in bytes; a part of one is useless.
     pub(super) media_bytes: usize,
     /// When to stop reading an event stream, which may never end.
     pub(super) stream_until: Option<Instant>,
     /// Whether the body is also the structured result of the tool.
     pub(super) structured: bool,
-    /// The headers that a success tells, beside `Location`.
+    /// The headers that a success reports besides `Location`.
     pub(super) told: &'p [Text],
     /// The redirects that are successes, too.
     pub(super) redirects: &'p [u16],

@@ -27,8 +27,8 @@ pub(super) enum EventData {
     Json,
 }
 
-/// Returns what the data of events is, if a tool declares events as its result. A document may declare JSON beside them, of
-/// which the result is then.
+/// Returns what the data of events is, if a tool declares events as its result. If the document also declares JSON, the
+/// result is of that.
 pub(super) fn declared_events(tool: &Tool) -> Option<EventData> {
     let types = || tool.call.http().into_iter().flat_map(|plan| plan.accept.split(',').map(essence));
     if !types().any(|name| name == EVENTS)

@@ -129,7 +129,7 @@ impl HttpEngine {
 ///
 /// # Errors
 ///
-/// Why it is none.
+/// Why it is not of that type.
 fn value<T: FromJson>(body: &Read, content_type: &str, limits: &Limits<'_>) -> Result<T, String> {
     if T::reads_nothing() {
         return T::from_json(Value::Null).map_err(|why| why.to_string());

@@ -18,7 +18,7 @@ pub(super) use write::write;
 /// The namespace of `xsi:nil`, which marks an element that is `null`.
 const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
-/// The key of a text beside attributes or elements, in an object of any content.
+/// The key of a text next to attributes or elements, in an object of any content.
 const TEXT_KEY: &str = "#text";
 
 /// Elements and contents inside each other deeper than this are refused.

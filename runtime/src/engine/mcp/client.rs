@@ -200,8 +200,7 @@ impl McpClient {
         self.0.current().map(|session| session.agreement.capabilities.clone())
     }
 
-    /// Returns how many messages of the connection fitted nothing: answers that came late or twice, or to what nobody
-    /// asked.
+    /// Returns how many messages of the connection fitted nothing: answers that came late, twice or unasked.
     #[must_use]
     pub fn ignored(&self) -> u64 {
         self.0.current().map_or(0, |session| session.ignored())

@@ -11,7 +11,7 @@ use crate::spec::ToolSpec;
 
 /// The code of a result that is not what the tool declares.
 const INVALID: &str = "INVALID_OUTPUT";
-/// How many problems of such a result are told.
+/// How many problems of such a result are reported.
 const TOLD: usize = 5;
 
 /// Returns the result of a tool.

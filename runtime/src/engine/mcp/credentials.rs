@@ -1,4 +1,4 @@
-//! What a server is given and nobody else may see: the values of variables, and the tokens of its requests.
+//! Secrets that only one server may see: the values of variables, and the tokens of its requests.
 
 use std::sync::{Arc, Mutex};
 

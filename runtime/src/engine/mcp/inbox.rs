@@ -196,7 +196,7 @@ impl Inbox {
         }
     }
 
-    /// How many messages fitted nothing: answers that came late or twice, or to what nobody asked.
+    /// How many messages fitted nothing: answers that came late, twice or unasked.
     pub(super) fn ignored(&self) -> u64 {
         self.0.ignored.load(Ordering::Relaxed)
     }

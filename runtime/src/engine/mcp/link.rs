@@ -109,8 +109,8 @@ impl Request {
 }
 
 impl Link {
-    /// Makes a request. If the future is dropped before the answer is there, the server is told that nobody waits for
-    /// it any more.
+    /// Makes a request. If the future is dropped before the answer is there, the server is notified that no caller is
+    /// waiting for it any longer.
     ///
     /// # Errors
     ///

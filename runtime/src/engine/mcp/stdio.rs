@@ -210,8 +210,8 @@ async fn drain(
     }
 }
 
-/// Returns the end of what a server says without what was cut at its start: a line, or a word of a long one. It may be the rest
-/// of a credential, which nobody would know for one.
+/// Returns the end of what a server says without what was cut at its start: a line, or a word of a long one. That may
+/// be the rest of a credential, which could not be recognised as one.
 fn last_words(tail: &[u8]) -> &[u8] {
     if tail.len() <= TAIL {
         return tail;

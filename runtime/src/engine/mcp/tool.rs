@@ -137,7 +137,7 @@ impl McpTool {
         });
     }
 
-    /// What the same call has when it is made again with an answer: nobody else's has it.
+    /// The key that the same call has when it is made again with an answer, and that no other caller's has.
     fn key(&self, arguments: &Map<String, Value>, ctx: &ToolContext) -> String {
         let arguments = fingerprint(&Value::from(arguments.clone()).to_string());
         let (session, principal) = (ctx.session(), ctx.principal());

@@ -21,10 +21,10 @@ pub(super) trait Transport: Send + Sync {
     /// then sent or not, as a whole.
     fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>>;
 
-    /// Nobody waits for the answer to this request any more: tells the server so, without waiting.
+    /// Notifies the server, without waiting, that no caller is waiting for the answer to this request any longer.
     fn cancel(&self, id: u64);
 
-    /// Whether the connection ends when a message cannot be sent: then the inbox is told why.
+    /// Whether the connection ends when a message cannot be sent; the inbox then gets the reason.
     fn breaks(&self) -> bool {
         false
     }

@@ -47,7 +47,7 @@ pub trait FromJson: Sized {
         None
     }
 
-    /// Whether its value does not depend on what is read: nobody needs to look at the answer.
+    /// Whether its value does not depend on what is read, so that the answer need not be looked at.
     #[must_use]
     fn reads_nothing() -> bool {
         false

@@ -148,8 +148,8 @@ const fn bounds(told: Told, base: &NumberRules) -> Told {
     }
 }
 
-/// Refuses a default or an example that its type or the rules beside it refuse, as far as a constant can tell: bounds,
-/// lengths and the allowed values.
+/// Refuses a default or an example that its type or the rules next to it refuse, as far as a constant can tell:
+/// bounds, lengths and the allowed values.
 ///
 /// # Panics
 ///
@@ -206,7 +206,7 @@ const fn number(base: &NumberRules, rules: &Rules, value: Number, no_value: Told
 ///
 /// # Panics
 ///
-/// If it is none. In a constant, that is a compile error at `items`.
+/// If it is not a list. In a constant, that is a compile error at `items`.
 #[track_caller]
 pub const fn items(shape: &Shape) {
     if !matches!(shape.kind, Kind::Array(_) | Kind::Never) {

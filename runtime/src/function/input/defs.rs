@@ -68,7 +68,8 @@ impl Defs {
     }
 }
 
-/// The default of a field, made twice. The macros ask it to be told; method resolution finds the first trait that fits.
+/// The default of a field, made twice. The macros ask for what to show of it; method resolution finds the first trait
+/// that fits.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Defaults<T>(pub T, pub T);

@@ -44,7 +44,7 @@ impl Defs {
     }
 }
 
-/// The longest default that is told, as JSON text. A longer one costs a model more than it helps.
+/// The longest default that is shown, as JSON text. A longer one costs a model more than it helps.
 const MAX_DEFAULT: usize = 256;
 
 /// Sets the default of a field, unless there is one or the field would refuse it.

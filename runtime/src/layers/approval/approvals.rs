@@ -55,16 +55,16 @@ const TRIES: u32 = 100;
 /// [`CLAIM_EXPIRY`] another worker may try.
 ///
 /// So a call runs at most once. A worker that dies before it starts the call has lost nothing. One that dies later may
-/// have had the effect or not, so nobody starts the call again: it stays `started` and is shown so, for a person to look
-/// into. A program that resumes a request by itself, with [`Provider::resume`](crate::Provider::resume), starts and
-/// finishes the entry as a worker does.
+/// have had the effect or not, so the call is never started again: it stays `started` and is shown so, for a person to
+/// look into. A program that resumes a request by itself, with [`Provider::resume`](crate::Provider::resume), starts
+/// and finishes the entry as a worker does.
 ///
 /// # Secrets
 ///
 /// What can be read of an entry holds no secrets: arguments as approvers see them. The sealed call, whose arguments are
-/// what runs, stands beside it in the [`request`](super::QueueRow::request) of its row, until it starts or expires. The
-/// seal is checked before it runs, so a queue that somebody changes makes no other call run; but who can write the queue
-/// can grant what waits in it.
+/// what runs, stands next to it in the [`request`](super::QueueRow::request) of its row, until it starts or expires.
+/// The seal is checked before it runs, so a queue that somebody changes makes no other call run; but who can write the
+/// queue can grant what waits in it.
 #[derive(Clone)]
 pub struct Approvals {
     queue: Arc<dyn ApprovalQueue>,
@@ -209,7 +209,7 @@ impl Approvals {
         .await
     }
 
-    /// Denies a call whose caller is told so by other means.
+    /// Denies a call whose caller learns of it by other means.
     #[cfg(feature = "mcp-server")]
     pub(crate) async fn withdraw(&self, id: &str, by: Text, told: &ToolError) -> Result<(), ApprovalError> {
         let changed = self.change(id, |entry, at| {
@@ -227,8 +227,8 @@ impl Approvals {
         self.queue.insert(row).await.map_err(ApprovalError::Queue)
     }
 
-    /// Makes sure that a call never runs whose caller was told that it does not wait here: what has been asked of the queue
-    /// may have its effect later. Uses the call up, and finishes its row once it is there.
+    /// Makes sure that a call never runs once its caller was told that it does not wait here, although a request to the
+    /// queue may still take effect later. Uses the call up, and finishes its row once it is there.
     pub(super) fn give_up(&self, request: &ApprovalRequest) {
         let (approvals, id, until) = (self.clone(), request.queue_id().to_owned(), request.expires_at);
         let calls_off = async move {

@@ -46,7 +46,7 @@ pub struct QueuedApproval {
     pub claim: Option<ApprovalClaim>,
     /// What came of it, if that is known.
     pub outcome: Option<ApprovalOutcome>,
-    /// Why the row cannot be read, if it was changed by something else. Then nobody can decide about it and it cannot
+    /// Why the row cannot be read, if it was changed by something else. Then it cannot be decided about and cannot
     /// run, and what it says of the call may be missing.
     pub damage: Option<String>,
     pub(super) request: Option<Box<ApprovalRequest>>,
@@ -322,14 +322,14 @@ impl QueuedApproval {
         self.request = None;
     }
 
-    /// Ends what nobody waits for, whatever was decided about it.
+    /// Ends an entry that no caller waits for, whatever was decided about it.
     pub(super) fn call_off(&mut self, code: &str, now: SystemTime) {
         if !matches!(self.state, ApprovalState::Started | ApprovalState::Finished) {
             self.finish(Some(code), now);
         }
     }
 
-    /// Keeps a claim that leads to nothing, so that nobody tries again at once.
+    /// Keeps a claim that leads to nothing, so that no worker tries again at once.
     pub(super) fn refuse(&mut self, code: &str) {
         if let Some(claim) = &mut self.claim {
             claim.refused = Some(code.to_owned());

@@ -91,7 +91,7 @@ impl PostgresApprovals {
     ///
     /// # Errors
     ///
-    /// If the URL is none of a database, or the database cannot be reached or written.
+    /// If the URL is not that of a database, or the database cannot be reached or written.
     pub async fn connect(url: &str) -> Result<PostgresApprovals, ApprovalError> {
         let store = PostgresApprovals::of(Target::of(url).map_err(failed)?.writable(), true);
         store.client().await.map_err(failed)?;
@@ -103,7 +103,7 @@ impl PostgresApprovals {
     ///
     /// # Errors
     ///
-    /// If the URL is none of a database, or the database cannot be reached.
+    /// If the URL is not that of a database, or the database cannot be reached.
     pub async fn connect_existing(url: &str) -> Result<Option<PostgresApprovals>, ApprovalError> {
         let store = PostgresApprovals::of(Target::of(url).map_err(failed)?.writable(), false);
         let there = store.asked(async |client| client.query_one(THERE, &[]).await).await.map_err(failed)?;

@@ -1,4 +1,4 @@
-//! What a store of waiting calls has to do: keep rows, and replace one only if nobody else has.
+//! What a store of waiting calls has to do: keep rows, and replace one only if it is still the same.
 
 use std::fmt;
 use std::sync::Arc;

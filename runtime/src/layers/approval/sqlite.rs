@@ -232,7 +232,8 @@ fn durable(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))
 }
 
-/// Creates a file that is not there, for its owner alone. The files that SQLite puts beside it are as it is.
+/// Creates a file if it does not exist, for its owner alone. The files that SQLite puts next to it get the same
+/// permissions.
 #[cfg(unix)]
 fn create_private(path: &Path) {
     use std::os::unix::fs::OpenOptionsExt as _;
@@ -255,7 +256,7 @@ fn forget<'r>(connection: &Connection, rows: impl IntoIterator<Item = &'r mut Qu
     }
 }
 
-/// Empties the log beside the database, which has what was overwritten; unless somebody reads from it now.
+/// Empties the log of the database, which has what was overwritten, unless somebody is reading from it.
 fn empty_log(connection: &Connection) {
     let _ = connection.busy_timeout(Duration::ZERO);
     let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
@@ -304,7 +305,7 @@ fn lossy(value: ValueRef<'_>) -> Text {
     }
 }
 
-/// Says when it is dropped that nobody waits any more.
+/// Says when it is dropped that no caller is waiting any longer.
 struct Awaited(Arc<AtomicBool>);
 
 impl Drop for Awaited {

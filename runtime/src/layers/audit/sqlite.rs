@@ -59,8 +59,8 @@ const KEPT: usize = 8192;
 /// While the database is locked or full, records are kept in memory, up to a limit, and written once that is possible.
 /// A durable call does not wait for that: it is refused.
 ///
-/// As long as the sink lives there is a file beside the database, `{database}-writer-{owner}`, by whose lock others see
-/// that it does.
+/// As long as the sink lives there is a file next to the database, `{database}-writer-{owner}`, by whose lock others
+/// see that it does.
 #[derive(Debug)]
 pub struct SqliteSink {
     connection: Connection,

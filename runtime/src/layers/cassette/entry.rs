@@ -91,7 +91,8 @@ impl Entry {
     }
 }
 
-/// Whether a client sends a message beside what its program does: sooner, later, or not before the connection ends.
+/// Whether a client sends a message apart from what its program does: sooner, later, or not before the connection
+/// ends.
 pub(super) fn is_aside(message: &Value) -> bool {
     message.get("method").and_then(Value::as_str) == Some("subscriptions/listen")
 }

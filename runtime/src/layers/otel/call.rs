@@ -42,7 +42,7 @@ pub(crate) struct Called<'a> {
 
 /// The span of a call that runs. If it is dropped without an outcome, the call was abandoned.
 pub(crate) struct CallSpan {
-    /// `None`: nobody makes spans, and the call is measured alone.
+    /// `None` if no spans are made, and the call is only measured.
     own: Option<Arc<Spanned>>,
     signals: Arc<Signals>,
     since: Instant,

@@ -68,7 +68,7 @@ impl Signals {
         made.as_ref()
     }
 
-    /// Begins a span below another, and returns the context with it; `None` where nobody makes spans.
+    /// Begins a span below another, and returns the context with it; `None` if no spans are made.
     pub(crate) fn begun(&self, parent: &Context, builder: impl FnOnce() -> SpanBuilder) -> Option<Context> {
         let tracer = self.tracer()?;
         Some(parent.with_span(tracer.build_with_context(builder(), parent)))
@@ -156,7 +156,7 @@ pub(crate) fn named(ctx: &ToolContext) -> (Option<KeyValue>, Option<KeyValue>) {
     (agent, session.map(|session| KeyValue::new("gen_ai.conversation.id", session.id().to_owned())))
 }
 
-/// Reads a `traceparent` as a link. `None`: it is none, or of a version that is not known.
+/// Reads a `traceparent` as a link. `None` if it is not valid, or of an unknown version.
 pub(crate) fn linked(traceparent: &str) -> Option<Link> {
     let mut parts = traceparent.split('-');
     let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);

@@ -42,7 +42,7 @@ pub trait PageStore: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// If nobody can tell.
+    /// If the store cannot tell.
     fn get<'a>(
         &'a self,
         owner: &'a str,

@@ -119,7 +119,7 @@ pub(in crate::layers) fn class(why: &tokio_postgres::Error) -> Option<&str> {
     why.code().and_then(|code| code.code().get(..2))
 }
 
-/// Whether an error leaves a connection of no use: it is broken, or leads to a server that stops or is a standby.
+/// Whether an error leaves a connection unusable: it is broken, or leads to a server that stops or is a standby.
 pub(in crate::layers) fn breaks(why: &tokio_postgres::Error) -> bool {
     class(why).is_none_or(|class| ["08", "25", "57"].contains(&class))
 }

@@ -78,7 +78,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Named
     }
 }
 
-/// A connection that nobody else reads.
+/// A connection that no one else can read.
 pub(super) struct Secret<S>(tokio_rustls::client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Secret<S> {

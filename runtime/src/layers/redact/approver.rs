@@ -46,7 +46,7 @@ impl Redactor {
     ///
     /// # Errors
     ///
-    /// Why that cannot be told, as part of a sentence.
+    /// The reason why that cannot be shown, as part of a sentence.
     pub(crate) fn reason(&self, reason: &str, shown: &Value, secrets: &Secrets) -> Result<String, String> {
         let Some(rules) = self.applied() else { return Ok(reason.to_owned()) };
         if secrets.are_too_many() {

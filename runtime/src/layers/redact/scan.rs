@@ -72,19 +72,19 @@ pub(super) fn default_prefixes() -> Vec<Prefix> {
         .collect()
 }
 
-/// Replaces every token with [`REDACTED`]. `None`: there is none.
+/// Replaces every token with [`REDACTED`]. `None` if there is none.
 pub(super) fn tokens(text: &str, prefixes: &[Prefix]) -> Option<String> {
     replace(text, |text, at| token_at(text, at, prefixes))
 }
 
 /// Replaces values that are assigned to a secret name with [`REDACTED`], as in `password=…`, `"api_key": "…"`,
-/// `--token …` and `Cookie: …`. `None`: there are none.
+/// `--token …` and `Cookie: …`. `None` if there are none.
 pub(super) fn assignments(text: &str, keys: &Keys) -> Option<String> {
     replace(text, |text, at| assignment_at(text, at, keys))
 }
 
-/// Replaces every whole token of a known issuer with its [`hidden`] form. `None`: there is none. Nothing else is replaced,
-/// whatever a text says it is: a token has no blanks and no characters that mean something to a shell.
+/// Replaces every whole token of a known issuer with its [`hidden`] form. `None` if there is none. Nothing else is
+/// replaced, whatever a text says it is: a token has no blanks and no characters that mean something to a shell.
 pub(super) fn issued_tokens(text: &str, prefixes: &[Prefix]) -> Option<String> {
     replace_by(text, |text, at| issued_at(text, at, prefixes), hidden)
 }

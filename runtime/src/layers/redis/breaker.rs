@@ -180,7 +180,7 @@ impl SharedCircuits for Circuits {
     }
 }
 
-/// Passes on what circuits do here, and does here what they do elsewhere, until nobody has the breaker.
+/// Passes on what circuits do here, and does here what they do elsewhere, until the breaker is dropped.
 async fn follow(
     state: RedisState,
     breaker: Weak<CircuitBreaker>,
@@ -236,7 +236,7 @@ impl Circuits {
     }
 }
 
-/// What others are not told yet: until when a circuit is open; `None` if it is closed.
+/// Changes that are still to be sent to others: until when a circuit is open; `None` if it is closed.
 type Changes = BTreeMap<String, Option<Instant>>;
 
 /// The number of the last change, and the circuits that changed, with the milliseconds for which they are open.

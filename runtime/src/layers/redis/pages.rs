@@ -10,7 +10,7 @@ use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
 use crate::layers::pages::{PageStore, StoredPage};
 
-/// The code of the error of a page that nobody can look up, because the shared state cannot be reached.
+/// The code of the error for a page that cannot be looked up, because the shared state cannot be reached.
 pub const RESULT_UNKNOWN: &str = "RESULT_UNKNOWN";
 
 /// Keeps large results on the server, from [`RedisState::pages`], for

@@ -138,8 +138,8 @@ impl RedisBuilder {
         self
     }
 
-    /// Sets a function that is told when the server can no longer be reached, and when it can again: for logs and
-    /// alarms. It is called by the request that noticed, and delays it.
+    /// Sets a function that is called when the server can no longer be reached, and when it can again: for logs and
+    /// alarms. The request that noticed calls it, and waits for it.
     #[must_use]
     pub fn on_change(mut self, told: impl Fn(&StateChange) + Send + Sync + 'static) -> RedisBuilder {
         self.on_change = Some(Box::new(told));
@@ -150,7 +150,7 @@ impl RedisBuilder {
     ///
     /// # Errors
     ///
-    /// If the URL is none of a server, a certificate cannot be read, or the namespace is blank.
+    /// If the URL is not that of a server, a certificate cannot be read, or the namespace is blank.
     pub fn build(self) -> Result<RedisState, StateError> {
         if self.namespace.trim().is_empty() {
             return Err(StateError::new(
@@ -229,7 +229,7 @@ impl RedisState {
     ///
     /// # Errors
     ///
-    /// If there is no answer, or the answer is an error. Then nobody knows whether the request had an effect.
+    /// If there is no answer, or the answer is an error. Then it is unknown whether the request had an effect.
     pub(super) async fn request(&self, command: &Cmd) -> Result<Value, StateError> {
         let inner = &*self.0;
         // The number of the connection that is used; 0 before there is one.
@@ -351,7 +351,7 @@ impl Link {
 
 /// Why a request has no answer.
 enum Failure {
-    /// The connection is of no use any more.
+    /// The connection can no longer be used.
     Lost(String),
     /// The server answered that it does not do this.
     Refused(String),

@@ -33,7 +33,7 @@ pub(crate) struct Repeats {
 /// The guard of a session, as a type that tools cannot name.
 struct OfSession(Arc<RepeatGuard>);
 
-/// Counts the failures of one principal and agent in one session. Nobody shares a count with strangers.
+/// Counts the failures of one principal and agent in one session. Different callers do not share a count.
 pub(crate) struct Guard<'a> {
     rows: Arc<RepeatGuard>,
     principal: Option<&'a str>,

@@ -25,7 +25,7 @@ pub trait FailureStore: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// If nobody can tell. Then only the failures in this process count.
+    /// If the store cannot tell. Then only the failures in this process count.
     fn failures<'a>(&'a self, call: &'a str) -> BoxFuture<'a, Result<Option<FailedCall>, ToolError>>;
 
     /// Counts a failure, from one on if the error is another than the last time. `shown` is the beginning of the error.

@@ -1,4 +1,4 @@
-//! What people decided about the calls of a recording, so that nobody is asked again.
+//! The decisions of people about the calls of a recording, so that nobody is asked again.
 
 use super::live::Live;
 use super::{RecordedOutcome, Replay};

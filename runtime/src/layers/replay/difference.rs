@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::layers::pattern::{ValueDifference, brief};
 
-/// The most places and calls that are told.
+/// The most places and calls that are reported.
 const TOLD: usize = 12;
 
 /// The first difference between a run and a [`RecordedRun`](super::RecordedRun). Its text shows what was expected, what

@@ -217,7 +217,7 @@ fn among(entries: &[Entry]) -> String {
     }
 }
 
-/// Fails if the calls are of several runs of the program: nobody means to replay all of them.
+/// Fails if the calls are of several runs of the program, which are never meant to be replayed together.
 fn of_one_run<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), String> {
     let mut found: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
     for entry in entries {

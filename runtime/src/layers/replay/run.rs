@@ -51,7 +51,7 @@ pub struct RecordedCall {
     pub tool: String,
     /// The arguments, as they were sent. What is masked fits anything; a mask within a text fits one secret.
     pub arguments: Value,
-    /// Who approved it; empty if it was approved by somebody without a name. `None`: nobody did.
+    /// Who approved it; empty if it was approved by somebody without a name. `None` if nobody did.
     pub approved: Option<String>,
     /// What came of it.
     pub outcome: RecordedOutcome,

@@ -44,7 +44,7 @@ enum Asked {
 ///
 /// `words` are those of the command line, with the name of the program first; `provider` builds the provider, in the
 /// asynchronous runtime of the program. Results should not be cut into pages there
-/// ([`without_pages`](crate::provider::ProviderBuilder::without_pages)): nobody could read on.
+/// ([`without_pages`](crate::provider::ProviderBuilder::without_pages)): there is nobody to read on.
 ///
 /// ```no_run
 /// use std::process::ExitCode;

@@ -14,8 +14,8 @@ use crate::function::input::BorrowedValue;
 use crate::spec::ToolSpec;
 
 impl Layers {
-    /// Runs a tool, alone if it is exclusive and not beside one that is, unless its service is down, or the request that
-    /// the call resumes was resumed before.
+    /// Runs a tool, alone if it is exclusive and never at the same time as one that is, unless its service is down, or
+    /// the request that the call resumes was resumed before.
     pub(super) async fn execute<'a>(
         &self,
         tool: &'a dyn AgentTool,

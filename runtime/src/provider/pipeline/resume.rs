@@ -50,11 +50,11 @@ impl Provider {
     /// workers that try, one does; for the others, and once it has been done, this is `None`.
     ///
     /// The turn is one of the same caller: the principal, session and agent of
-    /// [`called_by`](crate::layers::approval::QueuedApproval::called_by). A call that a layer does not let pass now, such
-    /// as a rate limit, stays granted and can be tried again. If this future is dropped before the call starts, or the
-    /// program ends, another worker can claim the call after
-    /// [`CLAIM_EXPIRY`](crate::layers::approval::CLAIM_EXPIRY). Once it has started, nobody starts it again; if its outcome
-    /// cannot be noted, it stays [`Started`](crate::layers::approval::ApprovalState::Started).
+    /// [`called_by`](crate::layers::approval::QueuedApproval::called_by). A call that a layer does not let pass now,
+    /// such as a rate limit, stays granted and can be tried again. If this future is dropped before the call starts, or
+    /// the program ends, another worker can claim the call after
+    /// [`CLAIM_EXPIRY`](crate::layers::approval::CLAIM_EXPIRY). Once it has started, it is never started again; if its
+    /// outcome cannot be noted, it stays [`Started`](crate::layers::approval::ApprovalState::Started).
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl Provider {
         self.call(call.resuming(brings), turn).await
     }
 
-    /// Denies a call in the queue, if it is in one, whose caller is told so by other means.
+    /// Denies a call in the queue, if it is in one; its caller learns of it by other means.
     #[cfg(feature = "mcp-server")]
     pub(crate) async fn withdraw(&self, request: &ApprovalRequest, by: &'static str, told: &ToolError) {
         if let Some(approvals) = self.approvals() {

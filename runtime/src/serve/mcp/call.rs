@@ -194,7 +194,7 @@ fn finished(response: &ToolResponse) -> Result<CallToolResponse, ErrorData> {
     Ok(result.into())
 }
 
-/// Renders the answer of a call that would need to know more, with the reason why nobody is asked.
+/// Renders the answer to a call that needs input, with the reason why nobody is asked for it.
 fn refused(response: &ToolResponse, why: &str) -> CallToolResponse {
     let text = format!("{}\n{why}", response.text());
     CallToolResult::error(vec![rmcp::model::ContentBlock::text(text)]).into()

@@ -100,7 +100,7 @@ impl Gate {
         Ok(Some(told))
     }
 
-    /// Returns the ID of a new session as its client is told it.
+    /// Returns the ID of a new session as its client sees it.
     fn sealed(&self, id: &HeaderValue, owner: &str) -> Option<HeaderValue> {
         let id = id.to_str().ok()?;
         let seal = self.key.as_ref()?.seal(&json!([id, owner])).ok()?;

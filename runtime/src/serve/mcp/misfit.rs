@@ -1,5 +1,5 @@
-//! What is told of a request that is none of the protocol: which part of its parameters is wrong, or that nobody knows its
-//! method. `rmcp` hands over such a request as a custom one, and says nothing of why it is.
+//! The answer to a request that does not fit the protocol: which part of its parameters is wrong, or that its method is
+//! unknown. `rmcp` hands over such a request as a custom one, and does not say why.
 
 use rmcp::model::{ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcError, ProtocolVersion};
 use rmcp::service::{RoleServer, RxJsonRpcMessage};

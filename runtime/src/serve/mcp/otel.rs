@@ -25,7 +25,7 @@ pub(super) struct RequestSpan {
 
 struct Open {
     signals: Arc<Signals>,
-    /// Whether the context has a span of the request: otherwise nobody makes spans.
+    /// Whether the context has a span of the request: otherwise no spans are made.
     spanned: bool,
     since: Instant,
     measured: Vec<KeyValue>,

@@ -1,4 +1,4 @@
-//! The transport over a pair of streams: one message a line, and an answer to each line that is none.
+//! The transport over a pair of streams: one message per line, and an answer to each line that is not one.
 
 use std::collections::VecDeque;
 use std::io;
@@ -47,7 +47,7 @@ pub(super) struct Streams<R, W> {
 /// What a line is.
 enum Heard {
     Message(Box<Received>),
-    /// No message: what its sender is told.
+    /// Not a message: the answer to its sender.
     Refused(Box<Sent>),
 }
 

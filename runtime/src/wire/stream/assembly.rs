@@ -173,7 +173,7 @@ pub(super) fn fields(value: Option<&Value>) -> impl Iterator<Item = (&String, &V
     value.and_then(Value::as_object).into_iter().flatten()
 }
 
-/// Sets members of an object that holds them under a key, beside those that it has.
+/// Sets members of an object that holds them under a key, and keeps the others.
 pub(super) fn update(owner: &mut Value, key: &str, with: Option<&Value>) {
     for (name, value) in fields(with).filter(|(_, value)| !value.is_null()) {
         set(child(owner, key), name, value.clone());

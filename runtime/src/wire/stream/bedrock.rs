@@ -94,7 +94,7 @@ fn delta(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Adds to reasoning, which is a signed text or bytes that nobody reads.
+/// Adds to reasoning, which is a signed text or opaque bytes.
 fn reason(content: &mut Value, thought: &Value) {
     if let Some(bytes) = thought.get("redactedContent") {
         set(content, "redactedContent", bytes.clone());

@@ -36,7 +36,7 @@ impl Choices {
     /// No names.
     pub const NONE: Choices = Choices(None);
 
-    /// Creates the names of a type and of its values; an empty name of the type is none.
+    /// Creates the names of a type and of its values; an empty name of the type stands for no name.
     #[must_use]
     pub fn new(type_name: &str, choices: Vec<Choice>) -> Choices {
         let is_empty = type_name.is_empty() && choices.is_empty();

@@ -13,8 +13,8 @@
 //! - Fields are also accepted under their wire names and aliases; read-only fields are unknown.
 //! - With a discriminator, only the variant it names is tried.
 //!
-//! What is wrong with a value of a union is told of the variant that was meant: the one with its tag, its key or its JSON type,
-//! then the one that knows most of its keys. If none was meant, all are told.
+//! What is wrong with a value of a union is reported for the variant that was meant: the one with its tag, its key or
+//! its JSON type, then the one that knows most of its keys. If none was meant, all are reported.
 //!
 //! Arguments that are sent as texts are read before, by `texts`.
 //!

@@ -50,7 +50,7 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     known.linear_for(text.len()).is_some_and(|linear| linear.is_match(text))
 }
 
-/// Whether a text is too long to be held against a pattern, so that nobody can say whether it matches.
+/// Whether a text is too long to be held against a pattern, so that it is unknown whether it matches.
 pub(crate) fn is_too_long(pattern: &str, text: &str) -> bool {
     !pattern.is_empty() && is_pattern(pattern) && !is_tried(pattern, text)
 }

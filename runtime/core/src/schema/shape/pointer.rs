@@ -24,9 +24,9 @@ pub(crate) fn child(pointer: &str, token: &str) -> String {
     child
 }
 
-/// The longest part of a given key that is told, in characters.
+/// The longest part of a given key that is shown, in characters.
 const MAX_KEY: usize = 100;
-/// The length of a pointer, in bytes, after which no more keys are told.
+/// The length of a pointer, in bytes, after which no more keys are shown.
 const MAX_TOLD: usize = 2_000;
 
 /// Adds a given key to a JSON pointer for a message, cut so that no key makes it long.

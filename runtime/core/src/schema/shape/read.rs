@@ -17,8 +17,9 @@
 //!   [`Kind::All`](super::Kind::All). A keyword the tree has no form for is kept as [`Kind::Raw`](super::Kind::Raw).
 //! - `title` stands in for a missing `description` if it is more than one word and not merely the name of the field;
 //!   most titles are generated and say nothing.
-//! - `title` is kept beside the shape ([`Title`](super::Title)): it may name the type of the values, and is told to nobody.
-//! - `x-enum-varnames` and the like are kept as [`Choices`](super::Choices), and what values mean is told in the description.
+//! - `title` is kept next to the shape ([`Title`](super::Title)): it may name the type of the values, and is not shown.
+//! - `x-enum-varnames` and the like are kept as [`Choices`](super::Choices), and what values mean is said in the
+//!   description.
 //! - Descriptions lose hidden characters; those of OpenAPI documents become plain Markdown, too ([`plain()`]).
 //! - `$schema`, `$id`, `$comment`, `xml`, unknown keywords and `x-…` are ignored, except `x-wire` and `x-aliases`,
 //!   see [`Field`](super::Field).

@@ -51,7 +51,7 @@ pub struct Loss {
 
 impl Loss {
     /// Whether the provider no longer holds the model to what the keyword says. Words about a value (`default`,
-    /// `examples`, `deprecated`) bind nobody: the model reads them in the description as well.
+    /// `examples`, `deprecated`) are not binding: the model reads them in the description as well.
     #[must_use]
     pub fn weakens(&self) -> bool {
         !(self.in_prose && matches!(self.keyword, "default" | "examples" | "deprecated"))

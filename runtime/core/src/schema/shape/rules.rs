@@ -1,7 +1,7 @@
 //! The rules of numbers, texts, lists and objects, each kind in a file of its own.
 //!
 //! Such a file holds all that there is to say of a rule: its field, the keyword it is read from and how two schemas
-//! with that keyword are one, how it is written and told, how two sets of rules are one, how it is copied in a
+//! with that keyword are one, how it is written and reported, how two sets of rules are one, how it is copied in a
 //! constant, and what is wrong with a value. Everything else asks these files. Each place takes the struct apart or
 //! builds it field by field, so a new field compiles only when every place knows what to do with it.
 
@@ -89,7 +89,7 @@ pub(crate) struct Stated {
     pub(crate) shown: Option<(&'static str, Value)>,
     /// Whether a dialect that takes the keyword takes this value of it.
     pub(crate) taken: fn(&Dialect, &Value) -> bool,
-    /// Part of a sentence that says it; empty if neither a provider nor a model is told.
+    /// Part of a sentence that says it; empty if neither a provider nor a model sees it.
     pub(crate) told: String,
 }
 

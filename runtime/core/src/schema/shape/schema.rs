@@ -95,7 +95,7 @@ pub struct Def {
     pub schema: Schema,
 }
 
-/// Follows references to a shape that is none; `None` if they lead nowhere or in a circle.
+/// Follows references to a shape that is not a reference; `None` if they lead nowhere or in a circle.
 pub fn resolved<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a Shape> {
     let mut shape = shape;
     // More references than names are a circle.

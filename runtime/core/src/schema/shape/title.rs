@@ -13,7 +13,7 @@ impl Title {
     /// No title.
     pub const NONE: Title = Title(None);
 
-    /// Creates a title; a text of white space is none.
+    /// Creates a title; a text of white space stands for no title.
     #[must_use]
     pub fn new(text: &str) -> Title {
         let text = text.trim();
@@ -26,7 +26,7 @@ impl Title {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// Whether there is none.
+    /// Whether there is no title.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.0.is_none()

@@ -65,7 +65,7 @@ impl<'a> Style<'a> {
         Style { level, dialect: None, results: false }
     }
 
-    /// Sets the dialect of the schemas beside which the documentation stands.
+    /// Sets the dialect of the schemas that accompany the documentation.
     #[must_use]
     pub const fn dialect(self, dialect: &'a Dialect) -> Style<'a> {
         Style { dialect: Some(dialect), ..self }
@@ -94,7 +94,7 @@ pub struct Group<'a> {
     pub name: &'a str,
     /// What the tools have in common. May be empty.
     pub description: &'a str,
-    /// The tools, in the order in which they are told.
+    /// The tools, in the order in which they are shown.
     pub specs: Vec<&'a ToolSpec>,
 }
 

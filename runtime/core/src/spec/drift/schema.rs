@@ -266,7 +266,7 @@ impl Found<'_> {
     }
 }
 
-/// Returns a schema in the place of a reference to it, with what stands beside the reference.
+/// Returns a schema in the place of a reference to it, with what stands next to the reference.
 fn beside(reference: &Value, target: &Value) -> Value {
     let mut whole = target.clone();
     if let (Value::Object(whole), Value::Object(own)) = (&mut whole, reference) {

@@ -7,9 +7,9 @@ use crate::schema::shape::{Kind, Literal, Shape};
 /// How a default in a description differs from the schema.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// The schema has none. The default that is told.
+    /// The schema has none. The default in the description.
     Undeclared(String),
-    /// The default that is told, and the one of the schema.
+    /// The default in the description, and the one of the schema.
     Differs(String, String),
 }
 

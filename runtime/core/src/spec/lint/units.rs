@@ -145,8 +145,8 @@ const SHORT: &[&str] = &[
     "mbps", "bps", "kw", "kwh", "w", "v", "a", "pa", "hpa", "bar", "rpm", "fps", "kmh", "mph", "pct",
 ];
 
-/// Whether the name of a number asks for a unit that neither the name nor the description gives. `others` are the names beside
-/// it: one of them may be for the unit.
+/// Whether the name of a number asks for a unit that neither the name nor the description gives. `others` are the names
+/// next to it: one of them may be for the unit.
 pub(super) fn is_missing<'a>(
     name: &str,
     description: &str,

@@ -1,7 +1,7 @@
 //! Which headers of answers are shown.
 
-/// Whether a header of an answer may hold a credential: nobody is shown its value, and no type has a field for it. Places in
-/// lists are called tokens, too, and are none.
+/// Whether a header of an answer may hold a credential: its value is not shown, and no type has a field for it. Places
+/// in lists are called tokens, too, but are not secret.
 #[must_use]
 pub fn is_secret_header(name: &str) -> bool {
     const PARTS: [&str; 12] = [

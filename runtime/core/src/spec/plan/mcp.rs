@@ -32,8 +32,8 @@ pub struct McpServer {
     pub idle: Option<Duration>,
     /// How long a call may take in all. `None` for the default of the engine.
     pub total: Option<Duration>,
-    /// Which requests of its own the server may make of the client, such as `elicitation`: what was told it when it was
-    /// locked. The list of its tools may depend on it.
+    /// Which requests of its own the server may make of the client, such as `elicitation`: what was declared to it when
+    /// it was locked. The list of its tools may depend on it.
     pub capabilities: List<Text>,
 }
 

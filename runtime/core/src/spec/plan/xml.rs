@@ -55,8 +55,8 @@ pub enum XmlKind {
 /// What stands in a part of an XML document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum XmlContent {
-    /// Whatever is there. An object is elements, with attributes under keys that start with `@`, and a text beside them
-    /// under `#text`; a list is an element each.
+    /// Whatever is there. An object is elements, with attributes under keys that start with `@`, and a text next to
+    /// them under `#text`; a list is an element each.
     Any,
     /// A text.
     Text,

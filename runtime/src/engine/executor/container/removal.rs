@@ -37,7 +37,7 @@ impl Container {
         self.removal = None;
     }
 
-    /// Removes it and waits for that; what has begun goes on if nobody waits any more.
+    /// Removes it and waits for that; a removal that has begun goes on even if no caller is waiting any longer.
     pub(super) async fn remove(&mut self) -> Result<(), String> {
         let Some(removed) = self.start() else { return Ok(()) };
         let outcome = match timeout(LIMIT, removed).await {

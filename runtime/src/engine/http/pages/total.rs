@@ -1,4 +1,4 @@
-//! How many items a list has, and whether as many were given: nobody shall take a part for the whole.
+//! How many items a list has, and whether as many were given, so that a part is not taken for the whole.
 
 use reqwest::Url;
 use serde_json::Value;

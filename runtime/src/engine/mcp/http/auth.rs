@@ -90,7 +90,7 @@ pub(in crate::engine::mcp) fn credentials(headers: &List<(Text, Text)>, bearer: 
 /// Where the token of each request comes from.
 #[derive(Debug)]
 pub(super) enum Auth {
-    /// There is none.
+    /// No token is sent.
     None,
     /// It was in this environment variable.
     Variable(Text, Secret),

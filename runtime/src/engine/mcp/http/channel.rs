@@ -27,7 +27,7 @@ const STATELESS: &str = "2026-07-28";
 /// The most bytes that are read of a response that is an error.
 const MAX_ERROR: usize = 64 << 10;
 
-/// The most characters of such a response that are told.
+/// The most characters of such a response that are reported.
 const TOLD: usize = 300;
 
 /// The way to one server.

@@ -40,7 +40,7 @@ type Pipe = Arc<Mutex<Option<ChildStdin>>>;
 /// A line to be written, or the rest of one.
 struct Outgoing {
     bytes: Vec<u8>,
-    /// The request that it is, which need not be written once nobody waits for its answer.
+    /// The ID of the request that it is, which need not be written once no caller waits for its answer.
     id: Option<u64>,
     receipt: Receipt,
 }

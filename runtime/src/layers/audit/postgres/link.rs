@@ -10,7 +10,7 @@ use super::schema;
 use crate::layers::audit::{AuditError, AuditStatus};
 use crate::layers::postgres::Target;
 
-/// What a sink is told when it is opened.
+/// The settings that a sink is opened with.
 #[derive(Clone)]
 pub(super) struct Setup {
     pub(super) target: Target,
@@ -185,7 +185,7 @@ impl Link {
     }
 }
 
-/// Gives the running calls of an owner, `$4` in `which`, the outcome that nobody knows.
+/// Gives the running calls of an owner, `$4` in `which`, an unknown outcome.
 async fn close(client: &Client, which: &str, owner: &str) -> Result<u64, tokio_postgres::Error> {
     let text = format!(
         "UPDATE tool_executions SET status = $1, error = $3, error_code = 'UNKNOWN', is_error = true, \

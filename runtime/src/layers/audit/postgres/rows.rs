@@ -13,8 +13,8 @@ use crate::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditStatus};
 const MOST: (usize, usize) = (4096, 8 << 20);
 
 /// Writes rows, whatever the database knows of them already: an intent that is there stays as it is, and an outcome is
-/// written once. So the same rows may be written again if nobody knows whether they were. The outcome of a call that
-/// was taken for dead is better than none, and replaces the one that says so.
+/// written once. So the same rows may be written again if it is unknown whether they were. A real outcome of a call
+/// that was taken for dead replaces the one that says so.
 const WRITE: &str = "
     INSERT INTO tool_executions AS known (id, timestamp, parent, turn, attempt, approved, session_id, agent_id, principal,
         tool_name, tool_call_id, spec_hash, approved_by, parameters, status, result, error, error_code, is_error,
@@ -87,7 +87,7 @@ fn fits(text: &str, what: &str, tool: &str) -> Result<(), AuditError> {
 }
 
 impl Row {
-    /// Takes what is to be written of an intent.
+    /// Creates the row of an intent.
     pub(super) fn of(intent: &AuditIntent) -> Result<Row, AuditError> {
         let parameters = intent.parameters.to_string();
         fits(&parameters, "arguments", intent.tool_name.as_str())?;

@@ -93,7 +93,7 @@ pub(super) async fn migrate(client: &mut Client, target: &Target) -> Result<(), 
     alone.commit().await.map_err(said)
 }
 
-/// Returns the version of the tables. 0: there are none.
+/// Returns the version of the tables; 0 if there are none.
 async fn version(client: &Client) -> Result<i32, tokio_postgres::Error> {
     // Not by `to_regclass`: what it did not find before a lock, it does not find after it.
     let is_there = "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'tool_audit_versions' \

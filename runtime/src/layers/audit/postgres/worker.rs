@@ -105,7 +105,7 @@ impl Worker {
         self.ask(|answer| Job::Write(rows, deadline, answer)).unwrap_or_else(|| (Vec::new(), Err(ended())))
     }
 
-    /// Returns the first of [`BLOCK`] ids that nobody else has.
+    /// Returns the first of [`BLOCK`] ids that no other process has.
     pub(super) fn block(&self, deadline: Instant) -> Result<i64, AuditError> {
         self.ask(|answer| Job::Block(deadline, answer)).unwrap_or_else(|| Err(ended()))
     }
@@ -136,8 +136,8 @@ struct State {
     writer: Option<Writer>,
     /// The day for which partitions were made ahead, and old ones dropped.
     maintained: String,
-    /// Why the database is out of reach, if it was for a whole patience and has not been reached since. Nobody else waits
-    /// that long.
+    /// Why the database is out of reach, from when a job waited its whole patience in vain until it is reached again.
+    /// Other jobs do not wait that long.
     down: Option<AuditError>,
 }
 
@@ -191,7 +191,7 @@ impl State {
         }
     }
 
-    /// Does something again until it works, or the error is none that passes, or time is up. If the database is out of
+    /// Retries a task until it works, or the error is not a temporary one, or time is up. If the database is out of
     /// reach then, that is known from now on.
     async fn patiently<T>(
         &mut self,
@@ -305,7 +305,7 @@ impl State {
         if self.maintained == today { Ok(()) } else { self.maintain(&today).await }
     }
 
-    /// Notes how it went. What cannot be written is told by whoever writes it; here it is only tried again soon.
+    /// Notes how it went. What cannot be written is reported by whoever writes it; here it is only tried again soon.
     fn tended(&mut self, tended: Result<(), Problem>) {
         match tended {
             Ok(()) => self.down = None,

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags};
 
-/// A sink that writes to a database. While it lives it holds a lock on a file beside the database, which the system
+/// A sink that writes to a database. While it lives it holds a lock on a file next to the database, which the system
 /// releases whatever ends the program. The file is a database itself, since SQLite can lock those everywhere.
 #[derive(Debug)]
 pub(super) struct Owner {
@@ -58,7 +58,7 @@ impl Owner {
         false
     }
 
-    /// Returns the file of an owner, unless its ID, which comes from the database, is none.
+    /// Returns the file of an owner, unless its ID, which comes from the database, is not valid.
     fn file(&self, id: &str) -> Option<PathBuf> {
         let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
         self.beside.as_ref().filter(|_| is_id).map(|beside| PathBuf::from(format!("{beside}{id}")))

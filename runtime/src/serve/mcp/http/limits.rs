@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 
 use super::super::Server;
 
-/// What a client without a connection is told.
+/// The response to a client that gets no connection.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\
     Content-Type: text/plain\r\nContent-Length: 72\r\n\r\n\
     This server has all the connections that it may have: try again later.\r\n";

@@ -68,10 +68,10 @@ pub(super) struct Checker<'a> {
     pub(super) compiled: BTreeMap<(usize, usize), Rc<Conditions>>,
 }
 
-/// What is told of an integer that may have been changed by those who read it.
+/// The message for an integer that may have been changed by those who read it.
 pub(super) const BEYOND: &str = "the integer does not fit 64 bits and would be changed; send a smaller one";
 
-/// What is told of a large integer that is not written as one.
+/// The message for a large integer that is not written as one.
 const ROUNDED: &str =
     "the integer is written as a fraction or a power, and may have been changed; send its digits";
 

@@ -113,7 +113,7 @@ impl Checker<'_> {
         self.add_all(found);
     }
 
-    /// Whether a problem asks for a field that the caller does not give, by the shapes beside a rule.
+    /// Whether a problem asks for a field that the caller does not give, by the shapes next to a rule.
     fn is_hidden(&self, problem: &ArgumentProblem, parts: &[Shape]) -> bool {
         problem.kind == ArgumentProblemKind::Missing
             && self.objects(parts).flat_map(|rules| &rules.fields).any(|field| {

@@ -126,7 +126,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports a key that is none of these.
+    /// Reports a key that is not one of these.
     pub(super) fn unknown(&mut self, key: &str, names: &[&str]) {
         if self.is_full() {
             return;

@@ -12,7 +12,7 @@ use crate::schema::shape::{Access, Def, Kind, Literal, ObjectRules, Shape, Union
 const MAX_GIVEN: usize = 60;
 /// The maximum number of names or values listed.
 const MAX_LISTED: usize = 30;
-/// The maximum number of variants of a union listed that are neither values nor told by a field.
+/// The maximum number of variants of a union listed that are neither values nor told apart by a field.
 const MAX_FORMS: usize = 5;
 
 /// Describes what was given: `the text "abc"`.
@@ -33,7 +33,7 @@ pub(in crate::schema::shape) fn given(value: &Value) -> String {
     }
 }
 
-/// What is told of a text that holds the JSON of what was expected.
+/// The message for a text that holds the JSON of what was expected.
 pub(super) const QUOTED: &str = "; send it as JSON, without the quotes";
 
 /// Describes what was expected: `an integer or null`.

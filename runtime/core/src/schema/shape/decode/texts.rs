@@ -187,7 +187,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the listed value that has the same text, if the value is none of those listed and nothing else takes its type.
+    /// Returns the listed value that has the same text, if the value is not one of those listed and nothing else takes
+    /// its type.
     fn listed(&self, value: &Value, leaves: &[&'a Shape], shape: &Shape) -> Option<Value> {
         let (lists, others): (Vec<&Shape>, Vec<&Shape>) =
             leaves.iter().copied().partition(|leaf| matches!(leaf.kind, Kind::Enum(_)));

@@ -31,8 +31,8 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     marks::tidied(Cow::Owned(html::to_markdown(&visible)))
 }
 
-/// Returns a text without the characters that nobody sees and a model still reads: controls, marks of direction, zero
-/// widths, tags and selectors. Line ends become `\n`, other white space becomes a space.
+/// Returns a text without the characters that are invisible but that a model still reads: controls, marks of
+/// direction, zero widths, tags and selectors. Line ends become `\n`, other white space becomes a space.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return Cow::Borrowed(text);

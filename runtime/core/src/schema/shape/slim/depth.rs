@@ -184,7 +184,7 @@ fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
     }
 }
 
-/// Whether the outline of a shape may be several, one beside the other.
+/// Whether the outline of a shape may be several, side by side.
 fn is_choice(shape: &Shape, defs: &List<Def>) -> bool {
     let kind = resolved(shape, defs).map(|target| &target.kind);
     matches!(kind, Some(Kind::Union(_) | Kind::Enum(_) | Kind::All(_)))

@@ -1,8 +1,8 @@
 //! Parts that occur more than once get a name.
 //!
-//! Equal parts have equal canonical texts. What is in one place only stays so, whatever gets a name, and so does what is around
-//! it: no text of it is needed. Each name given changes the texts of what is around the part and of nothing else, so the text of
-//! every other part is kept beside it, and written anew only there.
+//! Equal parts have equal canonical texts. What is in one place only stays so, whatever gets a name, and so does what
+//! is around it: no text of it is needed. Each name given changes the texts of what is around the part and of nothing
+//! else, so the text of every other part is kept with it, and written anew only there.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};

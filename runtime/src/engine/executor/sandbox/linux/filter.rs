@@ -121,7 +121,7 @@ fn rules(denied: Denied) -> Result<Rules, seccompiler::BackendError> {
     Ok(rules)
 }
 
-/// A rule that holds if an argument is none of these.
+/// A rule that holds if an argument is not one of these.
 fn none_of(argument: u8, values: &[u64]) -> Result<SeccompRule, seccompiler::BackendError> {
     let differs =
         |value: &u64| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, *value);

@@ -1,4 +1,4 @@
-//! What a model is told of a union: the problems of the variant that was meant, or all variants if none was.
+//! What a model reads about a union: the problems of the variant that was meant, or all variants if none was.
 
 use std::time::Duration;
 

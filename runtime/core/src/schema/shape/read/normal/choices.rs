@@ -17,8 +17,8 @@ const MEANINGS: [&str; 2] = ["x-enum-descriptions", "x-enumDescriptions"];
 /// The texts for the values of a list, in its order; empty where there is none.
 type Texts = Vec<String>;
 
-/// Names the values of a schema in normal form by what stands beside it, such as the `x-ms-enum` of a parameter, unless
-/// the schema names them itself. Problems are reported to the source.
+/// Names the values of a schema in normal form by what stands next to it, such as the `x-ms-enum` of a parameter,
+/// unless the schema names them itself. Problems are reported to the source.
 pub fn name_values<'a, S: Source<'a>>(schema: &mut Value, beside: &'a Value, place: Place, source: &mut S) {
     let (Value::Object(schema), Value::Object(beside)) = (schema, beside) else { return };
     if schema.contains_key(CHOICES) {
@@ -31,7 +31,8 @@ pub fn name_values<'a, S: Source<'a>>(schema: &mut Value, beside: &'a Value, pla
 }
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Keeps what a document calls the values of a list under a key of its own. What holds a schema may say it beside.
+    /// Keeps what a document calls the values of a list under a key of its own. They may stand next to the schema in
+    /// what holds it.
     pub(super) fn name_values(&mut self, schema: &mut Object, source: &'a Object) {
         let given = |keyword: &&str| source.get(*keyword).is_some_and(|value| !value.is_null());
         if !NAMES.iter().chain(&MEANINGS).chain(&["x-ms-enum"]).any(given) {

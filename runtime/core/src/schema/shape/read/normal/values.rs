@@ -13,7 +13,7 @@ use crate::schema::shape::{Literal, Shape, pointer, prose};
 /// The longest example kept of an API description, as JSON text. Longer ones cost a model more than they help.
 const MAX_EXAMPLE: usize = 512;
 
-/// The longest default that is told in words, in bytes.
+/// The longest default that is put in words, in bytes.
 const MAX_TOLD: usize = 80;
 
 /// The maximum number of examples kept per schema.

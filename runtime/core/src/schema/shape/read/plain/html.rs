@@ -200,7 +200,8 @@ impl<'t> Writer<'t> {
         tag.length
     }
 
-    /// Whether a tag is HTML: its name is known, and its element ends somewhere. `POST /<table>` is none.
+    /// Whether a tag is HTML: its name is known, and its element ends somewhere. `<table>` in `POST /<table>`
+    /// is not.
     fn is_element(&self, tag: &Tag<'_>) -> bool {
         let name = tag.name.as_str();
         if VOID.contains(&name) || OPEN_ENDED.contains(&name) {
