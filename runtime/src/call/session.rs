@@ -53,7 +53,7 @@ struct Inner {
     values: Mutex<BTreeMap<String, Value>>,
     /// The time of each tool's last success, sorted by tool name.
     history: Mutex<Vec<(Text, Instant)>>,
-    /// Where other processes have it, too.
+    /// The side that other processes see, if they share it.
     shared: Option<Shared>,
 }
 

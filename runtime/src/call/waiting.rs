@@ -47,7 +47,7 @@ pub struct WaitingCall {
 discreet_debug!(WaitingCall: id, name, via, approved, expires_at, called_by, traceparent; arguments, inputs);
 
 impl WaitingCall {
-    /// Writes the call around the members of its own that a kind of waiting call has.
+    /// Writes the call, with the members that a kind of waiting call adds.
     pub(crate) fn write(&self, own: Value) -> Value {
         let mut out = json!({ "id": self.id, "name": self.name, "arguments": self.arguments });
         if let (Value::Object(out), Value::Object(own)) = (&mut out, own) {

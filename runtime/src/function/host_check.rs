@@ -4,7 +4,7 @@ use toolgen_core::internal::hosts::{host_within, is_host};
 
 use crate::base::const_text::ConstText;
 
-/// Refuses a text that is no host.
+/// Refuses a text that is not a host.
 ///
 /// # Panics
 ///

@@ -38,7 +38,7 @@ pub struct ProviderBuilder {
     context: ProviderContext,
     allowed: Option<BTreeSet<String>>,
     rules: Rules,
-    /// The bounds of the provider that this one is built like.
+    /// The bounds of the provider that this one is derived from.
     inherited: Vec<Arc<Bounds>>,
     toolsets: Vec<Toolset>,
     contexts: Vec<ContextSpec>,
@@ -241,8 +241,9 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets what is redacted in events and spans; the usual secrets by default. An auditor has its own redactor. The
-    /// keys of this one also say which arguments are secret in the calls that a tool makes, and in updates.
+    /// Sets the redactor of events and spans, which hides the usual secrets by default. An auditor has its own
+    /// redactor. The keys of this one also say which arguments are secret in the calls that a tool makes, and in
+    /// updates.
     #[must_use]
     pub fn redactor(mut self, redactor: Redactor) -> ProviderBuilder {
         self.layers.redactor = redactor;
@@ -295,7 +296,7 @@ impl ProviderBuilder {
         Ok(())
     }
 
-    /// Builds the provider of lists and rules that are known to fit the tools.
+    /// Builds the provider from lists and rules that are known to fit the tools.
     fn built(mut self, discovery: Option<Discovered>) -> Provider {
         for outer in &self.inherited {
             self.context.limits = self.context.limits.and(&outer.policy.limits);

@@ -52,7 +52,7 @@ pub(crate) use recording::Record;
 use spanned::Span;
 use watch::{Begun, Watch};
 
-/// The layers of a provider, as far as they are set.
+/// The layers of a provider that are set.
 #[derive(Clone)]
 pub(crate) struct Layers {
     pub(crate) default_timeout: Duration,
@@ -160,7 +160,7 @@ impl Provider {
         Arc::new(all)
     }
 
-    /// Answers one call, which [fits](ToolCall::fit).
+    /// Answers one call that [fits](ToolCall::fit).
     pub(crate) async fn answer(
         &self,
         call: ToolCall,

@@ -81,9 +81,9 @@ enum Source {
 /// A fixed list of tools.
 #[derive(Debug)]
 struct Listed {
-    /// Sorted by name.
+    /// The specifications, sorted by name.
     specs: Vec<ToolSpec>,
-    /// Made by the first search.
+    /// The search index, made by the first search.
     index: OnceLock<SearchIndex>,
 }
 

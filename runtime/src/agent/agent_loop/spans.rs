@@ -23,7 +23,7 @@ mod on {
     use crate::provider::Provider;
     use crate::wire::{Stop, Usage};
 
-    /// What a kind of provider or a code is called that the conventions have no word for.
+    /// The name of a kind of provider or a code that the conventions have no word for.
     const OTHER: &str = "_OTHER";
 
     /// The span of a run of an agent, if its provider makes spans. If it is dropped, the run was abandoned.

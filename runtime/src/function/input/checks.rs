@@ -1,7 +1,7 @@
-//! Checks at compile time of what attributes say of an argument: each rule against its type, and the default and the
+//! Compile-time checks of what attributes say about an argument: each rule against its type, and the default and the
 //! examples against both.
 //!
-//! The macros make a constant of each, where it is written, so that one build reports all mistakes.
+//! The macros turn each into a constant, where it is written, so that one build reports all mistakes.
 
 use toolgen_core::internal::float;
 
@@ -202,7 +202,7 @@ const fn number(base: &NumberRules, rules: &Rules, value: Number, no_value: Told
     }
 }
 
-/// Refuses rules of items for what is no list.
+/// Refuses rules for items on a type that is not a list.
 ///
 /// # Panics
 ///
@@ -244,7 +244,7 @@ const fn is_one_of(allowed: &[Literal], value: Lit) -> bool {
     false
 }
 
-/// Whether a number is inside of bounds, the last of which excludes itself.
+/// Whether a number is within bounds, the last of which is exclusive.
 const fn within(value: Number, least: Option<Number>, most: Option<Number>, below: Option<Number>) -> bool {
     let low = match least {
         Some(least) => less(value, least),

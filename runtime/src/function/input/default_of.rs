@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
 
-/// A text in quotes that is the default of an argument.
+/// A type of which a text in quotes is a value.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no default of an argument of the type `{T}`",

@@ -81,7 +81,7 @@ pub trait DefaultTold {
     fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs);
 }
 
-/// Last choice for a default: it is added to the schema if its type can tell it.
+/// Last choice for a default: it is added to the schema if its type can write it.
 #[doc(hidden)]
 pub trait DefaultKept {
     /// Adds the default to the schema.

@@ -49,7 +49,7 @@ formats! {
     uuid::Uuid, "uuid", "a UUID";
 }
 
-/// As ISO 8601 has it, because that names its units: `PT1M30S`. Years and months have no fixed length and are refused.
+/// Written as in ISO 8601, which names its units: `PT1M30S`. Years and months have no fixed length and are refused.
 #[diagnostic::do_not_recommend]
 impl ToolInput for Duration {
     const SHAPE: Shape = of_format("duration");

@@ -1,4 +1,4 @@
-//! The arguments of a call before the tool gets them: the short way of valid text, and what requirements read of them.
+//! The arguments of a call before the tool gets them: the shortcut for valid text, and what requirements read of them.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! A call that every layer has let pass: alone if it has to be, recorded, and run.
+//! Runs a call that every layer has let pass: alone if it has to be, and recorded.
 
 use std::time::Duration;
 
@@ -64,8 +64,8 @@ impl Layers {
     }
 }
 
-/// Records the intent of a call. If that takes time, the call does not run when the caller gives up or the time of
-/// callbacks is up.
+/// Records the intent of a call. If that takes time, the call does not run once the caller gives up or the time limit
+/// of callbacks is reached.
 async fn recorded(record: &mut Record, ctx: &ToolContext, limit: Duration) -> Result<(), ToolError> {
     if !record.waits() {
         return record.intent().await;

@@ -97,7 +97,7 @@ impl Provider {
         Ok((!is_another).then_some(response))
     }
 
-    /// Answers a call that waited with the rejection of who denied it.
+    /// Answers a call that waited with the rejection of the person who denied it.
     #[cfg(feature = "audit")]
     pub(in crate::provider) async fn resume_denied(
         &self,
@@ -121,7 +121,7 @@ impl Provider {
     }
 
     /// Notes something in the queue after a call was answered: what cannot be noted changes nothing about the answer.
-    /// `None`: it is not known whether it was noted.
+    /// `None` if it is not known whether it was noted.
     async fn told(&self, noted: impl Future<Output = Result<bool, ApprovalError>>) -> Option<bool> {
         let limit = self.inner().layers.patience.callbacks;
         callback::answer(Some(limit), noted).await.ok()?.ok()
@@ -148,8 +148,8 @@ impl Provider {
     }
 }
 
-/// Returns the code of the error of a response. One that a tool made while it ran may hold what it was given, and does
-/// not go into the queue.
+/// Returns the code of the error of a response. A code that a tool made up while it ran may hold its arguments, and
+/// does not go into the queue.
 fn code(response: &ToolResponse) -> Option<&str> {
     const OWN: &str = "EXECUTION_ERROR";
     match &response.outcome {
