@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | HTTP request | `http::HttpEngine` | the program: servers, credentials |
 //! | command | `command::CommandEngine` | none, or the program: where programs run |
-//! | tool of an MCP server | `mcp::McpEngine` | the program: nothing, or who answers questions |
+//! | tool of an MCP server | `mcp::McpEngine` | the program: nothing, or what answers questions |
 //! | function | [`FunctionTable`] | the program: its functions |
 //! | agent | [`AgentEngine`](crate::agent::sub_agent) | the program: how a model is reached |
 //! | composition, completion, effect | of [`Engines`] | none |

@@ -228,7 +228,7 @@ impl CircuitBreaker {
 }
 
 impl Service {
-    /// Tells other processes what became of the circuit. No lock is held.
+    /// Notifies other processes of a change of the circuit. No lock is held.
     fn tell(&self, change: CircuitChange) {
         if let Some((shared, name)) = &self.shared {
             shared.changed(name, change);

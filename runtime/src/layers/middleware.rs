@@ -30,7 +30,7 @@
 //!
 //! # Closures
 //!
-//! A decision that waits for nothing is a closure; [`approver`] makes an approver of an asynchronous one.
+//! A decision that waits for nothing can be a closure; [`approver`] turns an asynchronous one into an approver.
 //!
 //! ```
 //! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest};

@@ -70,7 +70,7 @@ pub struct RepeatGuard {
     rows: Mutex<Vec<Row>>,
 }
 
-/// Identifies a call: its tool and its arguments.
+/// The key of a call, which stands for its tool and its arguments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallKey(u64);
 
@@ -112,7 +112,8 @@ impl RepeatGuard {
         self
     }
 
-    /// Sets how long a call is remembered after its last failure; later the world may have changed. `None`: forever.
+    /// Sets how long a call is remembered after its last failure; later the world may have changed. `None` for
+    /// forever.
     #[must_use]
     pub fn with_memory(mut self, memory: Option<Duration>) -> RepeatGuard {
         self.memory = memory;

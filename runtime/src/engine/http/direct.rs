@@ -1,6 +1,6 @@
-//! Requests that are no calls of HTTP tools: for documents, and for other engines, such as messages to MCP servers.
+//! Requests that are not calls of HTTP tools: for documents, and for other engines, such as messages to MCP servers.
 //!
-//! They take the way of every request: one client, one guard.
+//! They are sent like every request: one client, one guard.
 
 #[cfg(feature = "mcp")]
 use reqwest::Response;
@@ -31,7 +31,7 @@ pub(in crate::engine) struct Unanswered {
 }
 
 impl HttpRequest {
-    /// Creates a request without a body. A secret header takes the place of a plain one of the same name.
+    /// Creates a request without a body. A secret header replaces a plain one of the same name.
     ///
     /// # Errors
     ///

@@ -25,7 +25,7 @@ impl Default for EnvCredentials {
     }
 }
 
-/// How a program names the variable of a scheme.
+/// Says how a program names the variable of a scheme.
 fn by_the_program(scheme: &str, variable: &str) -> String {
     format!(
         "`EnvCredentials::variable({scheme:?}, {variable:?})`, or `Options::credential({scheme:?}, {variable:?})` where \
@@ -50,15 +50,16 @@ impl EnvCredentials {
     /// Takes the credential of each scheme without a named variable from `{PREFIX}_{SCHEME}`, in capitals:
     /// `PETSTORE_API_KEY` for the scheme `api_key` and the prefix `petstore`.
     ///
-    /// A document says how its schemes are called, so the prefix should be one that only variables for this service have.
+    /// A document names its schemes itself, so the prefix should be one that only variables for this service have.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> EnvCredentials {
         self.prefix = prefix.into();
         self
     }
 
-    /// Sets what the error says that would name the variable of a scheme, for programs whose users do not write Rust.
-    /// Given the scheme and a variable; by default the sentence names [`variable`](Self::variable).
+    /// Sets the sentence in errors that says how to name the variable of a scheme, for programs whose users do not
+    /// write Rust. The function gets the scheme and a variable; the default sentence names
+    /// [`variable`](Self::variable).
     #[must_use]
     pub fn variable_remedy(mut self, remedy: fn(&str, &str) -> String) -> EnvCredentials {
         self.remedy = remedy;

@@ -31,7 +31,7 @@ pub trait Files: fmt::Debug + Send + Sync {
         Err("files cannot be written here".to_owned())
     }
 
-    /// Returns the most bytes that the files of one request have together: 64 MiB, unless it says otherwise.
+    /// Returns the most bytes that the files of one request may have together: 64 MiB by default.
     fn most(&self) -> u64 {
         MAX_FILE
     }
@@ -46,7 +46,7 @@ pub trait NewFile: fmt::Debug + Send {
     /// Says why they cannot be written, such as that the file would be too large.
     fn write(&mut self, bytes: &[u8]) -> Result<(), String>;
 
-    /// Completes the file, which is not seen under its name before.
+    /// Completes the file, which does not appear under its name before.
     ///
     /// # Errors
     ///
@@ -89,8 +89,8 @@ pub const MAX_KEPT: u64 = 1 << 30;
 /// How many names like the wanted one are tried before a random one is taken.
 const MOST_ALIKE: u32 = 1000;
 
-/// The files below one directory. Neither `..` nor a symbolic link leads out of it, also if somebody changes the directory
-/// meanwhile.
+/// The files below one directory. Neither `..` nor a symbolic link leads out of it, even if somebody changes the
+/// directory meanwhile.
 #[derive(Clone, Debug)]
 pub struct FilesRoot {
     root: PathBuf,
@@ -111,7 +111,7 @@ impl FilesRoot {
         self
     }
 
-    /// Writes no more files where those of the directory have this many bytes together.
+    /// Writes no more files once those of the directory have this many bytes together.
     #[must_use]
     pub fn max_kept(mut self, max_bytes: u64) -> FilesRoot {
         self.max_kept = max_bytes;
@@ -193,7 +193,7 @@ struct Writing {
 }
 
 impl Writing {
-    /// What is random in the name until the file has its own.
+    /// The random part of the name until the file has its own.
     fn own_part(&self) -> String {
         self.temporary.to_string_lossy().trim_start_matches(".tmp-").to_owned()
     }

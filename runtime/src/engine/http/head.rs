@@ -1,4 +1,4 @@
-//! What a result says of an answer before its body: its headers, and why a redirect was not followed.
+//! What a result says about an answer before its body: its headers, and why a redirect was not followed.
 
 use reqwest::StatusCode;
 use serde_json::{Map, Value};

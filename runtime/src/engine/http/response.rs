@@ -59,7 +59,7 @@ enum Kind {
     Image,
     Audio,
     Binary,
-    /// What the server says does not tell; the bytes decide.
+    /// What the server says leaves it open; the bytes decide.
     Unknown,
 }
 
@@ -67,7 +67,7 @@ enum Kind {
 pub(super) struct Read {
     pub(super) bytes: Vec<u8>,
     pub(super) truncated: bool,
-    /// What came with the last of it and had no room.
+    /// What came with the end of it but had no room.
     pub(super) rest: Vec<u8>,
 }
 
@@ -160,7 +160,7 @@ pub(super) async fn result(
     Ok(result)
 }
 
-/// Returns a list without the items for which there is no room, and whether there are such.
+/// Returns a list without the items for which there is no room, and whether there are any.
 fn fitting(json: Value, limit: usize) -> (Value, bool) {
     let Value::Array(mut items) = json else { return (json, false) };
     let sizes: Vec<usize> = items.iter().map(|item| item.to_string().len() + 1).collect();
@@ -187,8 +187,8 @@ fn structured(result: &ToolResult, head: &str, instead: Option<StatusCode>) -> S
     }
 }
 
-/// Returns the value of an answer in another form than JSON: a list of the items of a sequence, or XML if it is said how it
-/// is read. Of a sequence that was cut off it has the items that came as a whole.
+/// Returns the value of an answer in another form than JSON: a list of the items of a sequence, or XML if it is known
+/// how to read it. A sequence that was cut off gives the items that came whole.
 ///
 /// # Errors
 ///
@@ -274,7 +274,7 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
     }
 }
 
-/// Whether a model is shown the body as a text.
+/// Whether a model sees the body as a text.
 fn is_text(kind: Kind, read: &Read) -> bool {
     match kind {
         Kind::Text | Kind::Events => true,

@@ -1,4 +1,4 @@
-//! Writes the body of an answer to a file, as it comes.
+//! Writes the body of an answer to a file while it arrives.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ const SEARCHED: usize = 256 << 10;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Saving<'s> {
     pub(super) place: &'s Arc<dyn Files>,
-    /// Whether each answer is saved, not only those that a model cannot be shown as a whole.
+    /// Whether every answer is saved, not only those that cannot be shown to a model whole.
     pub(super) all: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Saved {
 }
 
 impl Saved {
-    /// What a model reads of it.
+    /// The text that a model reads about it.
     pub(super) fn note(&self) -> String {
         let Saved { file, media_type, size, sha256 } = self;
         format!("[{media_type}, {size} bytes, saved as `{}`, SHA-256 {sha256}]", file.path)

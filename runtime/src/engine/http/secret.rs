@@ -18,7 +18,7 @@ const SHORTEST: usize = 6;
 /// How many bytes at the end of a part are held back at most for the start of a credential, unless it is longer.
 const MOST_HELD: usize = 16 << 10;
 
-/// How many times its length a credential has at most, however it is encoded.
+/// How many times longer an encoded credential is at most than the credential itself.
 const LONGER: usize = 12;
 
 impl Secret {
@@ -71,13 +71,13 @@ impl Applied {
         needle::replace(text, self.searched(), HIDDEN).unwrap_or_else(|| text.to_owned())
     }
 
-    /// Whether a credential stands in some bytes, however it is encoded there.
+    /// Whether some bytes contain a credential, however it is encoded there.
     pub(super) fn stand_in(&self, bytes: &[u8]) -> bool {
         !needle::find(&String::from_utf8_lossy(bytes), self.searched()).is_empty()
     }
 
-    /// Returns how many of some bytes are free of credentials, and of the start of one if the bytes go on. `None`: a credential
-    /// stands in them.
+    /// Returns how many of some bytes are free of credentials, and of the start of one if the bytes go on. `None` if
+    /// they contain a credential.
     pub(super) fn clear(&self, bytes: &[u8], ends: bool) -> Option<usize> {
         if self.stand_in(bytes) {
             return None;

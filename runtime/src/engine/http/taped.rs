@@ -1,4 +1,4 @@
-//! Requests that are recorded, and answers that are played.
+//! Requests that are recorded, and answers that are played back.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

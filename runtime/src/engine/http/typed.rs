@@ -51,8 +51,8 @@ impl HttpEngine {
         Ok(self.answer(arguments, ctx).await?.value)
     }
 
-    /// As [`call_in`](Self::call_in), with the status and the headers of the answer: where a new thing is, its version, how many
-    /// there are.
+    /// As [`call_in`](Self::call_in), with the status and the headers of the answer: such as where a new resource is,
+    /// its version, or how many there are.
     ///
     /// ```ignore
     /// let pets = engine.answer(petstore::ListPets::new(), &ToolContext::new("", "")).await?;

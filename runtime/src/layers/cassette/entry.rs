@@ -1,10 +1,10 @@
-//! What stands on a cassette, as a file.
+//! The contents of a cassette, as a file.
 
 use serde_json::{Map, Value, json};
 
 /// The version of the file.
 const VERSION: u64 = 1;
-/// The member that says so.
+/// The member with the version.
 const MARK: &str = "toolgen_cassette";
 
 /// A piece of traffic.
@@ -17,7 +17,7 @@ pub(super) enum Entry {
 }
 
 impl Entry {
-    /// Returns the entry as it stands in the file.
+    /// Returns the entry as it is written in the file.
     fn written(&self) -> Value {
         match self {
             Entry::Http { request, answer } => json!({ "http": request, "answer": answer }),
@@ -80,7 +80,7 @@ impl Entry {
         }
     }
 
-    /// Whether it is a request of ours that a program makes each time it does the same.
+    /// Whether it is a request of the program, which it makes each time it does the same.
     pub(super) fn is_request(&self) -> bool {
         match self {
             Entry::Http { .. } => true,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::entry::Entry;
 
-/// What was played of a connection.
+/// The part of a connection that was played back.
 #[derive(Default)]
 pub(super) struct Playing {
     /// The IDs that recorded requests have now.
@@ -14,7 +14,7 @@ pub(super) struct Playing {
     received: BTreeSet<usize>,
 }
 
-/// Returns a message without what is another one each time: its ID, and which version of the program sends it.
+/// Returns a message without what differs each time: its ID, and the version of the program that sends it.
 pub(super) fn lasting(message: &Value) -> Value {
     let mut message = message.clone();
     let Some(members) = message.as_object_mut() else { return message };

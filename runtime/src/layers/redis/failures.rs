@@ -10,7 +10,7 @@ use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
 use crate::layers::repeat::{FailedCall, FailureStore};
 
-/// Counts a failure, from one on if the error is a new one.
+/// Counts a failure, starting again from one if the error is a new one.
 ///
 /// KEYS: the call. ARGV: the error, the beginning of its text, the milliseconds until it is forgotten.
 const SCRIPT: &str = "\

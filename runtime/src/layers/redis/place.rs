@@ -29,7 +29,7 @@ pub(super) struct Place {
     host: String,
     port: u16,
     tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
-    /// Who connects, and to which database.
+    /// The user that connects, and the database.
     pub(super) login: RedisConnectionInfo,
 }
 

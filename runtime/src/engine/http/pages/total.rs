@@ -7,8 +7,8 @@ use super::{Place, next};
 use crate::call::error::ToolError;
 use crate::spec::plan::{NextPage, Pagination};
 
-/// Arguments that begin a list where it does not begin, without case and punctuation: where a page leads on by a URL, its
-/// plan does not name them.
+/// Arguments that make a list begin elsewhere than at its start, without case and punctuation: if pages lead
+/// on by a URL, the plan does not name them.
 const BEGINNINGS: [&str; 11] = [
     "page",
     "pagenumber",
@@ -45,7 +45,7 @@ pub(super) fn short(pages: &Pagination, place: &Place, body: &Value) -> Option<S
     }
 }
 
-/// Returns the error at the end of a list of which a part is missing.
+/// Returns the error at the end of a list that misses a part.
 pub(super) fn ends_short(said: &str) -> ToolError {
     let text = format!(
         "Error: the list is not whole: more items follow ({said}); if that is how the service counts, or its list comes in \

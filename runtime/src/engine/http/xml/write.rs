@@ -14,7 +14,7 @@ struct Element {
     attributes: Vec<(String, String)>,
     /// The content, as XML.
     content: String,
-    /// The namespaces that are known here, by prefix: a later one counts.
+    /// The namespaces that are known here, by prefix; the last one counts.
     scope: Vec<(Text, Text)>,
 }
 

@@ -21,7 +21,7 @@ const MOST_QUEUED: usize = 64 << 20;
 /// How much is written at once.
 const BATCH: usize = 64 << 10;
 
-/// Hears what became of a line.
+/// Receives what became of a line.
 pub(super) type Done = oneshot::Sender<Result<(), Broken>>;
 
 /// The standard input of a server.
@@ -31,7 +31,7 @@ pub(super) struct Input {
     /// How many bytes are not written yet.
     queued: Arc<AtomicUsize>,
     pipe: Pipe,
-    /// Fires when the server takes nothing any more.
+    /// Fires when the server no longer takes input.
     broken: CancellationToken,
 }
 
@@ -45,7 +45,7 @@ struct Outgoing {
     receipt: Receipt,
 }
 
-/// Tells what became of a line, at the latest when it is dropped.
+/// Reports what became of a line, at the latest when it is dropped.
 struct Receipt {
     done: Option<Done>,
     begun: bool,

@@ -1,4 +1,4 @@
-//! Revisions before 2026-07-28: sessions, a stream for what the server says, and streams that are taken up again.
+//! Revisions before 2026-07-28: sessions, a stream for what the server says, and streams that are resumed.
 
 use super::*;
 
