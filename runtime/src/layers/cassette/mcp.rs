@@ -64,7 +64,7 @@ impl Playing {
         said
     }
 
-    /// Returns a message of the server with the IDs of now, if its time has come.
+    /// Returns a message of the server with the current IDs, if its time has come.
     fn now(&self, message: &Value, all: bool, answers: bool) -> Option<Value> {
         let mut message = message.clone();
         let place = match message.get("method").and_then(Value::as_str) {

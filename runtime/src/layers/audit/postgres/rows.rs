@@ -41,7 +41,7 @@ pub(super) async fn prepare(client: &Client) -> Result<Statement, tokio_postgres
     client.prepare_typed(WRITE, &types).await
 }
 
-/// The longest text of a row, in bytes. PostgreSQL takes four times as much, and such a text is no record.
+/// The longest text of a row, in bytes. PostgreSQL takes four times as much, but such a text is hardly a record.
 const LONGEST: usize = 256 << 20;
 
 /// A call, as far as it is known.
@@ -50,7 +50,7 @@ pub(super) struct Row {
     /// The key of the call, and of the one that made it.
     pub(super) key: u64,
     pub(super) above: u64,
-    /// What stands for them in the database, once that is known.
+    /// Their IDs in the database, once known.
     pub(super) id: Option<i64>,
     pub(super) parent: Option<i64>,
     /// How many records are in it: the intent, the outcome.
@@ -71,7 +71,7 @@ struct Ended {
     duration_ms: i64,
 }
 
-/// Returns a text as PostgreSQL takes it, which has no NUL.
+/// Returns a text without NUL, which PostgreSQL does not take.
 fn plain(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
@@ -141,7 +141,7 @@ impl Row {
         self.intent.timestamp.get(..10).unwrap_or_default()
     }
 
-    /// About how many bytes are sent of it.
+    /// About how many bytes it takes to send it.
     pub(super) fn size(&self) -> usize {
         let ended = self.outcome.as_ref();
         let result = ended.and_then(|ended| ended.result.as_ref()).map_or(0, String::len);

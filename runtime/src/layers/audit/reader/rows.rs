@@ -97,7 +97,7 @@ impl Columns {
         Columns { id: names.iter().position(|name| name == "id").unwrap_or(0), names }
     }
 
-    /// Returns the value of a column. `None`: there is no such column, or it is NULL.
+    /// Returns the value of a column. `None` if there is no such column, or it is NULL.
     fn get<T: FromSql>(&self, row: &Row<'_>, name: &str) -> Result<Option<T>, rusqlite::Error> {
         match self.names.iter().position(|known| known == name) {
             Some(index) => row.get(index),

@@ -1,4 +1,4 @@
-//! Who writes to a database, and whether they still do.
+//! The sinks that write to a database, and whether they still exist.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 #[derive(Debug)]
 pub(super) struct Owner {
     id: String,
-    /// The name of the files of all owners, without their IDs. `None`: the database is in memory, and has no other
+    /// The name of the files of all owners, without their IDs. `None` if the database is in memory, and has no other
     /// owners.
     beside: Option<String>,
     lock: Option<Connection>,
@@ -38,7 +38,7 @@ impl Owner {
         &self.id
     }
 
-    /// Returns whether an owner is still there, and cleans up after it if not. When in doubt, it is.
+    /// Returns whether an owner still exists, and cleans up after it if not. When in doubt, it does.
     pub(super) fn is_alive(&self, id: &str) -> bool {
         if id == self.id {
             return true;
