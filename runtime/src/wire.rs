@@ -188,8 +188,8 @@ impl WireFormat {
     /// Anthropic, Gemini and Bedrock, one JSON-RPC response per call for MCP. Each response gives one answer, in order;
     /// no responses give nothing. The same responses give the same bytes.
     ///
-    /// Content that a format cannot carry is replaced by a text that says so. Where a format has no error flag, the
-    /// text starts with `Error: `, unless it already does or the call was skipped.
+    /// Content that a format cannot carry is replaced by a text that says so. If a format has no error flag, the text
+    /// starts with `Error: `, unless it already does or the call was skipped.
     #[must_use]
     pub fn answers(self, responses: &[ToolResponse]) -> Vec<Value> {
         self.answers_with(responses, &AnswerOptions::default())
@@ -229,7 +229,7 @@ impl<'a> AnswerOptions<'a> {
     }
 
     /// Answers calls of this tool, which [searches](Deferred::searched_by) tools, by references to those that it found
-    /// where the format has them: Anthropic then loads these tools. They are named under `tools`, each by its `name`, in
+    /// if the format has them: Anthropic then loads these tools. They are named under `tools`, each by its `name`, in
     /// the details of the result; a result that names none stays as it is.
     #[must_use]
     pub fn found_by(mut self, tool: &'a str) -> AnswerOptions<'a> {

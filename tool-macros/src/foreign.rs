@@ -10,7 +10,7 @@ pub(crate) struct Foreign {
     marker: Ident,
     /// The type, without its `Option`.
     ty: TokenStream,
-    /// Whether it stands in an `Option`, which is read as every other: it may be left out.
+    /// Whether it is in an `Option`, which is read like any other: it may be left out.
     optional: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The keys by which other libraries say what `#[arg]` says by another word, so that a mistake names the word.
+//! The keys of other libraries for what `#[arg]` calls differently, so that a mistake names the right word.
 
 use proc_macro2::{Ident, TokenTree};
 use syn::{Expr, ExprLit, Lit};
@@ -16,7 +16,7 @@ enum Meaning {
     Several(&'static str, &'static str),
     /// Another word for a flag.
     Flag(&'static str),
-    /// Something that is said in another way.
+    /// Something that is written in another way.
     Otherwise(&'static str),
 }
 

@@ -114,7 +114,7 @@ fn part(part: &Value) -> (&'static str, Item<'_>) {
     }
 }
 
-/// The second names are Ollama's.
+/// Reads the tokens; the second names are Ollama's.
 fn usage(response: &Value) -> Usage {
     let of = |key: &str| count(response, &format!("/usage/{key}"));
     Usage::new(

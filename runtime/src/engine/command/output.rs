@@ -61,7 +61,7 @@ fn failed(message: &str, output: &ExecOutput) -> ToolError {
     ToolError::failed_with(FAILED, text)
 }
 
-/// Returns a stream with a notice of what is not in it.
+/// Returns a stream with a notice of what is missing from it.
 fn shown(stream: &str, dropped: u64) -> String {
     match dropped {
         0 => stream.to_owned(),

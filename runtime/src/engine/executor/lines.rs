@@ -15,7 +15,7 @@ impl Lines<'_> {
         Lines { listener, start: Vec::new() }
     }
 
-    /// Takes the next bytes of the stream and tells the lines that end in them.
+    /// Takes the next bytes of the stream and passes on the lines that end in them.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -42,7 +42,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Tells the line that has no end.
+    /// Passes on the last line, which has no end.
     pub(super) fn finish(self) {
         if !self.start.is_empty() {
             self.tell(&self.start);

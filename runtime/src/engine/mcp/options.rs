@@ -154,7 +154,7 @@ impl McpOptions {
         self
     }
 
-    /// Also sends this member of the propagator where calls name their trace: such as `baggage`, which tells every
+    /// Also sends this member of the propagator where calls name their trace: such as `baggage`, which shows every
     /// server what the program notes there.
     #[cfg(feature = "otel")]
     #[must_use]

@@ -160,7 +160,7 @@ impl FromJson for Value {
     }
 }
 
-/// An answer without a body. If there is one in spite of the document, it is not looked at.
+/// An answer without a body. If there is one despite the document, it is ignored.
 impl FromJson for () {
     fn from_json(_: Value) -> Result<Self, JsonError> {
         Ok(())

@@ -110,7 +110,7 @@ fn reason(content: &mut Value, thought: &Value) {
     }
 }
 
-/// Makes a text one that has citations, and adds one.
+/// Turns a text into one with citations, and adds one.
 fn cite(block: &mut Value, citation: &Value) {
     match block.pointer_mut("/citationsContent/citations") {
         Some(Value::Array(citations)) => citations.push(citation.clone()),
