@@ -41,7 +41,7 @@ impl Reader {
         self.problems.push(LockProblem { pointer: pointer.into(), message: message.into(), help });
     }
 
-    /// Returns a text that has to be there.
+    /// Returns a required text.
     pub(super) fn text(&mut self, object: &Value, at: &str, key: &str) -> String {
         match object.get(key) {
             Some(Value::String(text)) => text.clone(),
@@ -52,7 +52,7 @@ impl Reader {
         }
     }
 
-    /// Returns a list of texts that has to be there.
+    /// Returns a required list of texts.
     pub(super) fn texts(&mut self, object: &Value, at: &str, key: &str) -> List<Text> {
         let items = object.get(key).and_then(Value::as_array);
         let texts: Option<Vec<Text>> =
@@ -66,7 +66,7 @@ impl Reader {
         )
     }
 
-    /// Reports the keys that are not known, and what is no object.
+    /// Reports unknown keys, and a value that is not an object.
     pub(super) fn keys(&mut self, object: &Value, at: &str, known: &[&str]) {
         let Some(members) = object.as_object() else {
             return self.fail(at, "this is no object");

@@ -47,13 +47,13 @@ impl Write for Count {
     }
 }
 
-/// The forms of a tool, from the whole one to the smallest. What dialects share of them is made once.
+/// The forms of a tool, from the whole one to the smallest. The parts that dialects share are made once.
 #[derive(Debug)]
 pub struct Forms<'a> {
     spec: &'a ToolSpec,
     slim: Cow<'a, Slim>,
     whole: Form<'a>,
-    /// What smaller forms are made of, for a tool above its ceiling.
+    /// The source of smaller forms, for a tool above its ceiling.
     ladder: OnceCell<Ladder<'a>>,
 }
 

@@ -119,8 +119,8 @@ impl ContainerExecutor {
         self
     }
 
-    /// Returns the command that runs a command in a container. A run also adds the name of the container and an option
-    /// not to wait for its end.
+    /// Returns the command that runs a command in a container. A run also adds the name of the container and
+    /// `--stop-timeout 0`.
     ///
     /// # Errors
     ///

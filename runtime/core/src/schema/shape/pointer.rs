@@ -65,7 +65,7 @@ pub fn token_of(token: &str) -> String {
     token.replace("~1", "/").replace("~0", "~")
 }
 
-/// Returns the text of a URI fragment; `None` if what it encodes is no text.
+/// Returns the text of a URI fragment; `None` if it does not encode a text.
 pub(crate) fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

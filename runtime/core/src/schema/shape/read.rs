@@ -42,7 +42,8 @@ use crate::base::frozen::List;
 /// The key of a title in the normal form of OpenAPI documents, whose titles describe nothing but variants.
 const TITLE: &str = "x-title";
 
-/// The key of what values are called in the normal form of OpenAPI documents: `{name, values: [{value, name, description}]}`.
+/// The key of the names of values in the normal form of OpenAPI documents:
+/// `{name, values: [{value, name, description}]}`.
 const CHOICES: &str = "x-choices";
 
 /// The maximum nesting, both of schemas and of values in a schema. No document in use comes near it, and the canonical
@@ -64,7 +65,7 @@ pub struct ReadProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadProblemKind {
-    /// A value that is no schema is in the place of one.
+    /// A value that is not a schema is in the place of one.
     NoSchema,
     /// A keyword has a value it cannot have, or one that cannot be followed.
     Keyword,
@@ -72,7 +73,7 @@ pub enum ReadProblemKind {
     Type,
     /// A pattern is not a regular expression, and is left out.
     Pattern,
-    /// A pattern is a regular expression of another dialect than ECMA-262: it is shown, but not checked.
+    /// A pattern is a regular expression of a dialect other than ECMA-262: it is shown, but not checked.
     PatternDialect,
     /// A default is not a value the schema allows.
     Default,
@@ -141,8 +142,8 @@ pub fn read_canonical(schema: &Value) -> Shape {
     build::canonical(schema)
 }
 
-/// Reads a schema of a [`Kind::Raw`](super::Kind::Raw), to the letter: without `type` it allows values of every type that
-/// its other keywords say nothing of.
+/// Reads a schema of a [`Kind::Raw`](super::Kind::Raw), to the letter: without `type` it allows values of every type
+/// that its other keywords do not apply to.
 #[must_use]
 pub(super) fn read_condition(schema: &Value) -> Shape {
     build::condition(schema)

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 /// The title of a schema, which may name the Rust type of its values.
 ///
-/// It says nothing of the values, so shapes that differ in it alone are equal, and it is no part of canonical text.
+/// It says nothing about the values, so shapes that differ in it alone are equal, and it is not part of canonical
+/// text.
 #[derive(Clone, Default)]
 pub struct Title(Option<Arc<str>>);
 

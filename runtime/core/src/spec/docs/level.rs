@@ -15,7 +15,7 @@ use crate::spec::toolset::Toolset;
 /// How much documentation of tools says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// The name and the arguments, a line for each tool: `- get_pet(id, detail?)`.
+    /// The name and the arguments, one line per tool: `- get_pet(id, detail?)`.
     Index,
     /// The name and what the tool does, in a sentence: `- **get_pet** - Gets a pet.`
     Summary,
@@ -77,7 +77,7 @@ impl<'a> Style<'a> {
         Style { results, ..self }
     }
 
-    /// Returns what the schema of a tool does not say, and the documentation without it does not either.
+    /// Returns what neither the schema of a tool nor the rest of its documentation says.
     pub(super) fn unsaid(&self, spec: &ToolSpec) -> Vec<Unsaid> {
         let mut rules = self.dialect.map(|dialect| unsaid(spec, dialect)).unwrap_or_default();
         if self.level == Level::Full {

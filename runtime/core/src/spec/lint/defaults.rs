@@ -1,4 +1,4 @@
-//! Defaults that descriptions tell.
+//! Defaults that descriptions state.
 
 use serde_json::Value;
 
@@ -13,13 +13,13 @@ pub(super) enum Told {
     Differs(String, String),
 }
 
-/// What stands between a default and the word.
+/// The words between `default` and the value.
 const BETWEEN: &[&str] = &[
     "values", "value", "setting", "is set", "are", "is", "to", "of", "will be", "being", "s", ":", "=", "-",
     "–", "—",
 ];
 
-/// Compares the default that a description tells with that of the schema. Only values are compared: `default 30`,
+/// Compares the default that a description states with that of the schema. Only values are compared: `default 30`,
 /// `defaults to "all"`, and texts without quotes that the schema lists.
 pub(super) fn compare(shape: &Shape) -> Option<Told> {
     let Found { told, after, at } = told(&shape.description, shape)?;
@@ -51,14 +51,14 @@ fn is_conditional(text: &str) -> bool {
 /// Words that say when something holds.
 const CONDITIONS: &[&str] = &["if", "when", "unless", "otherwise", "for", "where"];
 
-/// Whether what follows a default says when it is one: ``false` if a is 0; otherwise true`.
+/// Whether the text after a default says when it applies: ``false` if a is 0; otherwise true`.
 fn goes_on_with_condition(after: &str) -> bool {
     let clause = after.trim_start_matches([' ', ',', '(']).to_ascii_lowercase();
     let word = clause.split(|char: char| !char.is_alphanumeric()).next().unwrap_or_default();
     CONDITIONS.contains(&word) || matches!(word, "depending" | "except" | "only")
 }
 
-/// A default that a text tells.
+/// A default that a text states.
 struct Found<'t> {
     told: String,
     /// What follows it.
@@ -67,7 +67,7 @@ struct Found<'t> {
     at: usize,
 }
 
-/// Returns the default that a text tells.
+/// Returns the default that a text states.
 fn told<'t>(text: &'t str, shape: &Shape) -> Option<Found<'t>> {
     let lower = text.to_ascii_lowercase();
     lower.match_indices("default").find_map(|(at, word)| {
@@ -114,7 +114,7 @@ fn measured(after: &str) -> bool {
     after.trim_start_matches(' ').starts_with(char::is_alphabetic)
 }
 
-/// Whether a value is one of any text: a word behind `default` is then mostly part of a sentence.
+/// Whether a value is one of any text: a word after `default` is then mostly part of a sentence.
 fn is_text(shape: &Shape) -> bool {
     matches!(shape.kind, Kind::String(_))
 }

@@ -35,7 +35,7 @@ pub struct CommandPlan {
     pub memory: Option<u64>,
     /// The number of simultaneous processes; `None` is no limit.
     pub pids: Option<u32>,
-    /// Further programs that must be there, in addition to the one that is started.
+    /// Further programs that must be available, in addition to the one that is started.
     pub programs: List<Text>,
 }
 

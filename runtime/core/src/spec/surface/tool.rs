@@ -1,4 +1,4 @@
-//! Specifications as JSON, and read back. What has its default is left out.
+//! Specifications as JSON, and read back. Members with default values are left out.
 
 use serde_json::{Map, Value, json};
 
@@ -149,7 +149,7 @@ fn requirement(requirement: &Requirement) -> Value {
     out
 }
 
-/// The arguments are shown as what they are, unless reading would not give the same text back.
+/// Writes an example. The arguments are shown as JSON, unless reading would not give the same text back.
 fn example(example: &Example) -> Value {
     let Example { summary, arguments } = example;
     let read: Option<Value> = serde_json::from_str(arguments).ok();

@@ -59,7 +59,8 @@ impl Checker<'_> {
         self.values(known.count_problems(count));
     }
 
-    /// Returns the key under which a missing field was probably meant, where any key is taken and so is no problem itself.
+    /// Returns the key under which a missing field was probably meant, if any key is accepted and so is not a
+    /// problem itself.
     fn misspelt<'g>(
         &mut self,
         name: &str,

@@ -61,8 +61,8 @@ fn article(name: &str) -> &'static str {
     if name.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" }
 }
 
-/// Describes the variants of a union: the values to choose from first, and last the objects with one required field, which
-/// tells what they are.
+/// Describes the variants of a union: the values to choose from first, and last the objects with one required
+/// field, which identifies them.
 fn either(rules: &UnionRules, defs: &List<Def>) -> String {
     let mut values: Vec<Literal> = Vec::new();
     let mut others: Vec<String> = Vec::new();
@@ -104,7 +104,7 @@ fn only_key(rules: &ObjectRules) -> Option<&str> {
     required.next().filter(|_| required.next().is_none()).map(|field| field.name.as_str())
 }
 
-/// Leaves the first of equal items.
+/// Keeps the first of equal items.
 pub(super) fn unique<T: PartialEq>(items: &mut Vec<T>) {
     let mut kept: Vec<T> = Vec::new();
     for item in items.drain(..) {

@@ -125,7 +125,7 @@ impl StringRules {
             && self.deny.is_empty()
     }
 
-    /// Whether the patterns are tried on a text, so that what is wrong with it is all that is.
+    /// Whether the patterns are tried on a text, so that its list of problems is complete.
     pub(crate) fn are_tried(&self, given: &str) -> bool {
         let tried = |pattern: &Text| pattern.is_empty() || pattern::is_tried(pattern, given);
         tried(&self.pattern) && tried(&self.deny)

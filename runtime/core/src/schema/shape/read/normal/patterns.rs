@@ -8,7 +8,8 @@ use crate::schema::shape::is_pattern;
 use crate::schema::shape::read::{ReadProblemKind, Source};
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Reads `pattern`. One of another dialect is rewritten; what cannot be is not enforced, but a model may read it.
+    /// Reads `pattern`. One of another dialect is rewritten; one that cannot be is not enforced, but a model may read
+    /// it.
     pub(super) fn pattern(&mut self, value: &Value) -> Option<Value> {
         let text = self.text("pattern", value)?;
         let pattern = text.as_str().unwrap_or_default();
@@ -69,10 +70,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
 enum Dialect {
     /// ECMA-262.
     Ours,
-    /// Another, and this is what it means in ECMA-262.
+    /// Another, with its meaning in ECMA-262.
     Rewritten(String),
     /// Another, which ECMA-262 has no form for.
     Other,
-    /// None.
+    /// No known one.
     Unknown,
 }
