@@ -67,8 +67,8 @@ impl Bash {
     }
 
     /// Refuses commands that match a pattern: the name of a program and words that are among its arguments, in any
-    /// order. Of flags such as `-rf` each letter must be there, however they are grouped; a word that ends with `=`
-    /// stands for all that start with it. Text in quotes is no command.
+    /// order. Each letter of flags such as `-rf` must be present, however they are grouped; a word that ends with `=`
+    /// stands for all that start with it. Text in quotes is not a command.
     #[must_use]
     pub fn deny(mut self, pattern: impl Into<String>) -> Bash {
         self.deny.push(pattern.into());

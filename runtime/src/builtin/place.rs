@@ -41,7 +41,7 @@ impl Place {
         folder::within(&self.root, path)
     }
 
-    /// Opens a file for reading. What is no regular file is refused: reading it could wait for ever.
+    /// Opens a file for reading. Anything but a regular file is refused: reading it could block forever.
     pub(super) fn file(&self, path: &str) -> io::Result<(File, Metadata)> {
         open_file(&self.dir, &self.within(path)?)
     }

@@ -28,7 +28,7 @@ pub struct WaitingCall {
     pub via: Option<Text>,
     /// The arguments: those of an approval, or of a call that has been approved, under the names a model knows, as all
     /// middleware left them, checked, and with the defaults of the schema filled in; otherwise as the model sent them.
-    /// They are what runs, so secrets stand here in plain: keep a stored call as safe as they are.
+    /// They are what runs, so they hold secrets in plain text: keep a stored call as safe as those.
     pub arguments: Value,
     /// The reasons that were approved earlier.
     pub approved: Vec<String>,

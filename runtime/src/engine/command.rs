@@ -15,7 +15,8 @@
 //!
 //! - A text is the standard output. JSON is the [structured](crate::ToolResult::structured) result as well.
 //! - A program that fails is [`ToolError::Failed`] with the code `COMMAND_FAILED`: `exit code {n}` and both streams.
-//! - The values of inherited variables that are credentials by their names, such as `GITHUB_TOKEN`, are hidden in all of it.
+//! - The values of inherited variables that are credentials by their names, such as `GITHUB_TOKEN`, are hidden in all
+//!   of this.
 //! - Output that is not what the tool declares has the code `INVALID_OUTPUT`, missing programs `PROGRAM_MISSING`.
 
 mod argv;

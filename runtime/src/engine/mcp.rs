@@ -14,7 +14,7 @@
 //! | the server refuses the call | `MCP_REFUSED`, or invalid arguments |
 //! | the result is not what the tool declares | `INVALID_OUTPUT` |
 //! | the tool differs from its lock | `tool_changed`: the call is not made |
-//! | the tool has a question | [`Control::NeedInput`](crate::Control::NeedInput), where the server was told that it may ask |
+//! | the tool has a question | [`Control::NeedInput`](crate::Control::NeedInput), if the server may ask questions |
 //!
 //! Revisions 2024-11-05 to 2025-11-25 and 2026-07-28 of the protocol are supported.
 

@@ -1,4 +1,4 @@
-//! Checks at compile time that what a tool says of the network names hosts.
+//! Checks at compile time that the network effects of a tool name hosts.
 
 use toolgen_core::internal::hosts::{host_within, is_host};
 

@@ -133,8 +133,8 @@ fn fits(expected: &Value, found: &Value) -> bool {
     }
 }
 
-/// Whether a text is what was recorded, where each mask in it stands for a mask or for characters of one secret: not for
-/// a blank, a separator or a quote, behind which something else begins.
+/// Whether a text is what was recorded, where each mask in it stands for a mask or for characters of one secret: not
+/// for a blank, a separator or a quote, after which something else begins.
 fn text_fits(expected: &str, found: &str) -> bool {
     let mut parts = expected.split(REDACTED);
     let mut before = parts.next().unwrap_or_default();

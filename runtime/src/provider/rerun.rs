@@ -12,7 +12,7 @@ impl Provider {
     /// tests of the layers around the tools. The provider must have [this
     /// replay](crate::provider::ProviderBuilder::replay).
     ///
-    /// Masked arguments are sent as they stand, so a tool whose schema does not allow such text refuses them.
+    /// Masked arguments are sent as they are, so a tool whose schema does not allow such text refuses them.
     ///
     /// # Errors
     ///

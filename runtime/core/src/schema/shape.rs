@@ -182,6 +182,6 @@ pub struct Discriminator {
     pub property: Text,
     /// The property's value for each variant that is a [`Kind::Ref`]: the value and the name of the shape.
     pub mapping: List<(Text, Text)>,
-    /// The name of the variant that is meant by any other value, and by none (OpenAPI's `defaultMapping`).
+    /// The name of the variant that is meant by any other value, or by a missing one (OpenAPI's `defaultMapping`).
     pub by_default: Option<Text>,
 }

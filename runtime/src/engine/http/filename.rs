@@ -114,7 +114,7 @@ fn parameters(header: &str) -> Vec<(String, String)> {
     out
 }
 
-/// Returns what stands before the closing quote, and what follows it.
+/// Returns the text before the closing quote, and the text after it.
 fn unquoted(text: &str) -> (String, &str) {
     let mut value = String::new();
     let mut chars = text.char_indices();

@@ -83,7 +83,7 @@ impl Place {
         Place { arguments, next: Next::Call, asked: HashSet::new(), before: None, total: None, home: None }
     }
 
-    /// Returns what the service says of items that it did not give, where the list ends.
+    /// Returns what the service says about items that it did not give, where the list ends.
     fn short(&self) -> Option<&str> {
         match &self.next {
             Next::Short(said) => Some(said),

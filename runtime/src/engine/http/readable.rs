@@ -16,7 +16,7 @@ use crate::base::truncate::cut;
 /// The end of a text that was cut off.
 pub(super) const TRUNCATED: &str = "\n... [truncated]";
 
-/// How many characters of an error page a model reads: what went wrong stands at the top, and what follows is decoration.
+/// How many characters of an error page a model reads: the top says what went wrong, and the rest is decoration.
 const SHOWN_OF_PAGE: usize = 2000;
 
 /// An answer as a model sees it, except for its body.

@@ -318,7 +318,7 @@ fn content(request: &HttpRequest, shown: Shown<'_>, kind: Kind, read: Read) -> T
     })
 }
 
-/// Returns the media type of an answer, or that of any bytes where a credential stands in it.
+/// Returns the media type of an answer, or that of any bytes if it contains a credential.
 fn content_type(request: &HttpRequest, headers: &HeaderMap) -> String {
     let named = header(headers, CONTENT_TYPE.as_str());
     match request.credentials.stand_in(named.as_bytes()) {

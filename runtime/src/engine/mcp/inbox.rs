@@ -151,7 +151,7 @@ impl Inbox {
         self.answer(id, Reply::Lost(why.into()));
     }
 
-    /// Notes that the connection has ended, so that no request will be answered any more. The first reason counts.
+    /// Notes that the connection has ended, so that no further request will be answered. The first reason counts.
     pub(super) fn closed(&self, why: &str) {
         let lost = {
             let mut book = unpoisoned(self.0.book.lock());

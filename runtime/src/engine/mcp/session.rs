@@ -143,7 +143,7 @@ impl Session {
         self.link.inbox.changed().await;
     }
 
-    /// Why requests cannot be answered any more.
+    /// Why requests can no longer be answered.
     pub(super) fn ended(&self) -> String {
         self.link.inbox.ended().unwrap_or_default()
     }

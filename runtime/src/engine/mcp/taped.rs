@@ -22,7 +22,7 @@ impl McpOptions {
     }
 }
 
-/// Starts the transport to a server, or what stands in its place.
+/// Starts the transport to a server, or its replacement.
 ///
 /// # Errors
 ///

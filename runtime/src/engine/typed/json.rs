@@ -53,7 +53,7 @@ pub trait FromJson: Sized {
         false
     }
 
-    /// Whether `null` is one of its values, so that an optional field of it tells `null` from absence.
+    /// Whether `null` is one of its values, so that an optional field of it distinguishes `null` from absence.
     #[must_use]
     fn takes_null() -> bool {
         false

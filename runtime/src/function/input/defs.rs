@@ -17,7 +17,7 @@ use crate::schema::shape::{Kind, Shape};
 pub struct Defs {
     pub(super) found: BTreeMap<Text, Shape>,
     pub(super) defaults: Vec<FieldDefault>,
-    /// The types whose fields stand among those of another, which comes first.
+    /// The types whose fields are among those of another, which comes first.
     pub(super) flattened: Vec<(&'static str, &'static str)>,
 }
 
@@ -59,7 +59,7 @@ impl Defs {
         self.defaults.push(FieldDefault { owner, field, value });
     }
 
-    /// Notes that the fields of a type stand among those of another.
+    /// Notes that the fields of a type are among those of another.
     #[doc(hidden)]
     pub fn flatten<T: ToolInput>(&mut self, owner: &'static str) {
         if let Kind::Ref(Frozen::Static(inner)) = &Of::<T>::SHAPE.kind {

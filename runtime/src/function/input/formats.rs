@@ -64,7 +64,7 @@ impl ToolInput for Duration {
     }
 }
 
-/// The units of a span, largest first, with their seconds and whether they stand behind the `T`.
+/// The units of a span, largest first, with their seconds and whether they come after the `T`.
 const UNITS: [(char, u64, bool); 5] =
     [('W', 604_800, false), ('D', 86_400, false), ('H', 3600, true), ('M', 60, true), ('S', 1, true)];
 

@@ -16,7 +16,7 @@ use crate::schema::shape::{
 use crate::spec::ToolSpec;
 
 impl Defs {
-    /// Returns the names of the types that have the fields of a type: its own, and those it stands in.
+    /// Returns the names of the types that have the fields of a type: its own, and those that contain it.
     fn holders(&self, name: &'static str) -> Vec<&'static str> {
         let mut holders = vec![name];
         let mut next = 0;

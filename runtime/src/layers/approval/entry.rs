@@ -47,7 +47,7 @@ pub struct QueuedApproval {
     /// The outcome, if it is known.
     pub outcome: Option<ApprovalOutcome>,
     /// Why the row cannot be read, if it was changed by something else. Then it cannot be decided about and cannot
-    /// run, and what it says of the call may be missing.
+    /// run, and what it says about the call may be missing.
     pub damage: Option<String>,
     pub(super) request: Option<Box<ApprovalRequest>>,
     pub(super) version: u64,

@@ -18,7 +18,7 @@ pub const RATE_LIMIT_UNKNOWN: &str = "RATE_LIMIT_UNKNOWN";
 /// are the sums of the window, in total and of each tool; the calls of each part and tool; and the parts in order.
 ///
 /// KEYS: counts, parts. ARGV: the length of a part in microseconds, the most calls of the tool, the most calls in
-/// total, the tool, and the milliseconds until nothing counts any more.
+/// total, the tool, and the milliseconds until nothing counts any longer.
 const SCRIPT: &str = "\
 local counts, parts, tool = KEYS[1], KEYS[2], ARGV[4]
 local time = redis.call('TIME')

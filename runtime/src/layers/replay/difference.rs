@@ -38,7 +38,7 @@ pub enum DifferenceKind {
     Tool,
     /// The call is one of the recording, but not yet.
     TooEarly,
-    /// No call was expected any more.
+    /// No further call was expected.
     NotExpected,
     /// Calls were not made; all of them are named.
     NotMade(Vec<String>),
@@ -47,7 +47,7 @@ pub enum DifferenceKind {
     Outcome {
         /// What was recorded.
         expected: String,
-        /// What is found.
+        /// What was found.
         found: String,
     },
 }

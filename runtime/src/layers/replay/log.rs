@@ -85,8 +85,8 @@ impl RecordedRun {
     /// Takes a run from an audit log: an SQLite database or lines of JSON.
     ///
     /// The log has what the run needs, except for what it was told to leave out: bytes of images, sounds and files are
-    /// there only with [`AuditorBuilder::bytes`](crate::layers::audit::AuditorBuilder::bytes), and secrets are masked. A
-    /// masked argument fits any value; a masked result is replayed as it stands. Errors come back with the text that the
+    /// there only with [`AuditorBuilder::bytes`](crate::layers::audit::AuditorBuilder::bytes), and secrets are masked.
+    /// A masked argument fits any value; a masked result is replayed as it is. Errors come back with the text that the
     /// log has, which is the one for operators.
     ///
     /// # Errors

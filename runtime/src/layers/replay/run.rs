@@ -49,7 +49,7 @@ pub struct RecordedCall {
     pub agent: String,
     /// The tool, as it was called.
     pub tool: String,
-    /// The arguments, as they were sent. What is masked fits anything; a mask within a text fits one secret.
+    /// The arguments, as they were sent. A masked value fits anything; a mask within a text fits one secret.
     pub arguments: Value,
     /// Who approved it; empty if it was approved by somebody without a name. `None` if nobody did.
     pub approved: Option<String>,

@@ -19,7 +19,7 @@ use crate::call::session::Session;
 use crate::spec::ToolSpec;
 use crate::wire::WireFormat;
 
-/// The prefix of a cursor, by which it is told from other text.
+/// The prefix that distinguishes a cursor from other text.
 const CURSOR: &str = "after ";
 
 /// Serves one connection, one session, or one request that stands alone.

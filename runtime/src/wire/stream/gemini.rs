@@ -175,7 +175,7 @@ fn place<'v>(arguments: &'v mut Value, path: &str) -> Option<&'v mut Value> {
     Some(place)
 }
 
-/// Splits what is in brackets off, which may be a quoted name.
+/// Splits off the text in brackets, which may be a quoted name.
 fn bracket(rest: &str) -> Option<(&str, &str)> {
     let inside = rest.strip_prefix('[')?;
     match inside.chars().next().filter(|quote| matches!(quote, '"' | '\'')) {

@@ -129,8 +129,8 @@ pub fn read_normal_form(schema: &Value, name: &str, problems: &mut Vec<ReadProbl
     build::shape(schema, String::new(), name, problems)
 }
 
-/// Returns the shape of the values that at least one of the shapes allows, in its simplest form: `null` is no variant,
-/// and a single shape is itself. `None` without shapes.
+/// Returns the shape of the values that at least one of the shapes allows, in its simplest form: `null` is not a
+/// variant, and a single shape is itself. `None` without shapes.
 #[must_use]
 pub fn any_of(shapes: Vec<Shape>) -> Option<Shape> {
     build::union(super::UnionMode::Any, shapes, None)

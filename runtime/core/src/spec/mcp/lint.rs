@@ -144,7 +144,7 @@ const MARKS: &[&str] = &[
     ".aws/credentials",
 ];
 
-/// Words that say that the reader of what a model says is not the user.
+/// Words before `user` that mean a user other than the one who reads what a model says.
 const OTHER: &[&str] =
     &["another", "different", "other", "particular", "specific", "these", "those", "which"];
 

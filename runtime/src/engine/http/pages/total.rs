@@ -23,7 +23,7 @@ const BEGINNINGS: [&str; 11] = [
     "marker",
 ];
 
-/// Counts the items of a page, and reads how many there are in all.
+/// Counts the items of a page, and reads how many there are in total.
 pub(super) fn count(pages: &Pagination, place: &mut Place, body: &Value, items: usize) {
     let before = place.before.or_else(|| begins(pages, place, items));
     place.before = before.and_then(|before| before.checked_add(items));
@@ -32,7 +32,7 @@ pub(super) fn count(pages: &Pagination, place: &mut Place, body: &Value, items: 
     }
 }
 
-/// Returns what the service says of items that it did not give, if this is the last page.
+/// Returns what the service says about items that it did not give, if this is the last page.
 pub(super) fn short(pages: &Pagination, place: &Place, body: &Value) -> Option<String> {
     match (place.before, place.total) {
         (Some(read), Some(total)) if read < total => {

@@ -23,13 +23,13 @@ pub fn unknown<T>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> JsonError {
     JsonError::new(format!("{text:?} is none of the texts to choose from: {}", known.join(", ")))
 }
 
-/// Returns the text of a property, to tell the variants of a union apart, or an empty text.
+/// Returns the text of a property that distinguishes the variants of a union, or an empty text.
 #[must_use]
 pub fn tag<'a>(value: &'a Value, property: &str) -> &'a str {
     value.get(property).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the value of a variant with the text by which it is told from others, unless it holds one.
+/// Returns the value of a variant with the text that distinguishes it from others, unless it holds one.
 #[must_use]
 pub fn tagged(mut value: Value, property: &str, tag: &str) -> Value {
     if let Value::Object(map) = &mut value {

@@ -1,4 +1,4 @@
-//! Unions whose variants could not be told apart by how their values are written.
+//! Unions whose variants are not distinguishable by how their values are written.
 
 use super::{Codec, Form, Of};
 use crate::schema::shape::{Field, Kind, Literal, ObjectRules, Shape, UnionRules};

@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 128;
 /// The maximum number of values read and compared: unions in unions may multiply the work.
 const MAX_STEPS: usize = 200_000;
 
-/// The steps that merging a pair of shapes takes the time of.
+/// How many steps merging a pair of shapes counts as.
 const STEPS_OF_A_PAIR: usize = 8;
 
 /// Arguments that were read.

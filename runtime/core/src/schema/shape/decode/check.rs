@@ -20,7 +20,7 @@ const MAX_PROBLEMS: usize = 100;
 const MAX_DEPTH: usize = 300;
 /// The maximum number of steps per value: unions of unions may multiply the work.
 const MAX_STEPS: usize = 500_000;
-/// How many small steps a pattern takes in the time of one.
+/// How many small steps of a pattern take the time of one step.
 const SMALL_STEPS: u64 = 256;
 /// The maximum number of pairs of characters compared to guess what was meant.
 const MAX_COMPARED: usize = 1 << 20;

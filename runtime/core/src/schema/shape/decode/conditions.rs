@@ -155,7 +155,7 @@ impl Checker<'_> {
         Some(given)
     }
 
-    /// Checks a value that is dropped soon, and forgets the results, which are kept by addresses.
+    /// Checks a value that is dropped soon, and does not keep the results, which are known by addresses.
     fn apart<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
         let (known, open) = (std::mem::take(&mut self.known), std::mem::take(&mut self.open));
         let result = check(self);

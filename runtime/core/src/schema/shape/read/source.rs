@@ -82,8 +82,8 @@ pub trait Source<'a> {
         false
     }
 
-    /// Returns the normal form of a discriminator for the union of these schemas, which have these normal forms and stand
-    /// in the schema at a place.
+    /// Returns the normal form of a discriminator for the union of these schemas, which have these normal forms and
+    /// are in the schema at a place.
     fn discriminator(
         &mut self,
         given: &'a Value,
