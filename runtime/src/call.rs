@@ -107,7 +107,7 @@ impl ToolCall {
         ToolCall { id, name, arguments, blocked: None, via: None, resumption: None }
     }
 
-    /// A call of which only the ID and the name are known.
+    /// A call whose ID and name alone are known.
     pub(crate) fn named(id: Text, name: Text) -> ToolCall {
         ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }
     }

@@ -16,7 +16,7 @@
 //! | [`wire`] | talk to a model's provider | [`WireFormat`](wire::WireFormat) |
 //! | [`engine`] | run tools that are data; tools of closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `mcp`, `typed`, `executor` |
 //! | [`registry`] | collect tools | [`Registry`], [`toolsets`](registry::toolsets), [`catalogue`](registry::catalogue) |
-//! | [`function`] | make a tool of a Rust function | [`input`](function::input), [`inject`](function::inject), [`return_value`](function::return_value), [`testing`] |
+//! | [`function`] | turn a Rust function into a tool | [`input`](function::input), [`inject`](function::inject), [`return_value`](function::return_value), [`testing`] |
 //! | [`call`] | write tools by hand, read answers | [`ToolContext`], [`ToolResult`], [`ToolError`], [`Limits`], [`Principal`], [`Session`] |
 //! | [`spec`] | describe a tool | [`ToolSpec`], [`plan`](spec::plan), [`graph`](spec::graph), [`docs`](spec::docs), [`lint`](spec::lint) |
 //! | [`schema`] | read, render and check schemas | [`shape`](schema::shape), [`dialect`](schema::dialect) |

@@ -166,7 +166,7 @@ impl WireFormat {
     ///   run says so in [`blocked`](crate::call::ToolCall::blocked), and is answered with the reason.
     /// - Blocked calls are: all calls of a response that the provider stopped, such as for its content; the last call
     ///   if the model hit its token limit, even if its arguments are complete JSON; and calls without a name.
-    /// - IDs stay unchanged. Where a provider gives none (Gemini, imitations of OpenAI Chat, OpenAI's old
+    /// - IDs stay unchanged. If a provider gives none (Gemini, imitations of OpenAI Chat, OpenAI's old
     ///   `function_call`), unique ones are generated, which are not sent back. OpenAI's custom tools have their own
     ///   kind of answer, which a prefix of the ID marks.
     /// - Absent, `null` or empty arguments become `{}`. Text stays text: the code that runs the call parses it and

@@ -15,7 +15,7 @@ pub(crate) struct Foreign {
 }
 
 impl Foreign {
-    /// Reads the type of an argument or a field. The marker is a name for a type, unique where the code stands.
+    /// Reads the type of an argument or a field. The marker is a name for a type, unique in the place of the code.
     pub(crate) fn new(marker: Ident, ty: &TokenStream) -> Foreign {
         match inside_option(ty) {
             Some(ty) => Foreign { marker, ty, optional: true },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::schema::dialect::Dialect;
 
-/// The dialects in which a model was shown its tools: one for all of them, or one for each where a request mixes tools
+/// The dialects in which a model was shown its tools: one for all of them, or one for each if a request mixes tools
 /// with strict schemas and tools without.
 ///
 /// Created from a dialect, or by [`ToolPlan::dialects`](crate::wire::ToolPlan::dialects).

@@ -77,8 +77,8 @@
 //!   `rename = "name"`, `alias("name", …)`; `description = EXPR`;
 //! * `range = 1..=100`; `len = 1..=80`, `non_empty`; `pattern = "…"`; `one_of("a", "b")`;
 //! * `deny_pattern = "rm +-rf"` refuses text that matches anywhere, with the message `deny_message = "…"`. It guards
-//!   against accidents, not against hostile input. Text too long to check is refused: more than 16 KiB, less where the
-//!   pattern repeats without an end (`+`, `*`);
+//!   against accidents, not against hostile input. Text too long to check is refused: more than 16 KiB, less if the
+//!   pattern repeats without limit (`+`, `*`);
 //! * `items(…)` with the same rules for the items of a list; `example = …`; `deprecated`;
 //! * `secret`: the value is hidden in records, events, spans and updates, also in those of the calls that the tool
 //!   makes, and from people who approve the call; see [`redact`](crate::layers::redact). The model sees what the tool

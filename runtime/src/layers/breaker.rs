@@ -61,7 +61,7 @@ pub struct CircuitBreaker {
 struct Service {
     settings: BreakerSettings,
     machine: Mutex<Machine>,
-    /// The store that is notified of changes of the circuit, and the name of the circuit.
+    /// The link to other processes that is notified of changes of the circuit, and the name of the circuit.
     shared: Option<(Arc<dyn SharedCircuits>, Box<str>)>,
 }
 

@@ -46,7 +46,7 @@
 //!
 //! Calls that a tool makes, and those of an agent behind it, are inside its span. The span of its call is current in a
 //! tool's task, so that other instrumentation is inside it, too. The context is passed on by the HTTP engine in
-//! headers and by the MCP client in `_meta`, where a propagator is set, and continued from `_meta` by
+//! headers and by the MCP client in `_meta`, if a propagator is set, and continued from `_meta` by
 //! [`serve::mcp`](crate::serve).
 //!
 //! [GenAI semantic conventions]: https://github.com/open-telemetry/semantic-conventions-genai

@@ -5,8 +5,8 @@
 //! a new row, because something has changed; a success ends it. Calls of the same tool with other arguments are
 //! independent of it.
 //!
-//! A [`Provider`](crate::Provider) counts the failures of each principal and agent in each session on their own, and
-//! those of calls without any of them not at all. Several processes count together with a [`FailureStore`].
+//! A [`Provider`](crate::Provider) counts the failures of each principal and agent in each session separately, and
+//! does not count those of calls without any of them. Several processes count together with a [`FailureStore`].
 //!
 //! Arguments are the same if they are the same JSON: the order of keys does not matter, `1` and `1.0` are one number,
 //! and missing arguments equal an empty object.

@@ -105,7 +105,7 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets the rate limit on tool calls: of each principal, of each agent or session where there is no principal, and
+    /// Sets the rate limit on tool calls: of each principal, of each agent or session if there is no principal, and
     /// otherwise of the provider as a whole, see [`rate`](crate::layers::rate).
     #[must_use]
     pub fn rate_limit(mut self, limit: impl RateLimit + 'static) -> ProviderBuilder {

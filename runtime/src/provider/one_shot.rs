@@ -186,8 +186,8 @@ fn own_error(result: &ToolResult) -> Value {
     json!({ "error": text, "code": code })
 }
 
-/// Returns `{"result"}` or `{"results"}`. The details of a result count only where they are what a model reads, or what
-/// the tool declares: elsewhere they are notes for the program.
+/// Returns `{"result"}` or `{"results"}`. The details of a result count only if they are what a model reads, or what
+/// the tool declares: otherwise they are notes for the program.
 fn success(result: &ToolResult, is_declared: bool) -> Value {
     let text = result.to_text();
     let is_json = is_declared || matches!(result.structured, Structured::Json(_));

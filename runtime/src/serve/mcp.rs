@@ -201,9 +201,9 @@ impl Server {
     /// ends, subscriptions and questions to the client end at once; calls that still run have five seconds to be
     /// answered.
     ///
-    /// A line that is not a message is answered with an error that says why, with the ID of the request where one can be
-    /// found in it: -32700 if it is not JSON in UTF-8, -32600 if it is something else or has more than 16 MiB. A request
-    /// whose parameters do not fit its method, or that comes before `initialize`, is answered with -32602.
+    /// A line that is not a message is answered with an error that says why, with the ID of the request if one can be
+    /// found in it: -32700 if it is not JSON in UTF-8, -32600 if it is something else or has more than 16 MiB. A
+    /// request whose parameters do not fit its method, or that comes before `initialize`, is answered with -32602.
     ///
     /// # Errors
     ///

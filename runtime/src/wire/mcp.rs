@@ -102,7 +102,7 @@ pub(crate) fn refusal(response: &ToolResponse) -> Option<String> {
 ///
 /// A tool whose results [may differ](crate::ToolSpec::output_may_differ) from what it declares publishes no schema: a
 /// service that answers differently from its document has still answered. Its answer is `structuredContent` as it came:
-/// an object, or the `result` of one where the document declares something else.
+/// an object, or the `result` of one if the document declares something else.
 ///
 /// Responses of a [`Provider`](crate::Provider) carry what the tool declares; for others, set
 /// [`specs`](AnswerOptions::specs).

@@ -1,4 +1,4 @@
-//! The spans of an agent and of its model for OpenTelemetry, and nothing where the feature is off.
+//! The OpenTelemetry spans of an agent and of its model, or nothing if the feature is off.
 
 #[cfg(feature = "otel")]
 pub(super) use on::{AgentSpan, asked};

@@ -116,7 +116,7 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
         WireModel { format, tools, system, model, options, streamed, ask: Box::new(ask) }
     }
 
-    /// Sets the name of the model. Where it is part of the URL, as for Gemini and Bedrock, it is not written.
+    /// Sets the name of the model. If it is part of the URL, as for Gemini and Bedrock, it is not written.
     #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = model.into();

@@ -101,7 +101,7 @@ fn json_of(output: &ExecOutput) -> Result<Value, ToolError> {
         .map_err(|why| unreadable(&format!("is not JSON ({why})"), &output.stdout))
 }
 
-/// Reads a JSON value on each line. Of truncated output the last line is incomplete.
+/// Reads a JSON value on each line. The last line of truncated output is incomplete.
 fn lines(output: &ExecOutput) -> Result<ToolResult, ToolError> {
     let whole = match output.stdout_dropped {
         0 => output.stdout.as_str(),

@@ -18,16 +18,16 @@ pub(in crate::engine) const INHERITED: &[&str] =
 ///
 /// Each program gets its own process group. When it ends, takes too long or is cancelled, the whole group is killed:
 /// nothing that a command started in its group keeps running. (A program that is not confined can leave its group; and
-/// where a system has no groups, as on Windows, only the program itself is killed.) The environment is empty except for
-/// a few variables such as `PATH`, so credentials of this process stay with it. On Linux no program gains privileges,
-/// as by `sudo`.
+/// if a system has no groups, as on Windows, only the program itself is killed.) The environment is empty except for a
+/// few variables such as `PATH`, so credentials of this process stay with it. On Linux no program gains privileges, as
+/// by `sudo`.
 ///
 /// # What is enforced
 ///
-/// On Linux the operating system enforces `read_only`, `network_disabled` and `limits`, by [`Sandbox::Bubblewrap`]
-/// where the program `bwrap` works and otherwise by [`Sandbox::Landlock`]. A program is confined if any of these
-/// options asks for it. Options that the available means cannot enforce are refused, as all of them are on other
-/// systems, and the error says what would help.
+/// On Linux the operating system enforces `read_only`, `network_disabled` and `limits`, by [`Sandbox::Bubblewrap`] if
+/// the program `bwrap` works and otherwise by [`Sandbox::Landlock`]. A program is confined if any of these options asks
+/// for it. Options that the available means cannot enforce are refused, as all of them are on other systems, and the
+/// error says what would help.
 ///
 /// | option | Bubblewrap | Landlock, Linux 6.2 or newer |
 /// |---|---|---|
@@ -35,7 +35,7 @@ pub(in crate::engine) const INHERITED: &[&str] =
 /// | `network_disabled` | a network with only a private loopback | no sockets at all (seccomp) |
 /// | either of them | no Unix sockets, through which services outside would act for it, and no io_uring (seccomp) | the same |
 /// | `limits.cpus`, `limits.memory` | a control group, for the program and everything it starts together | the same |
-/// | `limits.pids` | a control group; where none can be made, a limit of its user namespace, which does not hold root | a control group |
+/// | `limits.pids` | a control group; if none can be made, a limit of its user namespace, which does not hold root | a control group |
 /// | environment and memory of other processes | not readable: only its own processes are visible | not readable, except those of its own |
 /// | signals to other processes | not possible | possible before Linux 6.12 |
 /// | what it leaves running | ends with it, or, once it runs, with this process | ends with it unless it left its group; with any limit all of it ends |

@@ -36,8 +36,8 @@ impl<T> Answer<T> {
     }
 
     /// Returns the headers as a type, such as the generated `…Headers` of an operation: an object with their
-    /// names in lower case. Where a field is a number or a boolean, the text of its header is read as one;
-    /// what cannot be read is left out.
+    /// names in lower case. If a field is a number or a boolean, the text of its header is read as one; what
+    /// cannot be read is left out.
     #[must_use]
     pub fn headers<H: FromJson + Default>(&self) -> H {
         let mut headers = self.headers.clone();

@@ -86,7 +86,7 @@ impl HttpRequest {
 
 #[cfg(feature = "mcp")]
 impl HttpEngine {
-    /// Sends a request. Of the engine's settings, headers and credentials are not used.
+    /// Sends a request. The engine's headers and credentials are not used.
     pub(in crate::engine) async fn exchange(
         &self,
         request: &HttpRequest,

@@ -174,7 +174,7 @@ impl OAuth {
         self.with(|settings| settings.rotated = Some(Arc::new(keep)))
     }
 
-    /// The token URL, of which a query may hold a key.
+    /// Returns the token URL without its query, which may hold a key.
     fn shown_url(&self) -> &str {
         let url = &self.settings.token_url;
         url.split_once('?').map_or(url, |(url, _)| url)

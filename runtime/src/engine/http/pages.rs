@@ -1,4 +1,4 @@
-//! Lists that come in pages, read one after the other.
+//! Lists that come in pages, read one page after the other.
 
 mod merged;
 mod next;
@@ -255,7 +255,7 @@ fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
     Ok((request, from))
 }
 
-/// Takes the number of items that a model asks for at most out of its arguments, if it asks for several
+/// Takes the maximum number of items that a model asks for out of its arguments, if it asks for several
 /// pages.
 pub(super) fn wanted(tool: &Tool, arguments: &mut Value) -> Result<Option<usize>, ToolError> {
     let Some(pages) = &plan(tool)?.pagination else { return Ok(None) };

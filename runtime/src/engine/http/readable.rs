@@ -104,7 +104,7 @@ fn json(text: String) -> String {
     text
 }
 
-/// Returns an answer that is a text, of which the rest may not have been read.
+/// Returns an answer that is a text, whose rest may not have been read.
 pub(super) fn text(request: &HttpRequest, shown: Shown<'_>, decoded: &str, truncated: bool) -> String {
     let Shown { head, content_type, .. } = shown;
     let redact = |text: &str| request.credentials.redact(text);

@@ -137,8 +137,8 @@ pub(super) async fn body(
 /// A part of a body, `None` at its end, or why there is no end.
 type Chunk = Result<Option<Vec<u8>>, &'static str>;
 
-/// Writes chunks until `None` ends them. Where they end otherwise, the file is no longer wanted. What may be a
-/// credential, or the start of one, is held back until it is known: a standard output cannot be taken back.
+/// Writes chunks until `None` ends them. If they end otherwise, the file is no longer wanted. What may be a credential,
+/// or the start of one, is held back until it is known: a standard output cannot be taken back.
 fn write(
     place: &dyn Files,
     name: &str,

@@ -100,7 +100,7 @@ impl Applied {
         self.redact(&text)
     }
 
-    /// Cuts off the end of a text, which goes on, where it may be the beginning of a credential.
+    /// Cuts off the end of a text that goes on, if it may be the beginning of a credential.
     pub(super) fn cut_unfinished(&self, text: &mut String) {
         text.truncate(needle::unfinished(text, self.searched()));
     }
@@ -122,7 +122,7 @@ impl Applied {
         }
     }
 
-    /// Returns the URL with a mask where its query ends in a credential, however short. Others are found by their text.
+    /// Returns the URL with a mask if its query ends in a credential, however short. Others are found by their text.
     pub(super) fn mask_url(&self, url: &str, mask: &str) -> String {
         let Some((before, query)) = url.split_once('?') else { return url.to_owned() };
         let part = |part: &str| match self.ending(part) {

@@ -271,7 +271,7 @@ impl Inbox {
         }
     }
 
-    /// Passes on what the server says of its own accord. What is more than can be handled is dropped.
+    /// Passes on what the server says of its own accord. Messages beyond what can be handled are dropped.
     fn say(&self, said: Said) {
         if self.0.said.try_send(said).is_err() {
             self.ignore();

@@ -15,7 +15,7 @@ use crate::spec::plan::{McpServer, McpTransport};
 /// Carries messages to a server, and puts those from there into the [`Inbox`](super::inbox::Inbox) that it was
 /// started with, for as long as it lives; dropping it ends everything it started, at once.
 pub(super) trait Transport: Send + Sync {
-    /// Sends a message. Several may be on their way at the same time, in the order in which they were given.
+    /// Sends a message. Several may be in flight at the same time, in the order in which they were given.
     ///
     /// An answer goes to the inbox, possibly before this future is done. The future may be dropped; the message is
     /// then sent or not, as a whole.

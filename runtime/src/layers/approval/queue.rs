@@ -96,7 +96,7 @@ pub struct QueueRow {
 discreet_debug!(QueueRow: id, version, state, asked_at, expires_at; entry, request);
 
 impl QueueRow {
-    /// Returns a row of which a part cannot be read, with what is known of it.
+    /// Returns a row that is partly unreadable, with what is known of it.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "redis"))]
     pub(crate) fn damaged(id: Text, state: ApprovalState, why: &str) -> QueueRow {
         let entry = serde_json::json!({ "damage": why }).to_string();

@@ -150,7 +150,7 @@ impl SqliteSink {
         Ok(rows)
     }
 
-    /// Writes all that waits in one transaction. Returns how many records the database refuses because of their
+    /// Writes everything that waits in one transaction. Returns how many records the database refuses because of their
     /// content, and why. After an error, nothing is written.
     fn commit(&mut self) -> Result<(usize, Option<rusqlite::Error>), rusqlite::Error> {
         let (mut rows, mut ended, mut refused) = (BTreeMap::new(), Vec::new(), (0, None));

@@ -20,8 +20,8 @@ use crate::layers::approval::{ApprovalStore, MemoryApprovals, SLACK};
 /// be used up: then the call has to be made again.
 ///
 /// The server keeps names as it keeps everything else. One that forgets them, because it restarts without persistence
-/// or because a replica that lacks the last ones takes over, lets a request be resumed again. Where that must not
-/// happen, run it with `appendonly yes` and `appendfsync always` and without such replicas, or use a database on disk.
+/// or because a replica that lacks the last ones takes over, lets a request be resumed again. If that must not happen,
+/// run it with `appendonly yes` and `appendfsync always` and without such replicas, or use a database on disk.
 ///
 /// As an [`ApprovalQueue`](crate::layers::approval::ApprovalQueue) it keeps calls that wait, which any process shows,
 /// decides about and runs: the rows until [`APPROVALS_KEPT`](crate::layers::approval::APPROVALS_KEPT) after they expired,

@@ -25,7 +25,7 @@ return redis.call('HINCRBY', KEYS[1], 'count', 1)";
 /// Counts the failures of identical calls on the server, from [`RedisState::failures`], for
 /// [`ProviderBuilder::repeat_store`](crate::provider::ProviderBuilder::repeat_store).
 ///
-/// A call costs one request before it, and one after it if it fails, or succeeds where it failed before. While the
+/// A call costs one request before it, and one after it if it fails, or succeeds after it failed before. While the
 /// server cannot be reached, each process goes by the failures that it saw.
 #[derive(Clone, Debug)]
 pub struct RedisFailures(RedisState);

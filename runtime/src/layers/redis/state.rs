@@ -60,7 +60,7 @@ struct Inner {
 #[derive(Default)]
 struct Link {
     open: Option<Open>,
-    /// The number of the connection, which grows with every one.
+    /// The number of connections so far.
     number: u64,
     /// Until when no request is tried, and why.
     pause: Option<(Instant, StateError)>,

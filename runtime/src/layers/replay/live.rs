@@ -13,7 +13,7 @@ use crate::layers::middleware::Approval;
 use crate::layers::pattern::{ValueDifference, differences};
 use crate::layers::redact::{Secrets, ToolRedactor};
 
-/// A call on its way through a provider, until it is found in the recording.
+/// A call that passes through a provider, until it is found in the recording.
 pub(crate) struct Live {
     replay: Replay,
     /// The number of the call among those of the program, from 1, and that of the call that made it.

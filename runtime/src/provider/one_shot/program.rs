@@ -200,8 +200,8 @@ async fn interruptible(provider: &Provider, tool: &str, input: &[u8]) -> Answer 
     answer
 }
 
-/// Ends when the program is told to stop: at the first `SIGINT` or `SIGTERM` after it was first polled. From then on these
-/// signals do not end the program. Where no handler can be set, they do, and this never ends.
+/// Ends when the program is told to stop: at the first `SIGINT` or `SIGTERM` after it was first polled. From then on
+/// these signals do not end the program. If no handler can be set, they do, and this never ends.
 #[cfg(unix)]
 pub async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};

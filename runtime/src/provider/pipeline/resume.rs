@@ -45,9 +45,9 @@ impl Provider {
         self.inner().layers.seals.queue()
     }
 
-    /// Carries out what somebody has decided about a call in the [queue](Self::approvals): runs it if it was granted, with
-    /// exactly its arguments, as [`resume`](Self::resume) does, or answers it with the rejection if it was denied. Of all
-    /// workers that try, one does; for the others, and once it has been done, this is `None`.
+    /// Carries out what somebody has decided about a call in the [queue](Self::approvals): runs it if it was granted,
+    /// with exactly its arguments, as [`resume`](Self::resume) does, or answers it with the rejection if it was denied.
+    /// Of all workers that try, only one does so; for the others, and afterwards, this is `None`.
     ///
     /// The turn is one of the same caller: the principal, session and agent of
     /// [`called_by`](crate::layers::approval::QueuedApproval::called_by). A call that a layer does not let pass now,
@@ -60,9 +60,9 @@ impl Provider {
     ///
     /// [`ApprovalError::NoQueue`], [`NotFound`](ApprovalError::NotFound), [`Undecided`](ApprovalError::Undecided),
     /// [`Expired`](ApprovalError::Expired), [`OtherCaller`](ApprovalError::OtherCaller),
-    /// [`Damaged`](ApprovalError::Damaged), and [`Queue`](ApprovalError::Queue) if the queue cannot be read or written. The
-    /// outcome of the call is in the response, and so are the problems of [`resume`](Self::resume): of a call that was
-    /// changed in the queue, `APPROVAL_INVALID`.
+    /// [`Damaged`](ApprovalError::Damaged), and [`Queue`](ApprovalError::Queue) if the queue cannot be read or written.
+    /// The outcome of the call is in the response, and so are the problems of [`resume`](Self::resume), such as
+    /// `APPROVAL_INVALID` for a call that was changed in the queue.
     pub async fn resume_decided(
         &self,
         id: &str,

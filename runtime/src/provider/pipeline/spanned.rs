@@ -1,4 +1,4 @@
-//! The span of a call for OpenTelemetry, and nothing where the feature is off.
+//! The OpenTelemetry span of a call, or nothing if the feature is off.
 
 #[cfg(feature = "otel")]
 pub(super) use on::Span;

@@ -46,7 +46,7 @@ pub(super) struct Caller {
 
 impl Handler {
     pub(super) fn new(served: Served) -> Handler {
-        /// The number of the last session, which tells the sessions of a process apart in records.
+        /// The number of the next session, which distinguishes the sessions of a process in records.
         static SESSIONS: AtomicU64 = AtomicU64::new(1);
         let over = CancellationToken::new();
         Handler {

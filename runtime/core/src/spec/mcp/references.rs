@@ -141,7 +141,7 @@ impl Names {
     }
 }
 
-/// Returns a schema with the texts of its references replaced, where there is a replacement.
+/// Returns a schema with the texts of its references replaced, if there is a replacement.
 fn map_references(schema: &Value, map: &mut dyn FnMut(&str) -> Option<String>) -> Value {
     match schema {
         Value::Array(items) => items.iter().map(|item| map_references(item, map)).collect(),

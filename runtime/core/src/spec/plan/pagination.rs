@@ -7,7 +7,7 @@ use crate::base::frozen::Text;
 
 /// How an operation gives a list in pages. Pointers are JSON pointers into the body of a response.
 ///
-/// It is also read from a text: how the next page is asked for, and where things are.
+/// It is also read from a text that says how the next page is asked for, and where things are.
 ///
 /// ```
 /// use toolgen_runtime::spec::plan::Pagination;

@@ -1,4 +1,4 @@
-//! Records on their way to the database, and the one statement that writes them.
+//! Records to be written to the database, and the one statement that writes them.
 
 use std::ops::Range;
 

@@ -15,7 +15,7 @@ const MAX_NAME: usize = 64;
 const NAMES: [&str; 3] = ["x-enum-varnames", "x-enumNames", "x-enum-names"];
 const MEANINGS: [&str; 2] = ["x-enum-descriptions", "x-enumDescriptions"];
 
-/// The texts for the values of a list, in its order; empty where there is none.
+/// The texts for the values of a list, in its order; empty if there is none.
 type Texts = Vec<String>;
 
 /// Names the values of a schema in normal form by what is next to it, such as the `x-ms-enum` of a parameter, unless
