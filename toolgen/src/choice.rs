@@ -183,13 +183,14 @@ pub(crate) fn check_credentials(options: &Options, schemes: &[String], problems:
                 None => format!("the document declares `{}`", schemes.join("`, `")),
             };
             let message =
-                format!("a credential is given for `{id}`, which is no security scheme of the document");
+                format!("a credential is given for `{id}`, which is not a security scheme of the document");
             problems.report(codes::CREDENTIAL, &Pointer::ROOT, message, help);
         }
         if !is_variable(variable) {
             // It is not repeated.
-            let message =
-                format!("what is given for the credential `{id}` is no name of an environment variable");
+            let message = format!(
+                "the value given for the credential `{id}` is not the name of an environment variable"
+            );
             let help = "set a variable, and give its name, as in `PETSTORE_KEY`";
             problems.report(codes::NO_VARIABLE, &Pointer::ROOT, message, help);
         }

@@ -56,7 +56,8 @@ fn check_tool(tool: &Tool, dialect: &Dialect, problems: &mut Problems) -> bool {
         Err(refusals) => wrong.extend(refusals.into_iter().map(|refusal| {
             let at =
                 if refusal.pointer.is_empty() { String::new() } else { format!(" at {}", refusal.pointer) };
-            let message = format!("`{name}` cannot be said in {}{at}: {}", dialect.title, refusal.reason);
+            let message =
+                format!("`{name}` cannot be expressed in {}{at}: {}", dialect.title, refusal.reason);
             (message, "change the schema, leave the tool out, or show it in another dialect")
         })),
     }
@@ -164,8 +165,8 @@ components:
         assert!(!kept);
         assert!(
             told[1].starts_with(
-                "E0803 `find` cannot be said in OpenAI strict at /properties/q: the tool is `exact`, and in OpenAI strict \
-                 `minLength` is only told in the description: the dialect does not take the keyword"
+                "E0803 `find` cannot be expressed in OpenAI strict at /properties/q: the tool is `exact`, and in OpenAI strict \
+                 `minLength` is only stated in the description: the dialect does not take the keyword"
             ),
             "{told:?}"
         );

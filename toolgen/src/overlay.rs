@@ -46,7 +46,7 @@ fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
     match version {
         None => {
             let help = "an overlay starts with `overlay: 1.0.0`";
-            return cx.report(codes::OVERLAY, &Pointer::ROOT, "this is no overlay", help);
+            return cx.report(codes::OVERLAY, &Pointer::ROOT, "this is not an overlay", help);
         }
         Some(version) if version.starts_with("1.") => {}
         Some(_) => {
@@ -198,7 +198,7 @@ impl Context<'_> {
         match JsonPath::parse(text) {
             Ok(path) => Some(path),
             Err(why) => {
-                self.report(codes::ACTION, &at.child(key), format!("`{key}` is no JSONPath: {why}"), help);
+                self.report(codes::ACTION, &at.child(key), format!("`{key}` is not a JSONPath: {why}"), help);
                 None
             }
         }

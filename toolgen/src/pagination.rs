@@ -48,8 +48,7 @@ pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut 
         }
     }
     for ((selector, _), _) in rules.iter().zip(used).filter(|(_, used)| !used) {
-        let message =
-            format!("what is said of the pages of `{selector}` is for no operation of the document");
+        let message = format!("the pagination setting for `{selector}` is for no operation of the document");
         let help = "name an operation that becomes a tool, by its id, `METHOD /path` or `tag:NAME`";
         problems.report(codes::PAGINATION, &Pointer::ROOT, message, help);
     }
@@ -66,7 +65,7 @@ fn rules<'o>(options: &'o Options, problems: &mut Problems) -> Vec<Rule<'o>> {
             text => match text.parse() {
                 Ok(pages) => rules.push((selector, Some(pages))),
                 Err(why) => {
-                    let message = format!("what is said of the pages of `{selector}` is not understood");
+                    let message = format!("the pagination setting for `{selector}` is not understood");
                     problems.report(codes::PAGINATION, &Pointer::ROOT, message, format!("{why}; or `none`"));
                 }
             },

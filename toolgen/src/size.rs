@@ -45,7 +45,7 @@ pub(crate) fn kept_in_vain(slim: &Slim, specs: &[&ToolSpec]) -> Vec<(String, Str
             Some(near) => format!("did you mean `{near}`?"),
             None => "write `drop`, `keep`, or the names of arguments, as in `optional=a+b`".to_owned(),
         };
-        (format!("`optional=` is to keep the argument `{name}`, which no tool has"), help)
+        (format!("`optional=` names the argument `{name}`, which no tool has"), help)
     });
     vain.collect()
 }
@@ -83,7 +83,7 @@ pub fn summed(trims: &[Trim]) -> String {
     let told = |(lever, count): (Lever, usize)| {
         let (one, several) = match lever {
             Lever::Description => ("description shortened", "descriptions shortened"),
-            Lever::Needed => ("rule no longer told in words", "rules no longer told in words"),
+            Lever::Needed => ("rule no longer stated in words", "rules no longer stated in words"),
             Lever::Examples => ("place without its examples", "places without their examples"),
             Lever::Restating => ("description left out", "descriptions left out"),
             Lever::Closed => ("object shown as open", "objects shown as open"),

@@ -74,7 +74,7 @@ fn changed(path: &Path, text: &str, name: &str, tool: &str) -> Result<String, St
     };
     let mut before = read(text).ok_or_else(|| format!("this cannot be read; {BY_HAND}"))?;
     if before.get("toolgen").is_none() {
-        return Err("this is no tool manifest: it has no `toolgen: 1`".to_owned());
+        return Err("this is not a tool manifest: it has no `toolgen: 1`".to_owned());
     }
     if before["tools"].get(name).is_some() {
         return Err(format!("there is a tool `{name}` already; choose another name, or change that one"));

@@ -39,7 +39,7 @@ pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
         one.program.is_none()
             && one.problems.as_slice().iter().any(|problem| problem.code == codes::UNREADABLE_FILE)
     };
-    // A word that is no document was meant as something else.
+    // A word that is not a document was meant as something else.
     if compiled.iter().any(is_missing) {
         output.complain("nothing is served, because a document is missing");
         return Ok(Outcome::Problems);

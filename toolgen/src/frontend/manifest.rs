@@ -245,7 +245,7 @@ impl<'a> Context<'a> {
         if !namespace.is_empty() && legal_tool_name(namespace) == namespace {
             return Some(namespace);
         }
-        let message = format!("`{namespace}` is no namespace");
+        let message = format!("`{namespace}` is not a namespace");
         let help = "use ASCII letters, digits, `_` and `-`, and start with a letter";
         self.report(codes::NAME, &node.pointer.child("namespace"), message, help);
         None

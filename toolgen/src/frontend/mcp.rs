@@ -98,7 +98,7 @@ fn listed(root: &Value) -> Option<(&Vec<Value>, Pointer)> {
 fn lower_list(document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Program {
     let tools = listed(&document.root).map(|(list, _)| list.clone()).unwrap_or_default();
     let help = "lock the server: `cargo toolgen mcp lock --alias NAME -- COMMAND`";
-    let message = "a list of tools says nothing of the server, so its tools cannot be called";
+    let message = "a list of tools says nothing about the server, so its tools cannot be called";
     problems.report(codes::NO_LOCK, &Pointer::ROOT, message, help);
     let stem = document.source.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let mut options = options.clone();

@@ -86,7 +86,7 @@ fn extended(overlay: &Document, options: &Options) -> Result<PathBuf, (String, &
     };
     let path = match local(text, overlay) {
         Some(path) if overlay.source.from_disk => path,
-        _ => return Err((format!("the overlay extends `{text}`, which is no file beside it"), GIVE)),
+        _ => return Err((format!("the overlay extends `{text}`, which is not a file next to it"), GIVE)),
     };
     let own = overlay.source.path.canonicalize().ok();
     let own = own.as_deref().and_then(Path::parent).map(Path::to_path_buf);

@@ -1,6 +1,6 @@
 //! Lints on the texts of tools: what keeps a model from choosing and calling them well.
 //!
-//! A finding is no mistake in the program. Tests of a program can still ask for none:
+//! A finding is not a mistake in the program. Tests of a program can still require that there are none:
 //!
 //! ```
 //! use toolgen_runtime::spec::lint::{Lint, lint};
@@ -122,8 +122,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Returns what the lints find in tools, in the order of the tools and of [`Lint::ALL`] for each. What several tools share,
-/// a named shape or a description, is found at the first of them.
+/// Returns what the lints find in tools, in the order of the tools and of [`Lint::ALL`] for each. What several tools
+/// share, a named shape or a description, is reported for the first of them.
 #[must_use]
 pub fn lint<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Finding> {
     let specs: Vec<&ToolSpec> = specs.into_iter().collect();

@@ -48,7 +48,7 @@ pub(super) fn read(words: &[String]) -> Result<Given, String> {
              NAME=VALUE"
         )),
         None if word == "-" || word.starts_with('@') => {
-            Err(format!("`{word}` is all arguments, so nothing stands beside it; NAME={word} is one of them"))
+            Err(format!("`{word}` holds all arguments, so nothing may follow it; NAME={word} is one of them"))
         }
         None => Err(format!("`{word}` is neither a JSON object nor of the form NAME=VALUE")),
     });
@@ -83,7 +83,7 @@ pub(super) fn bytes(path: &str, most: u64) -> Result<Vec<u8>, String> {
 }
 
 fn no_text(path: &str) -> String {
-    format!("{path}: this is no text in UTF-8")
+    format!("{path}: this is not text in UTF-8")
 }
 
 impl Given {

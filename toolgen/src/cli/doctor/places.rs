@@ -46,7 +46,7 @@ pub(super) fn documents(folder: &Path, output: &mut Output) -> (Vec<Finding>, Ve
     }
     if findings.is_empty() {
         findings.push(Finding::note(
-            "there is none here: no OpenAPI document, no manifest, no lock",
+            "nothing here: no OpenAPI document, no manifest, no lock",
             "`cargo toolgen init` writes a manifest; `cargo toolgen list URL` shows the tools of an API",
         ));
     }

@@ -1,4 +1,4 @@
-//! Runs single tools in a world that only pretends: every request reaches a server that records it, every program is
+//! Runs single tools in a simulated world: every request reaches a server that records it, every program is
 //! recorded instead of started, and every other tool is a stand-in.
 
 use std::sync::Arc;

@@ -53,7 +53,7 @@ impl Queue {
     pub(super) async fn open(named: Option<&Place>, log: &Place) -> Result<Queue, String> {
         let opened = match named {
             Some(place) => Some((approvals::open(place, false).await?, place)),
-            // A log of lines is no database.
+            // A log of lines is not a database.
             None => log.queue(false).await.ok().flatten().map(|queue| (queue, log)),
         };
         let open =

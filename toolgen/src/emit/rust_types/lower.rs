@@ -309,7 +309,7 @@ impl<'a> Lowering<'a> {
         let mut scope = Names::of_types(&["Other"]);
         let names = variants::names(self.defs, &shapes, &choice);
         let variants = shapes.iter().zip(names).map(|(shape, name)| {
-            // What all variants have, of which the document has the union's own name, is no `PetPet`.
+            // What all variants have, of which the document has the union's own name, is not a `PetPet`.
             let own = place.name.strip_suffix("Data").filter(|own| !own.is_empty());
             let is_own =
                 own.into_iter().chain([place.name.as_str()]).any(|own| name.eq_ignore_ascii_case(own));

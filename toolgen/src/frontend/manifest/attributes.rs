@@ -53,7 +53,7 @@ impl<'a> Context<'a> {
                     }
                 }
                 Err(why) => {
-                    let message = format!("`slim: {levers}` is no list of levers");
+                    let message = format!("`slim: {levers}` is not a list of levers");
                     self.report(codes::CHOICE, &at, message, format!("{why}"));
                 }
             }

@@ -79,7 +79,7 @@ impl<'a> Context<'a> {
             let at = draft.node.pointer.child("parameters").child(name);
             let message = format!("the argument `{name}` of the tool `{}` is used nowhere", draft.id);
             let help = format!(
-                "write `{{{name}}}` where its value goes, or remove it: a model would give it for nothing"
+                "write `{{{name}}}` where its value goes, or remove it: a model would give it to no effect"
             );
             self.report(codes::UNUSED_ARGUMENT, &at, message, help);
         }

@@ -183,7 +183,7 @@ impl<'a> Context<'a> {
             return None;
         };
         if callee.broken {
-            let message = format!("the tool `{name}` has mistakes of its own, so no step can call it");
+            let message = format!("the tool `{name}` has errors of its own, so no step can call it");
             self.report(codes::STEP, &call.pointer, message, "correct that tool first");
         }
         Some(callee)

@@ -126,7 +126,7 @@ impl<'a> Context<'a> {
             } else {
                 SWITCHED
             };
-            self.report(codes::EFFECTS, at, format!("`{host}` is no host"), help);
+            self.report(codes::EFFECTS, at, format!("`{host}` is not a host"), help);
         }
         Some(Network::Hosts(hosts.into_iter().map(|(host, _)| Text::from(host.to_owned())).collect()))
     }

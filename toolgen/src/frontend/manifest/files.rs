@@ -71,7 +71,7 @@ impl Files {
         if text.contains("://") {
             return refuse(
                 "is on the network, which is never asked for a file",
-                "save it beside the manifest",
+                "save it next to the manifest",
             );
         }
         let path = Path::new(text);

@@ -173,7 +173,7 @@ impl<'a> Context<'a> {
                 "leave it out".to_owned(),
             ),
             Some(one) if one.is_broken => {
-                let message = format!("the tool `{name}` has mistakes of its own, so no agent can have it");
+                let message = format!("the tool `{name}` has errors of its own, so no agent can have it");
                 (message, "correct that tool first".to_owned())
             }
             Some(one) => return Some(one.name.clone()),

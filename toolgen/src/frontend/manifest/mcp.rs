@@ -141,7 +141,7 @@ impl<'a> Context<'a> {
             && authority.is_some_and(|authority| !authority.is_empty() && !authority.contains('@'));
         if let (false, Some(at)) = (fine, node.get("url")) {
             let help = "write `https://HOST/PATH`; credentials belong into `bearer` and `headers`";
-            self.report(codes::MCP_IMPORT, &at.pointer, "this is no URL of a server", help);
+            self.report(codes::MCP_IMPORT, &at.pointer, "this is not a URL of a server", help);
         }
         let mut headers = Vec::new();
         for (name, variable) in self.named(node, "headers", "environment variables") {

@@ -92,7 +92,7 @@ impl Context<'_> {
         let short = match short::read(text) {
             Ok(short) => short,
             Err(why) => {
-                let message = format!("`{text}` is no type: {why}");
+                let message = format!("`{text}` is not a type: {why}");
                 self.report_at(codes::SHORT_FORM, place, message, FORM);
                 return None;
             }
@@ -202,7 +202,7 @@ impl Context<'_> {
         };
         let known: Vec<&str> = properties.keys().map(String::as_str).collect();
         for name in names.iter().filter_map(Value::as_str).filter(|name| !properties.contains_key(*name)) {
-            let message = format!("`required` names `{name}`, which is no property");
+            let message = format!("`required` names `{name}`, which is not a property");
             self.report_at(codes::SCHEMA, &at, message, &nearest(name, &known));
         }
     }

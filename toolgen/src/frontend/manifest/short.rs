@@ -109,7 +109,7 @@ fn default_of<'t>(text: &'t str, of: &Type<'_>, lists: usize) -> Result<(Value, 
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
         return match values.next() {
             Some(Ok(value)) => Ok((value, text.get(values.byte_offset()..).unwrap_or_default())),
-            _ => Err("the default is no JSON".to_owned()),
+            _ => Err("the default is not JSON".to_owned()),
         };
     }
     let (word, rest) = text.find(" - ").map_or((text, ""), |end| text.split_at(end));
@@ -212,7 +212,7 @@ mod tests {
             ("enum(a,)", "a value of `enum` is empty"),
             ("integer = - Rows.", "there is no default after `=`"),
             ("integer =", "there is no default after `=`"),
-            ("integer[] = [1", "the default is no JSON"),
+            ("integer[] = [1", "the default is not JSON"),
             (&format!("string{}", "[]".repeat(200_000)), "it is nested in 200000 lists, and 16 are the most"),
         ] {
             assert_eq!(read(text), Err(told.to_owned()), "{text}");

@@ -47,7 +47,7 @@ impl<'a> Context<'a> {
             }
         };
         if let Some((name, at)) = calls.unwrap_or_default().get(index) {
-            let message = format!("the tool `{name}` has mistakes of its own, so {who}");
+            let message = format!("the tool `{name}` has errors of its own, so {who}");
             self.report(code, at, message, "correct that tool first");
         }
     }

@@ -178,7 +178,8 @@ impl<'a> Context<'a> {
     fn single(&mut self, one: &Placeholder, at: &Pointer, scope: &mut Scope) -> Option<Found> {
         if one.each {
             let written = one.written();
-            let message = format!("`{{{written}*}}` stands for several values, and here is place for one");
+            let message =
+                format!("`{{{written}*}}` stands for several values, and there is room for only one here");
             let help = format!(
                 "`*` may only stand in `argv` and `args`, and only in an item that is nothing else: `\"{{{written}*}}\"`"
             );
@@ -234,7 +235,7 @@ impl<'a> Context<'a> {
     fn flag_condition(&mut self, text: &str, node: &Node<'a>, scope: &mut Scope) -> Option<Condition> {
         let pieces = self.pieces(text, &node.pointer)?;
         let [Piece::Place(one)] = pieces.as_slice() else {
-            let message = format!("`{text}` is no condition: it must be one placeholder");
+            let message = format!("`{text}` is not a condition: it must be one placeholder");
             self.report(
                 codes::PLACEHOLDER,
                 &node.pointer,

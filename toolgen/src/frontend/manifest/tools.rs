@@ -138,7 +138,7 @@ impl<'a> Context<'a> {
         }
         let full = self.namespaced(id);
         let Err(why) = ToolName::parse(full.clone()) else { return true };
-        let message = format!("`{full}` is no name of a tool: {why}");
+        let message = format!("`{full}` is not a name of a tool: {why}");
         let help = "providers accept names of ASCII letters, digits, `_` and `-` that start with a letter, at most 64";
         self.report(codes::NAME, at, message, help);
         false
@@ -236,7 +236,7 @@ impl<'a> Context<'a> {
             && !is_agent
             && !is_misspelt(node, &keys::TOOL, &["description"])
         {
-            let message = format!("the tool `{id}` has no description, which is what a model chooses it by");
+            let message = format!("the tool `{id}` has no description, by which a model chooses it");
             self.report(codes::UNDOCUMENTED, &node.pointer, message, format!("add `description`, {OFF}"));
         }
         let Kind::Object(rules) = &spec.input.shape().kind else { return };

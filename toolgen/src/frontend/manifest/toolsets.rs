@@ -304,7 +304,7 @@ impl<'a> Context<'a> {
             }
             let is_whole = candidates.iter().any(|one| *one.name == *text || one.id.as_deref() == Some(text));
             if !is_whole && self.is_declared(text) {
-                let message = format!("the tool `{text}` has mistakes of its own, so no toolset can have it");
+                let message = format!("the tool `{text}` has errors of its own, so no toolset can have it");
                 self.report(codes::MEMBER, &item.pointer, message, "correct that tool first");
                 return Vec::new();
             }

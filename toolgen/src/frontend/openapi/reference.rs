@@ -173,7 +173,7 @@ impl<'a> Context<'a> {
         if self.is_of_request() {
             self.broken = self.broken.map(|broken| broken + 1);
             self.because(match why {
-                Broken::External(_) => format!("`{text}` leads to what is not read"),
+                Broken::External(_) => format!("`{text}` leads to something that is not read"),
                 Broken::Missing => format!("`{text}` leads to nothing"),
                 Broken::Cycle => format!("`{text}` leads back to itself"),
             });
@@ -235,7 +235,7 @@ pub(super) fn told(refused: Refused) -> (&'static str, &'static str) {
     match refused {
         Refused::Remote => (
             "is on the network, which is never asked for a part of a document, and is not followed",
-            "save it beside the document and refer to it there, or bundle the document into one file",
+            "save it next to the document and refer to it there, or bundle the document into one file",
         ),
         Refused::NoFolder => (
             "leads out of the document and is not followed: the document did not come from a file",

@@ -88,7 +88,7 @@ impl<'a> Context<'a> {
             "oauth2" | "openidconnect" => Placement::Bearer,
             "mutualtls" => Placement::MutualTls,
             _ => {
-                let message = format!("`{kind}` is no known kind of security scheme; it is left out");
+                let message = format!("`{kind}` is not a known kind of security scheme; it is left out");
                 self.security_problem(node, message);
                 return None;
             }

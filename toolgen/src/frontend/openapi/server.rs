@@ -79,7 +79,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::SERVER,
                 &node.pointer,
-                format!("`{host}` is no host; the server must be given before a call (`--base-url`)"),
+                format!("`{host}` is not a host; the server must be given before a call (`--base-url`)"),
                 "write the host and the port, or a variable with a default",
             );
         }

@@ -161,7 +161,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::NEWER_KEYWORD,
                 &node.pointer.child(key),
-                format!("`{key}` is of OpenAPI 3, and the document is of Swagger 2.0; it is read as it is meant there"),
+                format!("`{key}` belongs to OpenAPI 3, but the document is Swagger 2.0; it is read as it is meant there"),
                 "write it as Swagger 2.0 has it, or convert the document to OpenAPI 3",
             );
         }

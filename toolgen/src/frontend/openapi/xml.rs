@@ -122,7 +122,7 @@ impl<'a> Context<'a> {
             Some(other) => self.report(
                 codes::SCHEMA,
                 &xml.pointer.child("nodeType"),
-                format!("`nodeType: {other}` is no kind of node; it is left out"),
+                format!("`nodeType: {other}` is not a kind of node; it is left out"),
                 "use element, attribute, text, cdata or none",
             ),
             None if xml.flag("attribute") => hints.kind = Some(XmlKind::Attribute),

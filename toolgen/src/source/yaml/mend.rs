@@ -120,7 +120,7 @@ fn slip(lines: &[Cow<'_, str>], stuck: &Stuck, blanks: usize) -> Option<(&'stati
         // Otherwise the quote may be part of the text: `'it'#s'`.
         let clear = "]}".contains(quote) || !rest.contains(quote);
         return clear
-            .then(|| ("a blank stands before the `#` of a comment", vec![Edit { at: *at, blanks: 1 }]));
+            .then(|| ("a space must precede the `#` of a comment", vec![Edit { at: *at, blanks: 1 }]));
     }
     if info == "invalid indentation in quoted scalar" {
         let edits = continued(lines, *at)?;

@@ -1,4 +1,4 @@
-//! Defaults and examples that do not fit their own shape, once it is known what its references lead to.
+//! Defaults and examples that do not fit their own shape, once the targets of its references are known.
 
 use super::decode::{fits, result_problems};
 use super::slim::children::mapped;

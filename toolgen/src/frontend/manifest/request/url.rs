@@ -29,7 +29,7 @@ impl<'a> Context<'a> {
             None
         };
         let Some((scheme, rest)) = text.split_once("://") else {
-            return refuse(self, "is no URL with a scheme and a host");
+            return refuse(self, "is not a URL with a scheme and a host");
         };
         let end = outside(rest, &['/', '?', '#']).unwrap_or(rest.len());
         let (host, rest) = rest.split_at(end);

@@ -40,7 +40,7 @@ impl Context<'_> {
         let top = self.top();
         for (name, node) in self.named(&top, "schemas", "schemas") {
             if legal_shape_name(name) != name || name.len() > MAX_NAME || name.is_empty() {
-                let message = format!("`{name}` is no name of a schema");
+                let message = format!("`{name}` is not a name of a schema");
                 let help = "use letters, digits, `_`, `-` and `.`, at most 96 of them";
                 self.report(codes::NAME, &node.pointer, message, help);
             }

@@ -1,4 +1,4 @@
-//! Tests of the levers: what they leave accepts what the full shape accepts.
+//! Tests of the levers: the remaining shape accepts what the full shape accepts.
 
 use jsonschema::Validator;
 use proptest::prelude::*;

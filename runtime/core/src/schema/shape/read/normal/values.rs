@@ -13,7 +13,7 @@ use crate::schema::shape::{Literal, Shape, pointer, prose};
 /// The longest example kept of an API description, as JSON text. Longer ones cost a model more than they help.
 const MAX_EXAMPLE: usize = 512;
 
-/// The longest default that is told in words, in bytes.
+/// The longest default that is put in words, in bytes.
 const MAX_TOLD: usize = 80;
 
 /// The maximum number of examples kept per schema.
@@ -56,7 +56,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         kept
     }
 
-    /// Reads `default` and the examples, by what else the schema says of its values; names the encoding of bytes.
+    /// Reads `default` and the examples, by what else the schema says about its values; names the encoding of bytes.
     pub(super) fn values(&mut self, object: &'a Object, types: &Types, out: &mut Object) {
         if self.rules.is_openapi() {
             types::name_encoding(types, out);
@@ -233,7 +233,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// Returns why a value fits a shape neither in a request nor in a response. What references lead to is not known yet.
+/// Returns why a value fits a shape neither in a request nor in a response. The targets of references are not known
+/// yet.
 fn misfit(value: &Value, shape: &Shape) -> Option<String> {
     if decode::fits(value, shape, &List::EMPTY) {
         return None;
@@ -243,7 +244,7 @@ fn misfit(value: &Value, shape: &Shape) -> Option<String> {
     Some(if pointer.is_empty() { message.clone() } else { format!("at {pointer}, {message}") })
 }
 
-/// Says in the description what the service takes where nothing is given, if that is no value to send.
+/// Says in the description what the service uses if nothing is given, if that is not a value to send.
 fn tell_default(value: &Value, out: &mut Object) {
     let told = match value {
         Value::String(text) if !text.trim().is_empty() => text.trim(),
@@ -257,8 +258,8 @@ fn tell_default(value: &Value, out: &mut Object) {
     }
 }
 
-/// Returns what a default or an example stands for, where it is not of the type that its schema names: a text that is the JSON of
-/// a right value, the items of a list with commas between them, or one item of a list.
+/// Returns what a default or an example stands for if it is not of the type that its schema names: a text that is the
+/// JSON of a right value, the items of a list with commas between them, or one item of a list.
 fn meant(value: &Value, types: &Types, shape: &Shape) -> Value {
     let first = fitting(value, types).unwrap_or_else(|| value.clone());
     if misfit(&first, shape).is_none() {
