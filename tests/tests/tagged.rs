@@ -108,7 +108,7 @@ fn keys_have_the_types_of_the_document() {
     let wrong =
         serde_json::from_value::<SetScores>(json!({"by_round": {"middle": 3}})).unwrap_err().to_string();
     assert!(
-        wrong.contains("\"middle\" is none of the texts to choose from: first, last at /by_round/middle"),
+        wrong.contains("\"middle\" is not one of the allowed texts: first, last at /by_round/middle"),
         "{wrong}"
     );
     let wrong = tagged::TOOLS.iter().find(|tool| tool.spec.name.as_str() == scores::TOOL_SET_SCORES).unwrap();

@@ -224,7 +224,7 @@ fn numbers_with_names_are_enums() {
     assert_eq!((Level::from(20), Level::High.to_string()), (Level::High, "20".to_owned()));
     assert_eq!(SetLevelLevel::ALL, [SetLevelLevel::Idle, SetLevelLevel::Running, SetLevelLevel::Self_]);
     let wrong = SetLevelLevel::try_from(2).unwrap_err().to_string();
-    assert_eq!(wrong, "2 is none of the numbers to choose from: 0, 1, 7");
+    assert_eq!(wrong, "2 is not one of the allowed numbers: 0, 1, 7");
 }
 
 #[test]

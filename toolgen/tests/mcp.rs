@@ -350,7 +350,11 @@ fn shadows_of_other_servers_are_told(folder: &Folder) {
 fn what_cannot_be_done_is_told(folder: &Folder) {
     for (code, words, part) in [
         (2, &["mcp", "lock"][..], "name a manifest or a lock"),
-        (2, &["mcp", "lock", "--alias", "shop"], "say how the server is reached"),
+        (
+            2,
+            &["mcp", "lock", "--alias", "shop"],
+            "say how the server is reached: `-- COMMAND` or `--url URL`\n\nUsage: cargo toolgen mcp lock [",
+        ),
         (2, &["mcp", "lock", "--alias", "Shop", "--", "true"], "not a valid alias of a server"),
         (
             2,

@@ -59,6 +59,8 @@ fn with_environment(command: &mut Command) {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects-target");
     command.env("CARGO_TARGET_DIR", target).env("CARGO_NET_OFFLINE", "true").env_remove("RUSTFLAGS");
     command.env("CARGO", env!("CARGO")).env("CARGO_PROFILE_DEV_DEBUG", "0").env_remove("NO_COLOR");
+    // A release is run once, too, and would take minutes to optimise.
+    command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
 }
 
 fn run(command: &mut Command, input: &str) -> (Option<i32>, String, String) {

@@ -45,7 +45,7 @@ type Resolve<'a> = dyn Fn(&Path) -> Result<PathBuf, ToolError> + 'a;
 /// An argument that is a path or contains paths.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`path` is for paths, and `{Self}` is none",
+    message = "`path` is for paths, and `{Self}` is not one",
     note = "take a `PathBuf`, a `&Path`, a `String` or a `&str`"
 )]
 pub trait PathArgument: Sized {

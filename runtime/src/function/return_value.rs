@@ -215,7 +215,7 @@ impl Said {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
-    label = "nobody could read this error",
+    label = "this error has no text to show",
     note = "implement `Display` for `{Self}`, which the model reads, or derive an error by `thiserror`",
     note = "with `#[derive(Debug)]` alone, the model reads that the tool failed, and operators read the value"
 )]

@@ -129,7 +129,7 @@ fn refusal(prefix: &str, code: &str, why: impl fmt::Display) -> ToolError {
 /// Refuses a call that needs an approval and that nobody could be shown whole.
 pub(crate) fn not_shown(why: &str) -> ToolError {
     let why =
-        format!("it needs an approval, and {why}, so nobody could see all of it. Ask for less in one call.");
+        format!("it needs an approval, and {why}, so it cannot be shown whole. Ask for less in one call.");
     refusal(APPROVAL, "NOT_SHOWN", why)
 }
 

@@ -68,7 +68,7 @@ async fn an_effect_that_nobody_handles_is_said_so() {
     let why = response.outcome.unwrap_err();
     assert_eq!(
         (why.to_string().as_str(), why.code()),
-        ("nobody handles the effect 'notify'", EFFECT_UNHANDLED)
+        ("the effect 'notify' has no handler", EFFECT_UNHANDLED)
     );
 }
 

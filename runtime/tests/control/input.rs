@@ -138,7 +138,7 @@ async fn whoever_is_asked_may_decline_fail_or_panic() {
         call(&builder.build().unwrap(), "order", json!({"what": "chair"})).await.text()
     }
     let declined = text(provider().input_handler(From::list(vec![InputAnswer::Declined]))).await;
-    assert_eq!(declined, "The tool needs input that nobody gave: Which size?");
+    assert_eq!(declined, "The tool needs input that was not given: Which size?");
     assert_eq!(text(provider().input_handler(From::list(vec![]))).await, "nobody is there");
     assert_eq!(text(provider().input_handler(Panics)).await, "asking for input failed");
 }

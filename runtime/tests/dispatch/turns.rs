@@ -207,10 +207,18 @@ async fn a_turn_with_too_many_calls_runs_the_first_of_them() {
 #[tokio::test]
 async fn many_exclusive_calls_take_no_longer_than_they_must() {
     let provider = Bench::new().with(ToolSpec { exclusive: true, ..spec("alone") }).provider();
-    let calls = (0..10_000).map(|id| call_of("alone", id, json!({}))).collect();
     let all = DispatchOptions::new().with_max_calls(NonZeroUsize::MAX);
-    let since = std::time::Instant::now();
-    let dispatched = provider.dispatch(calls, &turn(), &all).await;
-    assert!(dispatched.responses.iter().all(|response| !response.is_error()));
-    assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+    let mut taken = [Duration::MAX; 2];
+    // The best of several runs, because other work on the machine counts, too.
+    for _ in 0..3 {
+        for (taken, count) in taken.iter_mut().zip([500, 10_000]) {
+            let calls = (0..count).map(|id| call_of("alone", id, json!({}))).collect();
+            let since = std::time::Instant::now();
+            let dispatched = provider.dispatch(calls, &turn(), &all).await;
+            assert!(dispatched.responses.iter().all(|response| !response.is_error()));
+            *taken = since.elapsed().min(*taken);
+        }
+    }
+    // 20 times as many; the square would be 400 times as long.
+    assert!(taken[1] < taken[0] * 100, "{taken:?}");
 }

@@ -252,7 +252,7 @@ mod apis {
 
         let credentials = StaticCredentials::new().with("api_key", Secret::new("k-1"));
         let engine = HttpEngine::builder().credentials(credentials).build()?;
-        for missing in engine.missing_credentials(petstore::TOOLS.iter().copied()) {
+        for missing in engine.missing_credentials(petstore::TOOLS) {
             eprintln!("{missing}"); // before the first call: how many tools lack a credential, and how to give it
         }
         let registry = Registry::new(engine.tools(petstore::TOOLS))?;

@@ -234,7 +234,9 @@ fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
     }
     if entry.state == ApprovalState::Started {
         fact("", "")?;
-        output.note("it has not finished: if its worker is gone, it may have had its effect, and nobody runs it again");
+        output.note(
+            "it has not finished: if its worker is gone, it may have had its effect, and it is not run again",
+        );
     }
     Ok(())
 }

@@ -137,15 +137,23 @@ pub(super) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
     }
     let mut command = command();
     let matches = command.try_get_matches_from_mut(words).map_err(in_order)?;
-    let Some((name, matches)) = matches.subcommand() else {
+    let Some((name, of_it)) = matches.subcommand() else {
         return Err(command.error(ErrorKind::MissingSubcommand, "name a command"));
     };
-    let task = task(name, matches).map_err(|message| match command.find_subcommand_mut(name) {
-        // With its usage.
-        Some(command) => command.error(ErrorKind::ValueValidation, message),
-        None => command.error(ErrorKind::ValueValidation, message),
-    })?;
-    Ok(Invocation { task })
+    match task(name, of_it) {
+        Ok(task) => Ok(Invocation { task }),
+        Err(message) => Err(innermost(&mut command, &matches).error(ErrorKind::ValueValidation, message)),
+    }
+}
+
+/// Returns the innermost command that was named: an error shows its usage.
+fn innermost<'c>(command: &'c mut Command, matches: &ArgMatches) -> &'c mut Command {
+    match matches.subcommand() {
+        Some((name, matches)) if command.find_subcommand(name).is_some() => {
+            innermost(command.find_subcommand_mut(name).expect("it was just found"), matches)
+        }
+        _ => command,
+    }
 }
 
 /// Puts what was probably meant first, and tells who named a document that a command comes before it.

@@ -257,7 +257,7 @@ pub(super) fn needs_program(call: &Call) -> Option<String> {
         Call::Function => Some("it is a function that a program would have to implement".to_owned()),
         Call::Agent(_) => Some("it is an agent, which needs a model".to_owned()),
         Call::Effect(plan) => {
-            Some(format!("it asks the program for `{}`, which nobody does here", plan.name))
+            Some(format!("it asks the program for `{}`, and there is no program here", plan.name))
         }
         _ => None,
     }

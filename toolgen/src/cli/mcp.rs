@@ -137,7 +137,7 @@ fn targets(documents: &[PathBuf], anew: bool, output: &mut Output) -> (Vec<Targe
         if let Some(server) = edited.and_then(|document| Lock::read_server(&document.root)) {
             let path = path.display();
             output.note(&format!(
-                "{path} was edited, so nobody can say what changed since: read all of the new one"
+                "{path} was edited, so what changed since is unknown: read all of the new one"
             ));
             targets.push(Target { server, path: path.to_string().into(), locked: None });
             continue;

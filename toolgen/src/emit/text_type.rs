@@ -62,7 +62,7 @@ impl FromStr for TextType {
     fn from_str(text: &str) -> Result<TextType, String> {
         TextType::ALL.iter().copied().find(|known| known.name() == text).ok_or_else(|| {
             let known: Vec<&str> = TextType::ALL.iter().map(|known| known.name()).collect();
-            format!("`{text}` is none of the crates with types for texts: {}", known.join(", "))
+            format!("`{text}` is not one of the crates with types for texts: {}", known.join(", "))
         })
     }
 }

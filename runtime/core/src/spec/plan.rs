@@ -34,6 +34,13 @@ pub struct Tool {
     pub call: Call,
 }
 
+/// So that lists of tools and lists of references to tools are taken alike.
+impl AsRef<Tool> for Tool {
+    fn as_ref(&self) -> &Tool {
+        self
+    }
+}
+
 impl From<&'static Tool> for Frozen<Tool> {
     fn from(tool: &'static Tool) -> Self {
         Frozen::Static(tool)

@@ -35,9 +35,10 @@ impl HttpEngine {
     /// `printer.local`, and that this engine does not open, so that a program can say so at its start instead of failing at
     /// the first call. Nothing is sent, and no name is resolved.
     #[must_use]
-    pub fn closed_hosts<'t>(&self, tools: impl IntoIterator<Item = &'t Tool>) -> Vec<ClosedHost> {
+    pub fn closed_hosts(&self, tools: impl IntoIterator<Item = impl AsRef<Tool>>) -> Vec<ClosedHost> {
         let mut all: BTreeMap<String, Vec<Text>> = BTreeMap::new();
         for tool in tools {
+            let tool = tool.as_ref();
             let base = tool.call.http().and_then(|plan| url::base(plan, &self.options()).ok());
             let Some(url) = base.and_then(|base| Url::parse(&base.prefix).ok()) else { continue };
             if let Err(refused) = self.guard().before_resolving(&url, &Network::Any) {

@@ -197,19 +197,20 @@ impl HttpEngine {
     /// # use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
     /// # static TOOLS: &[&toolgen_runtime::Tool] = &[];
     /// let engine = HttpEngine::builder().credentials(EnvCredentials::new()).build()?;
-    /// for missing in engine.missing_credentials(TOOLS.iter().copied()) {
+    /// for missing in engine.missing_credentials(TOOLS) {
     ///     eprintln!("{missing}"); // how many tools lack it, and how to give it
     /// }
     /// # Ok::<(), toolgen_runtime::engine::http::EngineError>(())
     /// ```
     #[must_use]
-    pub fn missing_credentials<'t>(
+    pub fn missing_credentials(
         &self,
-        tools: impl IntoIterator<Item = &'t Tool>,
+        tools: impl IntoIterator<Item = impl AsRef<Tool>>,
     ) -> Vec<MissingCredentials> {
         let tokens = Tokens::new();
         let known = self.known(&tokens);
         let lacking = tools.into_iter().filter_map(|tool| {
+            let tool = tool.as_ref();
             let plan = tool.call.http()?;
             let origin =
                 url::base(plan, &self.options()).map(|base| origin(&base.prefix)).unwrap_or_default();

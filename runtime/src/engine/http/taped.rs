@@ -62,7 +62,7 @@ impl Taped<'_> {
             response = response.header(name, value);
         }
         let response = response.body(answer.body).map(Response::from);
-        response.map_err(|why| SendError::Taped(format!("a recorded answer is none: {why}")))
+        response.map_err(|why| SendError::Taped(format!("a recorded answer cannot be read: {why}")))
     }
 
     /// Records a request, and its answer while it is read.

@@ -292,7 +292,7 @@ impl Session {
                 }
                 Some("task") => return self.finish(result, how).await,
                 Some(other) => {
-                    return Err(odd(format!("its result is of the type `{other}`, which nobody asked for")));
+                    return Err(odd(format!("its result is of the type `{other}`, which was not asked for")));
                 }
             }
         }

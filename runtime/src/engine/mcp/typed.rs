@@ -54,7 +54,7 @@ impl McpEngine {
 /// Returns the value of a result.
 fn value<T: FromJson>(result: &ToolResult) -> Result<T, ToolError> {
     if matches!(result.control, Control::NeedInput(_)) {
-        let text = "the server has a question, and nobody answers it: set `McpOptions::elicitation`";
+        let text = "the server has a question, and nothing answers it: set `McpOptions::elicitation`";
         return Err(ToolError::failed_with(FAILED, text));
     }
     if result.is_error() {

@@ -77,19 +77,21 @@ pub const fn rule(shape: &Shape, rules: &Rules, written: &str, ty: &str) {
     let text = matches!(kind, Kind::String(_));
     let sized = text || matches!(kind, Kind::Array(_) | Kind::Object(_));
     if !number && (minimum.is_some() || maximum.is_some() || below.is_some()) {
-        refuse(&told("`range` is for numbers, and this argument is none"));
+        refuse(&told("`range` is for numbers, and this argument is not a number"));
     }
     if !sized && (min_len.is_some() || max_len.is_some()) {
-        refuse(&told("`len` and `non_empty` are for texts, lists and maps, and this argument is none"));
+        refuse(&told(
+            "`len` and `non_empty` are for texts, lists and maps, and this argument is none of them",
+        ));
     }
     if !text && !pattern.is_empty() {
-        refuse(&told("`pattern` is for texts, and this argument is none"));
+        refuse(&told("`pattern` is for texts, and this argument is not a text"));
     }
     if !text && !deny.is_empty() {
-        refuse(&told("`deny_pattern` is for texts, and this argument is none"));
+        refuse(&told("`deny_pattern` is for texts, and this argument is not a text"));
     }
     if !text && !format.is_empty() {
-        refuse(&told("`secret` is for texts, and this argument is none"));
+        refuse(&told("`secret` is for texts, and this argument is not a text"));
     }
     if !(text || number || one_of.is_empty()) {
         refuse(&told(
@@ -210,7 +212,7 @@ const fn number(base: &NumberRules, rules: &Rules, value: Number, no_value: Told
 #[track_caller]
 pub const fn items(shape: &Shape) {
     if !matches!(shape.kind, Kind::Array(_) | Kind::Never) {
-        refuse(&told("`items(...)` is for lists, and this argument is none"));
+        refuse(&told("`items(...)` is for lists, and this argument is not a list"));
     }
 }
 

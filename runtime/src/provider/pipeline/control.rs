@@ -138,7 +138,7 @@ impl Controls {
         limit: Option<Duration>,
     ) -> Result<ToolResult, ToolError> {
         let Some(handler) = self.effects.get(&effect.name) else {
-            let text = format!("nobody handles the effect '{}'", effect.name);
+            let text = format!("the effect '{}' has no handler", effect.name);
             return Err(ToolError::failed_with(EFFECT_UNHANDLED, text));
         };
         let handled = answer(limit, async { handler.handle(effect, ctx).await });
@@ -192,14 +192,15 @@ impl Controls {
                     Err(wrong) => problems = wrong,
                 },
                 InputAnswer::Declined => {
-                    let text = format!("The tool needs input that nobody gave: {}", request.message);
+                    let text = format!("The tool needs input that was not given: {}", request.message);
                     return Err(ToolError::failed_with("INPUT_DECLINED", text));
                 }
                 InputAnswer::Later => return Ok(Asked::Later(request)),
             }
         }
         let lines: Vec<String> = problems.into_iter().map(|problem| problem.message).collect();
-        let text = format!("The tool needs input that nobody gave as it must be: {}", request.message);
+        let text =
+            format!("The tool needs input, and the answer to its question is not valid: {}", request.message);
         Err(ToolError::failed_with("INPUT_INVALID", text).with_operator_detail(lines.join("\n")))
     }
 }

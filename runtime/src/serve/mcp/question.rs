@@ -192,7 +192,7 @@ impl Question {
                 }
             }
             (Question::Input(pending), Answer::Declined) => {
-                let text = format!("The tool needs input that nobody gave: {}", pending.request.message);
+                let text = format!("The tool needs input that was not given: {}", pending.request.message);
                 self.answered(ToolError::failed_with("INPUT_DECLINED", text))
             }
             (Question::Approval(request), Answer::Given(answer))

@@ -160,7 +160,7 @@ fn options(matches: &ArgMatches) -> Result<Options, String> {
     options = pages.fold(options, |options, (operations, pages)| options.pagination(operations, pages));
     options.max_items = matches.get_flag("max-items");
     if let Some(levers) = matches.get_one::<String>("slim") {
-        options.slim = Some(levers.parse().map_err(|why| format!("`--slim {levers}`: {why}"))?);
+        options.slim = Some(levers.parse().map_err(|why| format!("`--slim`: {why}"))?);
     }
     let dialect = matches.try_get_one::<String>("dialect").ok().flatten();
     options.token_budget = tokens::given_budget(matches, dialect.map_or("openai", String::as_str));

@@ -20,7 +20,7 @@ pub fn unknown<T>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> JsonError {
     if all.len() > SHOWN {
         known.push("…");
     }
-    JsonError::new(format!("{text:?} is none of the texts to choose from: {}", known.join(", ")))
+    JsonError::new(format!("{text:?} is not one of the allowed texts: {}", known.join(", ")))
 }
 
 /// Returns the text of a property, to tell the variants of a union apart, or an empty text.
@@ -142,7 +142,7 @@ pub fn numbered<T: Clone>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> Opti
 pub fn unknown_number<T>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> JsonError {
     let known: Vec<String> = all.iter().take(SHOWN).map(|choice| as_i64(choice).to_string()).collect();
     let more = if all.len() > SHOWN { ", …" } else { "" };
-    JsonError::new(format!("{number} is none of the numbers to choose from: {}{more}", known.join(", ")))
+    JsonError::new(format!("{number} is not one of the allowed numbers: {}{more}", known.join(", ")))
 }
 
 /// Implements what numbers to choose from can do, by their `ALL` and `as_i64`. Those before `|` hold no other numbers, those

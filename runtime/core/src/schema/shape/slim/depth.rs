@@ -154,7 +154,11 @@ fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
             }
             if told.is_empty() { "object".to_owned() } else { format!("{{{}}}", told.join(", ")) }
         }
-        Kind::Array(rules) => format!("{}[]", named(&rules.items)),
+        Kind::Array(rules) => match named(&rules.items) {
+            items if items == ANY => "list".to_owned(),
+            items if items.contains(' ') && is_choice(&rules.items, defs) => format!("({items})[]"),
+            items => format!("{items}[]"),
+        },
         Kind::Tuple(_) => "list".to_owned(),
         Kind::Boolean => "boolean".to_owned(),
         Kind::Integer(_) => "integer".to_owned(),
@@ -178,6 +182,12 @@ fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
         }
         _ => ANY.to_owned(),
     }
+}
+
+/// Whether the outline of a shape may be several, one beside the other.
+fn is_choice(shape: &Shape, defs: &List<Def>) -> bool {
+    let kind = resolved(shape, defs).map(|target| &target.kind);
+    matches!(kind, Some(Kind::Union(_) | Kind::Enum(_) | Kind::All(_)))
 }
 
 fn joined(shapes: &[Shape], with: &str, named: impl Fn(&Shape) -> String) -> String {

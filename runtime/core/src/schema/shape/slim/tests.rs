@@ -107,6 +107,22 @@ fn what_is_deep_is_told_instead() {
 }
 
 #[test]
+fn an_outline_says_what_a_list_is_of() {
+    let list = |items: serde_json::Value| json!({"type": "array", "items": items});
+    let deep = json!({"type": "object", "properties": {
+        "any": list(json!({})),
+        "either": list(json!({"anyOf": [{"type": "string"}, {"type": "array"}]})),
+        "kinds": list(json!({"enum": ["a", "b"]})),
+        "one": list(json!({"enum": ["a"]})),
+        "texts": list(list(json!({"type": "string"})))
+    }});
+    let (_, trims) = trimmed(&json!({"type": "object", "properties": {"x": deep}}), &json!({}), "depth=1");
+    let outline =
+        r#"any?: list, either?: (string | list)[], kinds?: ("a" | "b")[], one?: "a"[], texts?: string[][]"#;
+    assert_eq!(trims[0], format!("/properties/x: cut here: {{{outline}}} (depth)"));
+}
+
+#[test]
 fn long_lists_of_values_become_their_type() {
     let values: Vec<String> = (0..20).map(|number| format!("v{number}")).collect();
     let schema = json!({"type": "object", "properties": {"v": {"enum": values, "description": "One."}}});
