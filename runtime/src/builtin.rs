@@ -42,11 +42,11 @@
 //!
 //! # Files
 //!
-//! Paths lead to files below the working directory (`ProviderContext::with_work_dir`) and nowhere else: a path or a link
-//! that leaves it is refused, also when the link is put there while the tool works, because every step is made from an
-//! open directory to the next. A hard link cannot be told from any other name of its file, so files with several names
-//! are not written. What one user can read, the tools can: the directory is no sandbox for programs, and what those may
-//! do is up to their [executor](crate::engine::executor).
+//! Paths lead to files below the working directory (`ProviderContext::with_work_dir`) and nowhere else: a path or a
+//! link that leaves it is refused, also when the link is put there while the tool works, because every step is made
+//! from an open directory to the next. A hard link cannot be distinguished from any other name of its file, so files
+//! with several names are not written. What one user can read, the tools can: the directory is not a sandbox for
+//! programs, and what those may do is up to their [executor](crate::engine::executor).
 //!
 //! A file is replaced as a whole or not at all. Searches know regular expressions of the crate `regex`, leave out what
 //! `.gitignore` does, and end with their call.

@@ -107,7 +107,7 @@ impl ToolCall {
         ToolCall { id, name, arguments, blocked: None, via: None, resumption: None }
     }
 
-    /// A call of which only the ID and the name are known.
+    /// A call whose ID and name alone are known.
     pub(crate) fn named(id: Text, name: Text) -> ToolCall {
         ToolCall { id, name, ..ToolCall::new("", "", Value::Null) }
     }
@@ -119,8 +119,8 @@ impl ToolCall {
         self
     }
 
-    /// Makes the call one that the layers take: its arguments can be walked, and its name is cut if it is longer than any
-    /// tool's, so that no record and no answer repeats it.
+    /// Makes the call acceptable to the layers: its arguments can be walked, and its name is cut if it is longer than
+    /// any tool's, so that no record and no answer repeats it.
     pub(crate) fn fit(&mut self) {
         if let Cow::Owned(name) = shown_name(&self.name) {
             self.name = name.into();
@@ -263,7 +263,7 @@ impl ToolResponse {
     }
 }
 
-/// Returns the text of an error for a model, with the name that it probably meant.
+/// Returns the text of an error for a model, with the name that the model probably meant.
 fn told(why: &ToolError) -> String {
     match why {
         ToolError::NotFound { suggestion: Some(meant), .. } => format!("{why}; did you mean '{meant}'?"),

@@ -5,11 +5,11 @@
 //! | kind of call | engine | set up by |
 //! |---|---|---|
 //! | HTTP request | `http::HttpEngine` | the program: servers, credentials |
-//! | command | `command::CommandEngine` | nobody, or the program: where programs run |
-//! | tool of an MCP server | `mcp::McpEngine` | the program: nothing, or who answers questions |
+//! | command | `command::CommandEngine` | none, or the program: where programs run |
+//! | tool of an MCP server | `mcp::McpEngine` | the program: nothing, or what answers questions |
 //! | function | [`FunctionTable`] | the program: its functions |
 //! | agent | [`AgentEngine`](crate::agent::sub_agent) | the program: how a model is reached |
-//! | composition, completion, effect | of [`Engines`] | nobody |
+//! | composition, completion, effect | of [`Engines`] | none |
 //!
 //! ```
 //! # #[cfg(not(all(unix, feature = "process")))]

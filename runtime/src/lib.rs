@@ -3,12 +3,12 @@
 //! A [`ToolSpec`] says what a tool is and an [`AgentTool`] runs it. A sealed [`Registry`] holds tools, a [`Provider`] offers
 //! some of them to one agent, and each call through a provider passes its layers and gets exactly one answer.
 //!
-//! The modules are floors: each uses only itself and the ones below it. The two lowest are the crate `toolgen-core`, which the
-//! compiler `toolgen` shares; programs name them here.
+//! The modules form floors: each uses only itself and those below it. The two lowest are the crate
+//! `toolgen-core`, which this crate shares with the compiler `toolgen`; programs use them through this one.
 //!
 //! | floor | to | modules |
 //! |---|---|---|
-//! | `builtin` | use tools that are there | files, searches, shells, chats |
+//! | `builtin` | use ready-made tools | files, searches, shells, chats |
 //! | `serve` | serve tools to others | a server of the Model Context Protocol |
 //! | [`agent`] | run the calls of a turn, loops and sub-agents | [`agent::dispatch`], `agent_loop`, `state_map`, `sub_agent` |
 //! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`], [`ToolFactory`](provider::ToolFactory), [`one_shot`](provider::one_shot) |
@@ -16,7 +16,7 @@
 //! | [`wire`] | talk to a model's provider | [`WireFormat`](wire::WireFormat) |
 //! | [`engine`] | run tools that are data; tools of closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `mcp`, `typed`, `executor` |
 //! | [`registry`] | collect tools | [`Registry`], [`toolsets`](registry::toolsets), [`catalogue`](registry::catalogue) |
-//! | [`function`] | make a tool of a Rust function | [`input`](function::input), [`inject`](function::inject), [`return_value`](function::return_value), [`testing`] |
+//! | [`function`] | turn a Rust function into a tool | [`input`](function::input), [`inject`](function::inject), [`return_value`](function::return_value), [`testing`] |
 //! | [`call`] | write tools by hand, read answers | [`ToolContext`], [`ToolResult`], [`ToolError`], [`Limits`], [`Principal`], [`Session`] |
 //! | [`spec`] | describe a tool | [`ToolSpec`], [`plan`](spec::plan), [`graph`](spec::graph), [`docs`](spec::docs), [`lint`](spec::lint) |
 //! | [`schema`] | read, render and check schemas | [`shape`](schema::shape), [`dialect`](schema::dialect) |
@@ -49,9 +49,9 @@
 //! | `inventory` | | functions with `#[tool]` register themselves |
 //! | `schemars` | | types of other crates as arguments |
 //!
-//! What they make a compiler do, at the time of version 0.1: the crates of a program on Linux, this one included; the lines
-//! of this one and of `toolgen-core`; and the seconds for these two in a cold debug build with 2 cores. A build script that uses
-//! the compiler `toolgen` shares `toolgen-core` with the program.
+//! What they cost to compile, as of version 0.1: the crates of a program on Linux, this one included; the
+//! lines of this one and of `toolgen-core`; and the seconds that these two take in a cold debug build with 2
+//! cores. A build script that uses the compiler `toolgen` shares `toolgen-core` with the program.
 //!
 //! | features | crates | lines | seconds |
 //! |---|---|---|---|

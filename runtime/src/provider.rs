@@ -74,7 +74,7 @@ pub(crate) struct Inner {
     pub(crate) registry: Registry,
     pub(crate) context: ProviderContext,
     pub(crate) layers: Layers,
-    /// What the provider may offer: its own bounds, and those of the providers it was built like.
+    /// What the provider may offer: its own bounds, and those of the providers it was derived from.
     bounds: Box<[Arc<Bounds>]>,
     /// One slot per tool of the registry, in the same order.
     slots: Box<[Slot]>,
@@ -85,9 +85,9 @@ pub(crate) struct Inner {
     building: Mutex<()>,
 }
 
-/// What a provider may offer. A provider that is built like another stays within the bounds of that one.
+/// What a provider may offer. A provider that is derived from another stays within the bounds of that one.
 struct Bounds {
-    /// The names of the tools. `None`: all.
+    /// The names of the tools; `None` for all.
     allowed: Option<BTreeSet<String>>,
     policy: Policy,
 }
@@ -96,7 +96,7 @@ struct Bounds {
 #[derive(Default)]
 struct Slot {
     listed: bool,
-    /// Whether a model finds the tool by searching, and not in a list.
+    /// Whether a model finds the tool by searching and not in a list.
     found: bool,
     /// Whether the provider itself added the tool.
     own: bool,
@@ -202,7 +202,7 @@ impl Provider {
     }
 
     /// Returns the tool with this name. The tool is built on first use and reused from then on; if building it fails,
-    /// the next call tries again. What is done with the tool itself passes no layer; agents use [`call`](Self::call).
+    /// the next call tries again. Calls of the tool itself pass no layer; agents use [`call`](Self::call).
     ///
     /// # Errors
     ///

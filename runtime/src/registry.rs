@@ -35,7 +35,7 @@ pub struct Registry {
     /// The names of the tools, in the same order.
     names: Arc<[Text]>,
     default_timeout: Duration,
-    /// Made by the first search.
+    /// The search index, made by the first search.
     index: Arc<OnceLock<SearchIndex>>,
 }
 

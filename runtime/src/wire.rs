@@ -166,7 +166,7 @@ impl WireFormat {
     ///   run says so in [`blocked`](crate::call::ToolCall::blocked), and is answered with the reason.
     /// - Blocked calls are: all calls of a response that the provider stopped, such as for its content; the last call
     ///   if the model hit its token limit, even if its arguments are complete JSON; and calls without a name.
-    /// - IDs stay unchanged. Where a provider gives none (Gemini, imitations of OpenAI Chat, OpenAI's old
+    /// - IDs stay unchanged. If a provider gives none (Gemini, imitations of OpenAI Chat, OpenAI's old
     ///   `function_call`), unique ones are generated, which are not sent back. OpenAI's custom tools have their own
     ///   kind of answer, which a prefix of the ID marks.
     /// - Absent, `null` or empty arguments become `{}`. Text stays text: the code that runs the call parses it and
@@ -188,8 +188,8 @@ impl WireFormat {
     /// Anthropic, Gemini and Bedrock, one JSON-RPC response per call for MCP. Each response gives one answer, in order;
     /// no responses give nothing. The same responses give the same bytes.
     ///
-    /// Content that a format cannot carry is replaced by a text that says so. Where a format has no error flag, the
-    /// text starts with `Error: `, unless it already does or the call was skipped.
+    /// Content that a format cannot carry is replaced by a text that says so. If a format has no error flag, the text
+    /// starts with `Error: `, unless it already does or the call was skipped.
     #[must_use]
     pub fn answers(self, responses: &[ToolResponse]) -> Vec<Value> {
         self.answers_with(responses, &AnswerOptions::default())
@@ -229,7 +229,7 @@ impl<'a> AnswerOptions<'a> {
     }
 
     /// Answers calls of this tool, which [searches](Deferred::searched_by) tools, by references to those that it found
-    /// where the format has them: Anthropic then loads these tools. They are named under `tools`, each by its `name`, in
+    /// if the format has them: Anthropic then loads these tools. They are named under `tools`, each by its `name`, in
     /// the details of the result; a result that names none stays as it is.
     #[must_use]
     pub fn found_by(mut self, tool: &'a str) -> AnswerOptions<'a> {

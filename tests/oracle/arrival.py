@@ -65,7 +65,7 @@ class Judge:
     def __init__(self, api: Api, operation: Operation) -> None:
         self.api, self.operation = api, operation
         self.template, _, query = operation.path.partition("#")[0].partition("?")
-        # A blank at the end, which tells two keys of a document apart, is no part of a path.
+        # A blank at the end, which tells two keys of a document apart, is not a part of a path.
         self.template = self.template.rstrip()
         self.fixed = [(unquote(k), unquote(v)) for k, v in wire.pairs(query)]
         self.parameters = api.parameters(operation)
@@ -117,7 +117,7 @@ class Judge:
     def _base(self, url: str) -> str | None:
         """The path below the server."""
         given = urlsplit(url)
-        # A placeholder such as `https://hostname:<port>/` is no server, and the document's own host is taken.
+        # A placeholder such as `https://hostname:<port>/` is not a server, and the document's own host is taken.
         for server in [s for s in self.api.servers(self.operation)[:1] if not re.search(r"[<>]", s)] or ["/"]:
             base = urlsplit(server.strip())
             if "{" in server:

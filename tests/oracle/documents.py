@@ -251,14 +251,14 @@ def faults(schema: Any, root: dict[str, Any], at: str) -> Iterator[str]:
         if keyword in schema and (not isinstance(schema[keyword], kinds) or isinstance(schema[keyword], bool) and bool not in kinds):
             yield f"{at}/{keyword} is {json.dumps(schema[keyword])[:60]}"
     for word in schema.keys() & {"nullable", "discriminator", "xml", "externalDocs", "example", "readOnly", "x-wire", "x-aliases"}:
-        yield f"{at}: {word} is no keyword for models"
+        yield f"{at}: {word} is not a keyword for models"
     for keyword in ("properties", "patternProperties", "$defs"):
         for key, part in (schema.get(keyword) or {}).items() if isinstance(schema.get(keyword), dict) else ():
             yield from faults(part, root, f"{at}/{keyword}/{key}")
     for keyword in ("oneOf", "anyOf", "allOf", "prefixItems"):
         parts = schema.get(keyword, [True])
         if not isinstance(parts, list) or not parts:
-            yield f"{at}/{keyword} is no list of schemas"
+            yield f"{at}/{keyword} is not a list of schemas"
             continue
         for index, part in enumerate(parts):
             yield from faults(part, root, f"{at}/{keyword}/{index}")

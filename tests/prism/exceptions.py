@@ -125,10 +125,10 @@ def _texts_of_a_boolean(case: Case) -> bool:
 EXCEPTIONS = [
     Exception_("it ends", "no request may end a server", _ended),
     Exception_("it fails", "it answers UNKNOWN, an exception of its own code, and finds nothing wrong", _failed),
-    Exception_("fragment in a path", "it waits for the `#…` of a path, which is no part of a request (RFC 9110, 7.1)", _fragment),
+    Exception_("fragment in a path", "it waits for the `#…` of a path, which is not a part of a request (RFC 9110, 7.1)", _fragment),
     Exception_("ignored header", "a header parameter of this name shall be ignored (OpenAPI, Parameter Object)", _ignored),
     Exception_("another path", "it asks for a part that the path does not have, as it took it for another one", _other_path),
-    Exception_("empty list", "a list without items is no pair of a query (RFC 6570, 3.2.8); an argument is that list", _empty_list),
+    Exception_("empty list", "a list without items is not a pair of a query (RFC 6570, 3.2.8); an argument is that list", _empty_list),
     Exception_("multipart is not escaped", "it wants parts of multipart/form-data percent-encoded, which RFC 7578 does not", _multipart),
     Exception_("text of a number", "it takes a text/plain body for a text and refuses any, be it `true` or `1`", _plain),
     Exception_("texts of a boolean", "the parameter is a boolean or number of which texts are listed: no request fits both", _texts_of_a_boolean),

@@ -67,7 +67,7 @@ fn missing(test: &str) -> Option<String> {
     if name.is_empty() {
         // A program that must not compile: it is the test.
         let is_case = file.starts_with("tests/ui/") && root.join(file).with_extension("stderr").exists();
-        return (!is_case).then(|| format!("{file} is no test by itself"));
+        return (!is_case).then(|| format!("{file} is not a test by itself"));
     }
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let declares = |line: &str| {
@@ -102,7 +102,7 @@ fn what_is_no_proof_is_noticed() {
         ("later: some day", "neither"),
         ("`nowhere.rs::x`", "no file"),
         ("`tests/ui/nothing.rs`", "no file"),
-        // A function that is no test, a test that is only mentioned, and a file without a test.
+        // A function that is not a test, a test that is only mentioned, and a file without a test.
         (&format!("`{own}::rows`"), "no test"),
         (&format!("`{own}::what_is_no_proof`"), "no test"),
         (&format!("`{own}`"), "no test by itself"),

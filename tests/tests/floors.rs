@@ -122,7 +122,7 @@ fn every_room_is_a_floor() {
             let known = height(room).is_some() || BESIDE.contains(&room.as_str());
             assert!(
                 known,
-                "`{room}` is no floor: put it on one, or add it to the table and to ARCHITECTURE.md"
+                "`{room}` is not a floor: put it on one, or add it to the table and to ARCHITECTURE.md"
             );
         }
         assert!(

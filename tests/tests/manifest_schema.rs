@@ -15,7 +15,7 @@ const STRUCTURAL: [&str; 8] = ["E0401", "E0402", "E0403", "E0405", "E0406", "E04
 const BEYOND_THE_SCHEMA: [&str; 4] = [
     // The namespace and the name together are too long.
     "name_too_long",
-    // An alias is no key.
+    // An alias is not a key.
     "parameter_names",
     // A keyword of another file.
     "reference_in_another_file",
@@ -128,7 +128,7 @@ fn what_the_schema_refuses_the_reader_reports() {
     assert!(refused > 800, "only {refused}");
 }
 
-/// A word that switches the network is no host, for editors and for the reader.
+/// A word that switches the network is not a host, for editors and for the reader.
 #[test]
 fn the_schema_takes_the_hosts_that_the_reader_takes() {
     let validator = validator();

@@ -288,5 +288,5 @@ fn images_are_asked_for_with_one_request() {
     assert_eq!(request.method, "POST");
     let body: Value = serde_json::from_slice(request.body.as_bytes()).unwrap();
     assert_eq!(body, json!({"instances": [{"prompt": "a cat"}], "parameters": {"sampleCount": 2}}));
-    assert_eq!(missing.len(), 1, "the key is no argument");
+    assert_eq!(missing.len(), 1, "the key is not an argument");
 }

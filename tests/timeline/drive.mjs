@@ -251,7 +251,7 @@ async function hostile(page) {
     }
     return all;
   })()`);
-  check("what is no name of a tool has no command", commands.length === 2 && commands.every(([tool]) => tool === "get_issue"), commands);
+  check("what is not a name of a tool has no command", commands.length === 2 && commands.every(([tool]) => tool === "get_issue"), commands);
   check("and a command is of characters that are seen", commands.every(([, command]) => /^[ -~]+$/.test(command) && command.includes("\\u009b201~'\\''; touch")), commands);
   check("calls that are each other's parents are shown", await page.run(`view.rows.filter((row) => !row.run).length === 12 && calls.get("run-12").depth + calls.get("run-11").depth === 3`), await page.run(`view.rows.map((row) => [row.id, row.depth])`));
   check("and found", await page.run(`["run-10", "run-11", "run-12"].every((id) => (reveal(id), view.chosen === id))`));

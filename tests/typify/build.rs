@@ -122,7 +122,7 @@ fn schemas(path: &Path) -> Option<Schemas> {
     Some(schemas.iter().map(|(name, schema)| (name.clone(), draft_7(schema))).collect())
 }
 
-/// Writes what only OpenAPI has in the words of JSON Schema, and leaves out what is no rule.
+/// Writes what only OpenAPI has in the words of JSON Schema, and leaves out what is not a rule.
 fn draft_7(schema: &Value) -> Value {
     const REMARKS: [&str; 8] = [
         "example",

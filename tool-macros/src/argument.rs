@@ -61,7 +61,7 @@ fn shape(argument: &Argument, span: Span) -> TokenStream {
     quote!(__toolgen::shape_of(#of))
 }
 
-/// Returns the constants that check what the attribute of an argument says, each reported at its place.
+/// Returns the constants that check the attribute of an argument, each reported at its place.
 pub(crate) fn checks(argument: &Argument, span: Span) -> Vec<TokenStream> {
     let checks = argument.attr.checks(&shape(argument, span), &argument.ty);
     checks.iter().map(|check| quote!(const _: () = #check;)).collect()

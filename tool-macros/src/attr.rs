@@ -150,7 +150,7 @@ pub(crate) fn keys(tokens: TokenStream, what: &str, known: &[&str], errors: &mut
     only(entries, what, known, errors)
 }
 
-/// Like [`keys`], for the attributes of an argument, whose keys other libraries call otherwise.
+/// Like [`keys`], for the attributes of an argument, whose keys have other names in other libraries.
 pub(crate) fn argument_keys(
     tokens: TokenStream,
     what: &str,

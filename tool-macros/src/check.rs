@@ -78,7 +78,7 @@ impl Tool {
             errors.at(
                 &self.ident,
                 format!(
-                    "the tool `{}` has no description, which is what a model chooses it by: write a doc comment (`/// …`), or turn this off by `#[tool(undocumented)]`",
+                    "the tool `{}` has no description, by which a model chooses it: write a doc comment (`/// …`), or turn this off by `#[tool(undocumented)]`",
                     self.name
                 ),
             );
@@ -122,7 +122,7 @@ impl Tool {
         for example in &self.docs.examples {
             match json::object_keys(&example.arguments) {
                 Err(why) => {
-                    errors.push(syn::Error::new(span, format!("an example is no JSON object: {why}")));
+                    errors.push(syn::Error::new(span, format!("an example is not JSON object: {why}")));
                 }
                 Ok(keys) => {
                     for key in

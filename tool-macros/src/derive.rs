@@ -66,9 +66,9 @@ pub(crate) struct Field {
     pub(crate) aliases: Vec<String>,
     /// The type that is decoded.
     pub(crate) ty: TokenStream,
-    /// The type as it is written, without what it is held by.
+    /// The type as it is written, without the pointers around it.
     pub(crate) text: String,
-    /// How its value is inside of what is decoded, if it is of another crate.
+    /// How its value is wrapped in the decoded type, if it is of another crate.
     pub(crate) foreign: Option<Foreign>,
     pub(crate) span: proc_macro2::Span,
     pub(crate) serde: FieldAttr,
@@ -185,7 +185,7 @@ fn variant(variant: &syn::Variant, container: &ContainerAttr, errors: &mut Error
     })
 }
 
-/// Returns the aliases that are other names than the first, each once.
+/// Returns the aliases that differ from the first name, each once.
 fn others(mut aliases: Vec<String>, name: &str) -> Vec<String> {
     let mut seen = vec![name.to_owned()];
     aliases.retain(|alias| {

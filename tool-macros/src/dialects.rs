@@ -65,8 +65,8 @@ pub(crate) fn tracked() -> TokenStream {
     )
 }
 
-/// Returns the constants that check an argument against dialects, reported at the argument. Those must be able to say all
-/// of its rules if it is `exact`.
+/// Returns the constants that check an argument against dialects, reported at the argument. If it is `exact`, those
+/// must be able to express all of its rules.
 pub(crate) fn checks(
     dialects: &[Ident],
     tool: &str,
@@ -88,7 +88,7 @@ pub(crate) fn checks(
     dialects.iter().map(check).collect()
 }
 
-/// Returns the constants that refuse a rule between arguments where a dialect has no such rules, reported at the rule.
+/// Returns the constants that refuse a rule between arguments if a dialect has no such rules, reported at the rule.
 pub(crate) fn rule_checks(dialects: &[Ident], tool: &str, span: Span) -> TokenStream {
     let span = at(span);
     let check = |dialect: &Ident| {

@@ -99,7 +99,7 @@ fn network(key: Key, named: &mut Vec<LitStr>, errors: &mut Errors) -> Option<(To
 }
 
 impl Effects {
-    /// Returns the constants that refuse what is no host, reported at its text.
+    /// Returns the constants that refuse texts that are not hosts, reported at the text.
     pub(crate) fn host_checks(&self) -> TokenStream {
         let check = |host: &LitStr| quote_spanned!(at(host.span())=> const _: () = __toolgen::host(#host););
         self.hosts.iter().map(check).collect()

@@ -206,7 +206,8 @@ impl Tool {
         quote!(__toolgen::ToolSpec { #(#fields,)* ..__toolgen::ToolSpec::EMPTY })
     }
 
-    /// Returns the constants that check what is said of each argument, and each against the dialects it must fit.
+    /// Returns the constants that check the attributes of each argument, and each argument against the dialects it
+    /// must fit.
     pub(crate) fn fits(&self, errors: &mut Errors) -> TokenStream {
         let constants = dialects::constants(&self.attr.dialects, errors);
         let checks = self.params.iter().filter_map(|param| {

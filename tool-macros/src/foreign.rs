@@ -10,12 +10,12 @@ pub(crate) struct Foreign {
     marker: Ident,
     /// The type, without its `Option`.
     ty: TokenStream,
-    /// Whether it stands in an `Option`, which is read as every other: it may be left out.
+    /// Whether it is in an `Option`, which is read like any other: it may be left out.
     optional: bool,
 }
 
 impl Foreign {
-    /// Reads the type of an argument or a field. The marker is a name for a type, unique where the code stands.
+    /// Reads the type of an argument or a field. The marker is a name for a type, unique in the place of the code.
     pub(crate) fn new(marker: Ident, ty: &TokenStream) -> Foreign {
         match inside_option(ty) {
             Some(ty) => Foreign { marker, ty, optional: true },

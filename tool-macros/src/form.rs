@@ -56,12 +56,12 @@ pub(crate) fn form(ty: &Type) -> Result<Form, syn::Error> {
     }
 }
 
-/// Whether a reference asks for what lives as long as the program.
+/// Whether a reference asks for something that lives as long as the program.
 fn is_static(reference: &TypeReference) -> bool {
     reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static")
 }
 
-/// Says what to write instead of a reference to what lives as long as the program.
+/// Says what to write instead of a `'static` reference.
 fn lent(reference: &TypeReference, before: &str, after: &str) -> String {
     let borrowed = shown(&reference.elem);
     let owned = match bare(&reference.elem) {
@@ -87,7 +87,7 @@ pub(crate) fn pointee(ty: &Type) -> &Type {
     ["Option", "Arc", "Rc", "Box"].iter().find_map(|name| inside(ty, name)).map_or(ty, pointee)
 }
 
-/// Returns what a type shares that programs use for their own objects.
+/// Returns what a type shares, if programs use it for their own objects.
 pub(crate) fn shared(ty: &Type) -> Option<&Type> {
     let ty = bare(ty);
     let shared = inside(option_of(ty).map_or(ty, bare), "Arc")?;

@@ -1,4 +1,4 @@
-//! The keys by which other libraries say what `#[arg]` says by another word, so that a mistake names the word.
+//! The keys of other libraries for what `#[arg]` calls differently, so that a mistake names the right word.
 
 use proc_macro2::{Ident, TokenTree};
 use syn::{Expr, ExprLit, Lit};
@@ -16,7 +16,7 @@ enum Meaning {
     Several(&'static str, &'static str),
     /// Another word for a flag.
     Flag(&'static str),
-    /// Something that is said in another way.
+    /// Something that is written in another way.
     Otherwise(&'static str),
 }
 
@@ -67,7 +67,7 @@ fn meaning(name: &str) -> Option<Meaning> {
             "there is no such rule: check the value in the function, and return an error that says what is wrong",
         ),
         "inject" | "state" | "skip" | "context" | "service" => Otherwise(
-            "what the program gives is no argument: make it a `Service<T>`, or mark it `#[inject]` instead of `#[arg]`",
+            "what the program gives is not an argument: make it a `Service<T>`, or mark it `#[inject]` instead of `#[arg]`",
         ),
         _ => return None,
     })

@@ -8,7 +8,7 @@
 pub(crate) fn object_keys(text: &str) -> Result<Vec<String>, String> {
     let mut reader = Reader { rest: text.trim(), keys: Vec::new(), depth: 0 };
     if !reader.rest.starts_with('{') {
-        return Err("it is no object".to_owned());
+        return Err("it is not an object".to_owned());
     }
     reader.value()?;
     if reader.rest.is_empty() {
@@ -111,7 +111,7 @@ impl Reader<'_> {
             self.rest = rest;
             Ok(())
         } else {
-            Err(format!("`{}` is no value", short(word)))
+            Err(format!("`{}` is not a value", short(word)))
         }
     }
 }

@@ -5,11 +5,12 @@
 //! decided by its traits, and whether a rule fits a type by constants that the compiler evaluates. Nothing is decided
 //! by the spelling of a type except which parameters are injected, and `#[arg]` and `#[inject]` override that.
 //!
-//! Every mistake is reported at its token, and the function is kept as written, so that one mistake never looks like many.
-//! The compiler works in phases and begins the next one only when there is no mistake in those before, so a run reports all
-//! mistakes of one phase:
+//! Every mistake is reported at its token, and the function is kept as written, so that one mistake never looks like
+//! many. The compiler works in phases and begins the next one only when the previous ones found no mistake, so a run
+//! reports all mistakes of one phase:
 //!
-//! 1. Attributes, comments, signatures, and names within a tool: what the macros read. All tools of a crate are read.
+//! 1. Attributes, comments, signatures, and names within a tool: everything that the macros read, for all tools of a
+//!    crate.
 //! 2. Names of the program: types, functions in [`toolset!`].
 //! 3. Types: what can be an argument, a default, a result, an injected value, an entry of a list; and rules, defaults and
 //!    examples that do not fit theirs.
@@ -46,20 +47,20 @@ mod toolset;
 
 use proc_macro::TokenStream;
 
-/// Makes a function a tool. `toolgen_runtime::function::tool` describes its parameters and results.
+/// Turns a function into a tool. `toolgen_runtime::function::tool` describes its parameters and results.
 #[proc_macro_attribute]
 pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expand::tool(attribute.into(), &item.into()).into()
 }
 
-/// Makes a struct or an enum an argument of tools. `toolgen_runtime::function::input` describes what it accepts.
+/// Lets a struct or an enum be an argument of tools. `toolgen_runtime::function::input` describes what it accepts.
 #[proc_macro_derive(ToolInput, attributes(arg, serde, tool_input))]
 pub fn tool_input(item: TokenStream) -> TokenStream {
     derive::tool_input(item.into()).into()
 }
 
-/// Makes the methods of an `impl` block that have `#[tool]` tools. `toolgen_runtime::function::tool`
-/// describes what it accepts.
+/// Turns the methods of an `impl` block that have `#[tool]` into tools. `toolgen_runtime::function::tool` describes
+/// what it accepts.
 #[proc_macro_attribute]
 pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
     methods::tools(attribute.into(), &item.into()).into()
@@ -68,7 +69,8 @@ pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Lists tools: functions with `#[tool]` by name, others as expressions. The list is a `Vec<Arc<dyn AgentTool>>`; two
 /// tools of one name do not compile if the macro can see it.
 ///
-/// A function without `#[tool]` is no tool, and told so. A tool in a variable goes in parentheses: `toolset![(my_tool)]`.
+/// A function without `#[tool]` is not a tool, and the compiler says so. A tool in a variable goes in parentheses:
+/// `toolset![(my_tool)]`.
 #[proc_macro]
 pub fn toolset(input: TokenStream) -> TokenStream {
     toolset::toolset(input.into()).into()

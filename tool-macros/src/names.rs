@@ -14,7 +14,7 @@ pub(crate) fn tool_name_problem(name: &str) -> Option<String> {
     } else {
         return None;
     };
-    Some(format!("`{name}` is no tool name: {why}; {rule}"))
+    Some(format!("`{name}` is not a tool name: {why}; {rule}"))
 }
 
 /// Returns a title for people: `get_weather` becomes `Get Weather`.

@@ -37,9 +37,9 @@ pub(crate) struct Argument {
     pub(crate) ident: Ident,
     /// Its type.
     pub(crate) form: Form,
-    /// Its type as it is written, without what it is held by.
+    /// Its type as it is written, without the pointers around it.
     pub(crate) ty: String,
-    /// What is shared, if its type is made for that.
+    /// What is shared, if its type is made for sharing.
     pub(crate) shared: Option<String>,
     /// Its description.
     pub(crate) description: Option<Description>,

@@ -105,7 +105,7 @@ impl Reader {
             self.at += 1;
             if let Some(high) = self.peek().filter(|high| !matches!(high, ']' | '\\')) {
                 if low > high {
-                    return Err(format!("`{low}-{high}` is no range: it runs backwards"));
+                    return Err(format!("`{low}-{high}` is not a range: it runs backwards"));
                 }
                 self.at += 1;
             }

@@ -270,7 +270,7 @@ impl Rules {
 fn expression(key: Key, errors: &mut Errors) -> Option<LitStr> {
     let text = key.text(errors)?;
     if let Some(why) = pattern::problem(&text.value()) {
-        errors.at(&text, format!("this is no regular expression (ECMA-262): {why}"));
+        errors.at(&text, format!("this is not a regular expression (ECMA-262): {why}"));
     }
     Some(text)
 }
@@ -349,7 +349,7 @@ pub(crate) fn literal(expr: &Expr) -> Option<TokenStream> {
 }
 
 /// Returns the expression of a default. Literals are converted, so that a text in quotes fits every type of text, and
-/// what fits none is told with the type of the argument.
+/// what fits none is reported with the type of the argument.
 pub(crate) fn converted(expr: &Expr) -> TokenStream {
     let place = at(expr.span());
     match ungroup(expr) {

@@ -58,11 +58,11 @@ pub(crate) struct ToolAttr {
     pub(crate) effects: Effects,
     /// Set if it runs on a thread that may block.
     pub(crate) blocking: Option<Ident>,
-    /// How long it may take, if it says so.
+    /// The time limit, if it sets one.
     pub(crate) timeout: Option<LitStr>,
     /// Whether it needs no descriptions.
     pub(crate) undocumented: bool,
-    /// Whether those must be able to say all of its rules.
+    /// Whether dialects must be able to express all of its rules.
     pub(crate) exact: bool,
     /// The dialects it must fit.
     pub(crate) dialects: Vec<Ident>,

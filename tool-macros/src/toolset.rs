@@ -61,8 +61,8 @@ pub(crate) fn toolset(input: TokenStream) -> TokenStream {
     })
 }
 
-/// Returns the entry of a function. What is imported as `ThisFunction` hides the type of that name that stands behind it, if
-/// it has a type: a function without `#[tool]` has none, and is then told as what it is.
+/// Returns the entry of a function. What is imported as `ThisFunction` hides the type of that name behind it, if it
+/// has a type: a function without `#[tool]` has none, and is then reported as what it is.
 fn function(path: &ExprPath, text: &str, runtime: &TokenStream) -> TokenStream {
     let span = at(path.span());
     let first = path.path.segments.first().is_some_and(|segment| segment.ident == "Self");

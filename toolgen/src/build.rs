@@ -55,8 +55,8 @@ pub struct Build {
 #[derive(Debug)]
 pub struct Built {
     /// The text of the module; `None` if a document could not be compiled, an exclusion selects nothing, another filter
-    /// that selects nothing left no tools, the tools break the contract that is locked, they take more tokens than their
-    /// budget, or a dialect loses some of them where that is denied.
+    /// that selects nothing left no tools, the tools break their locked contract or exceed their token budget, or a
+    /// dialect loses something that it must not lose.
     pub module: Option<String>,
     /// The problems found in the documents.
     pub problems: Problems,
@@ -67,8 +67,8 @@ pub struct Built {
 }
 
 impl Build {
-    /// Starts a module of this name, which `include_tools!` also takes. It becomes the file `NAME.rs` in `OUT_DIR`, and
-    /// modules that former runs wrote there under other names can no longer be included.
+    /// Starts a module of this name, which is also the argument of `include_tools!`. It becomes the file `NAME.rs` in
+    /// `OUT_DIR`, and modules that earlier runs wrote there under other names can no longer be included.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Build {
         Build {
@@ -102,14 +102,15 @@ impl Build {
         self
     }
 
-    /// Sets whether an operation that has to be left out fails the build. Otherwise it is a warning.
+    /// Sets whether an operation that has to be left out fails the build rather than being a warning.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Build {
         self.strict = strict;
         self
     }
 
-    /// Also writes the documentation of all tools for a prompt into `OUT_DIR`, as `NAME.LEVEL.md`. Several levels add up.
+    /// Also writes the documentation of all tools for a prompt into `OUT_DIR`, as `NAME.LEVEL.md`. Several levels add
+    /// up.
     ///
     /// ```no_run
     /// use toolgen_runtime::spec::docs::{Level, Style};
@@ -240,8 +241,8 @@ impl Build {
     }
 }
 
-/// Writes a module and returns whether it changed. Modules of former runs are put aside: code that includes one under its
-/// old name must not compile against what nobody updates.
+/// Writes a module and returns whether it changed. Modules of earlier runs are put aside: code that includes one under
+/// its old name must not compile against a stale module.
 fn write(path: PathBuf, module: &str) -> Result<bool, WriteError> {
     // A build script may write several modules.
     static WRITTEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());

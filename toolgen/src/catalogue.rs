@@ -5,7 +5,7 @@ use crate::problem::Code;
 use crate::problem::codes::{choice, overlay, size, source, text};
 use crate::select::did_you_mean;
 
-/// All codes, in the order of their numbers.
+/// Returns all codes, in the order of their numbers.
 #[must_use]
 pub fn codes() -> Vec<Code> {
     let of_front_ends = frontend::all().iter().flat_map(|front_end| front_end.codes());
@@ -19,13 +19,13 @@ pub fn codes() -> Vec<Code> {
     codes
 }
 
-/// The code with an identifier, upper or lower case.
+/// Finds the code with an identifier, in upper or lower case.
 #[must_use]
 pub fn find(id: &str) -> Option<Code> {
     codes().into_iter().find(|code| code.id().eq_ignore_ascii_case(id))
 }
 
-/// What was probably meant by a name of a level that is no code: a code, or `warnings`.
+/// Guesses what a name that is not a code was meant to be: a code, or `warnings`.
 #[must_use]
 pub fn meant(name: &str) -> Option<String> {
     // Of names that differ by a zero or another letter, those that end alike are the same number.
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(meant("everything"), None);
     }
 
-    /// The texts of all files but tables of codes and tests.
+    /// Returns the texts of all files except tables of codes and tests.
     fn rust_sources(folder: &std::path::Path) -> Vec<String> {
         let mut texts = Vec::new();
         for entry in std::fs::read_dir(folder).unwrap() {

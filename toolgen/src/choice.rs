@@ -25,7 +25,7 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Returns the entry that a tool was made of.
+    /// Returns the entry that a tool was made from.
     pub(crate) fn of(tool: &'a Tool, groups: &'a [&'a str]) -> Entry<'a> {
         Entry {
             id: &tool.origin.id,
@@ -58,7 +58,7 @@ pub(crate) fn choose(entries: &[Entry<'_>], options: &Options, problems: &mut Pr
     choose_named(entries, tool_names(&candidates), options, problems)
 }
 
-/// As [`choose`], for entries that have these names, without a namespace.
+/// Returns the entries that become tools, as [`choose`] does, for entries that have these names without a namespace.
 pub(crate) fn choose_named(
     entries: &[Entry<'_>],
     mut names: Vec<String>,
@@ -102,7 +102,7 @@ fn rename(entries: &[Entry<'_>], names: &mut [String], from: &str, to: &str, pro
     problems.report(codes::RENAME, &Pointer::ROOT, problem, help);
 }
 
-/// Whether each entry is selected. Filters that select none are reported.
+/// Returns whether each entry is selected. Filters that select none are reported.
 pub(crate) fn selected(
     entries: &[Entry<'_>],
     names: &[String],
@@ -129,7 +129,8 @@ pub(crate) fn selected(
     selected
 }
 
-/// Whether each entry is selected by one of these selectors. Those that select none are reported, after what they are for.
+/// Returns whether each entry is selected by one of these selectors. Those that select none are reported, with what
+/// they are for.
 pub(crate) fn matched(
     entries: &[Entry<'_>],
     names: &[String],
@@ -182,13 +183,14 @@ pub(crate) fn check_credentials(options: &Options, schemes: &[String], problems:
                 None => format!("the document declares `{}`", schemes.join("`, `")),
             };
             let message =
-                format!("a credential is given for `{id}`, which is no security scheme of the document");
+                format!("a credential is given for `{id}`, which is not a security scheme of the document");
             problems.report(codes::CREDENTIAL, &Pointer::ROOT, message, help);
         }
         if !is_variable(variable) {
             // It is not repeated.
-            let message =
-                format!("what is given for the credential `{id}` is no name of an environment variable");
+            let message = format!(
+                "the value given for the credential `{id}` is not the name of an environment variable"
+            );
             let help = "set a variable, and give its name, as in `PETSTORE_KEY`";
             problems.report(codes::NO_VARIABLE, &Pointer::ROOT, message, help);
         }

@@ -1,4 +1,4 @@
-//! The contract of compiled tools: what callers, models and policies rely on, compared with a lock that was committed.
+//! The contract of compiled tools: what callers, models and policies rely on, compared with a committed lock.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::problem::Problems;
 use crate::source::{Document, Pointer};
 use crate::tool::Program;
 
-/// Returns the surface of all tools of these programs, and of the sets that they are in.
+/// Returns the surface of all tools of these programs and of the toolsets they are in.
 ///
 /// # Errors
 ///
@@ -31,7 +31,7 @@ pub fn surface(programs: &[&Program]) -> Result<Surface, SameName> {
     Ok(Surface::of(tools)?.with_toolsets(toolsets))
 }
 
-/// Reads a lock. What is wrong with it is reported; from here on `problems` belong to it.
+/// Reads a lock. Anything wrong with it is reported; from here on `problems` belong to it.
 pub fn load(path: &Path, problems: &mut Problems) -> Option<Surface> {
     let Some(document) = Document::load(path, problems) else {
         let message = "the contract lock cannot be read";
@@ -43,8 +43,8 @@ pub fn load(path: &Path, problems: &mut Problems) -> Option<Surface> {
     read(&document, problems)
 }
 
-/// Compares programs with the locks that the options name for all of them, and that each names for itself. A change of a
-/// class that the options deny is an error, every other one a warning.
+/// Compares programs with the lock that the options name for all of them, and with those that each program names for
+/// itself. A change of a class that the options deny is an error, any other change a warning.
 #[must_use]
 pub fn check(programs: &[&Program], options: &Options) -> Problems {
     let mut problems = Problems::new();

@@ -1,6 +1,6 @@
 //! Tools of a document that is read at run time.
 //!
-//! They are what a build script would have made of the document: the same specifications, names, selection and
+//! They are what a build script would have generated from the document: the same specifications, names, selection and
 //! problems, run by the same engine. Only the typed structs for Rust callers are missing.
 //!
 //! ```
@@ -87,7 +87,7 @@ impl fmt::Debug for Loaded {
     }
 }
 
-/// Why a document gives no tools at all.
+/// Why a document yields no tools at all.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -96,9 +96,9 @@ pub enum LoadError {
     /// The document could not be read, or no front end compiles it, or an exclusion selects nothing, or another filter
     /// that selects nothing left no tools. Displays as one line per error, with its place.
     Document(Problems),
-    /// The document has tools that are no HTTP requests, with these names.
+    /// The document has tools that are not HTTP requests, with these names.
     NoRequests(Vec<Text>),
-    /// Tools of the document need engines that are not there.
+    /// Tools of the document need engines that are missing.
     Engines(EnginesError),
 }
 
@@ -175,13 +175,14 @@ impl Loader {
         Ok(Loader { url: Some(fetched.url), ..loaded })
     }
 
-    /// As [`from_url`](Self::from_url), with the parts of the document that are at these hosts: `api.example.com`, or
-    /// `localhost:8080` with a port. Each part is fetched as the document is, but without the headers of the [`Fetch`];
-    /// at most 1,000 parts are, and only by `https` if the document was. References to other hosts are not followed.
+    /// Fetches a document as [`from_url`](Self::from_url) does, with its parts on these hosts: `api.example.com`, or
+    /// `localhost:8080` with a port. Each part is fetched like the document, but without the headers of the [`Fetch`];
+    /// at most 1,000 are, and only by `https` if the document was. References to other hosts are not followed.
     ///
     /// # Errors
     ///
-    /// As for [`from_url`](Self::from_url). A part that cannot be fetched is a problem, and costs what refers to it.
+    /// As for [`from_url`](Self::from_url). A part that cannot be fetched is a problem, and what refers to it is left
+    /// out.
     pub async fn from_url_with_parts<H: AsRef<str>>(
         url: impl Into<Fetch>,
         engine: &HttpEngine,
@@ -252,7 +253,8 @@ impl Loader {
     /// # Errors
     ///
     /// If no front end compiles the document, an exclusion selects nothing, another filter that selects nothing left no
-    /// tools, or the tools break a contract that is [locked](Options::lock). An operation that cannot be compiled is left out, with a problem.
+    /// tools, or the tools break a contract that is [locked](Options::lock). An operation that cannot be compiled is
+    /// left out, with a problem.
     pub fn compile(&self) -> Result<(Program, Problems), LoadError> {
         let mut problems = self.problems.clone();
         // Nobody reads the failures that types are made of.
@@ -273,8 +275,8 @@ impl Loader {
     /// # Errors
     ///
     /// If no front end compiles the document, an exclusion selects nothing, or another filter that selects nothing left
-    /// no tools; if it has a tool that is no HTTP request. An operation that cannot be compiled is left out, with a
-    /// problem.
+    /// no tools; or if it has a tool that is not an HTTP request. An operation that cannot be compiled is left out,
+    /// with a problem.
     pub fn tools(&self, engine: &HttpEngine) -> Result<Loaded, LoadError> {
         let (program, problems) = self.compile()?;
         let others = program.all_tools().into_iter().filter(|tool| tool.call.http().is_none());
@@ -289,13 +291,13 @@ impl Loader {
     /// Returns the tools of any kind, run by engines. An HTTP engine among them resolves relative servers by its own
     /// settings, not by the URL that the document came from.
     ///
-    /// The document decides which programs its tools start, if the engines run commands. Give it engines that do so only
-    /// if you trust it as you trust your own code.
+    /// The document decides which programs its tools start, if the engines run commands. Give it engines that do so
+    /// only if you trust it as you trust your own code.
     ///
     /// # Errors
     ///
     /// If no front end compiles the document, an exclusion selects nothing, or another filter that selects nothing left
-    /// no tools; [`LoadError::Engines`] names every tool that no engine runs, with what to add.
+    /// no tools; [`LoadError::Engines`] names every tool that no engine runs, and what to add.
     pub fn tools_by(&self, engines: &Engines) -> Result<Loaded, LoadError> {
         let (program, problems) = self.compile()?;
         let mut tools = engines.tools_from(program.into_tools()).map_err(LoadError::Engines)?;

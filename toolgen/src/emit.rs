@@ -4,8 +4,8 @@
 //! generated for it, so a document of a thousand tools costs rustc little more than reading the file.
 //!
 //! The text relies on little, so that it compiles anywhere: every path is absolute or comes from one import inside a
-//! static's own block, nothing comes from the implicit prelude, and text of the document occurs in string literals
-//! only. It holds no time and no path of this machine: two runs give identical bytes.
+//! static's own block, nothing comes from the implicit prelude, and text of the document occurs only in string
+//! literals. It holds no time and no path of this machine: two runs give identical bytes.
 
 mod call;
 mod categories;
@@ -53,9 +53,9 @@ pub struct ModuleStyle {
     pub runtime: String,
     /// Whether argument and result structs are written too.
     pub types: bool,
-    /// The paths of macros that these structs and enums derive, too, such as `::schemars::JsonSchema`.
+    /// The paths of further macros that these structs and enums derive, such as `::schemars::JsonSchema`.
     pub derives: Vec<String>,
-    /// The crates whose types they hold instead of texts; of two for one format the first counts.
+    /// The crates whose types they hold instead of strings; of two for one format the first counts.
     pub text_types: Vec<TextType>,
     /// How the tools are divided into modules.
     pub modules: Modules,
@@ -76,8 +76,8 @@ impl ModuleStyle {
     }
 }
 
-/// Returns the text of a Rust module that holds the program's tools: a `pub static` for each, a constant with its
-/// name, and their list `TOOLS`, sorted by name. Imported documents are modules in it, and so are tags if the style wants
+/// Returns the text of a Rust module that holds the program's tools: a `pub static` for each, a constant with its name,
+/// and their list `TOOLS`, sorted by name. Imported documents are modules in it, and so are tags if the style wants
 /// them; `TOOLS` lists the tools of all of them.
 ///
 /// The text has no inner attributes, so it can be included into any module.
@@ -109,7 +109,7 @@ struct Module<'p> {
 /// A tool to be printed.
 struct Static<'p> {
     ident: String,
-    /// The module of a tag that it stands in.
+    /// The module of a tag that it is in.
     home: Option<usize>,
     spec: &'p ToolSpec,
     call: &'p Call,
@@ -207,7 +207,8 @@ impl Static<'_> {
         *self.call == Call::Function
     }
 
-    /// Returns the pointer to the list in the result whose items the engine reads one by one: pages of it, or a sequence.
+    /// Returns the pointer to the list in the result whose items the engine reads one by one, as pages or as a
+    /// sequence.
     fn items(&self) -> Option<&str> {
         let plan = self.call.http()?;
         let is_sequence = |name: &str| {

@@ -35,7 +35,7 @@ pub trait Frontend: Sync {
     /// Returns what a document of the kind is called, after "a" or "no": `OpenAPI document`.
     fn title(&self) -> &'static str;
 
-    /// Returns how to recognise a document of the kind, as a hint for a user who gave another one.
+    /// Returns how to recognise a document of the kind, as a hint for a user who gave one of another kind.
     fn mark(&self) -> &'static str;
 
     /// Whether a document is of this kind. Only the marks of the kind count: a broken document with these marks, or
@@ -56,7 +56,7 @@ pub trait Frontend: Sync {
 pub enum Claim {
     /// It is of another kind.
     No,
-    /// It is not supported, but closely related to what is. The text says what to do with it.
+    /// It is not supported, but closely related to one that is. The text says what to do with it.
     Near(&'static str),
     /// It is of this kind.
     Yes,
@@ -93,7 +93,7 @@ fn compile_by(
     Some(program)
 }
 
-/// Returns the one front end that claims a document. Otherwise reports which there are, and what each looks for.
+/// Returns the only front end that claims a document. Otherwise reports the front ends, and what each looks for.
 fn claimant<'f>(
     front_ends: &[&'f dyn Frontend],
     document: &Document,
@@ -137,8 +137,8 @@ fn enumerated(items: &[String]) -> String {
     }
 }
 
-/// Returns the effects of a method by HTTP's semantics (RFC 9110, section 9.2). What is not safe may destroy something: POST
-/// processes what it is given as the service likes, and many services delete with it.
+/// Returns the effects of a method by HTTP's semantics (RFC 9110, section 9.2). A method that is not safe may destroy
+/// something: a service decides what POST does, and many services delete with it.
 fn effects_of_method(method: &str) -> Effects {
     let read_only = matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "QUERY");
     Effects {

@@ -1,7 +1,7 @@
 //! Compiles documents into tools for LLM agents.
 //!
-//! A build script uses [`Build`]; everything else compiles a [`Document`] with [`compile`], under some [`Options`]. What cannot
-//! be compiled is left out, and [`Problems`] say where, why and what to do.
+//! A build script uses [`Build`]; everything else compiles a [`Document`] with [`compile`], under some [`Options`].
+//! What cannot be compiled is left out, and [`Problems`] say where, why and what to do.
 //!
 //! # Features
 //!

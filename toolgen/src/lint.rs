@@ -34,7 +34,7 @@ pub fn lint(document: &Document, program: &Program, options: &Options, problems:
 }
 
 /// Gives the problems of a compiled document the levels of the options and those of a manifest, without looking at its
-/// texts. Names that are no codes are reported.
+/// texts. Names that are not codes are reported.
 pub fn apply_levels(program: &Program, options: &Options, problems: &mut Problems) {
     let levels = options.levels.over(&program.levels);
     for (name, level) in levels.of_codes() {
@@ -59,7 +59,7 @@ pub fn apply_levels(program: &Program, options: &Options, problems: &mut Problem
     problems.apply(&levels);
 }
 
-/// Whether another code says the same of a tool, or the document says that it is meant so.
+/// Whether another code says the same about a tool, or the document says that this is intended.
 fn is_said_elsewhere(lint: Lint, tool: &Tool, is_of_manifest: bool) -> bool {
     match lint {
         // The texts of documents are checked as they stand there: those of tools have no such characters any more.
@@ -88,8 +88,8 @@ const fn code(lint: Lint) -> Code {
     }
 }
 
-/// Returns the place of a finding: that of the argument if it is about one that stands below the tool, or else that of
-/// the tool.
+/// Returns the place of a finding: that of the argument if it is about one that is below the tool, or else that of the
+/// tool.
 fn place(finding: &Finding, tool: &Tool, root: Option<&Value>) -> Pointer {
     let of_tool = &tool.origin.pointer;
     let [argument] = finding.arguments.as_slice() else { return of_tool.clone() };
@@ -109,7 +109,7 @@ fn place(finding: &Finding, tool: &Tool, root: Option<&Value>) -> Pointer {
 /// The keys whose values are prose.
 const PROSE: &[&str] = &["summary", "description", "title", "label", "returns", "use_for", "doc_override"];
 
-/// Reports the prose of a document that has characters which nobody sees.
+/// Reports prose of a document that has invisible characters.
 pub(crate) fn report_hidden(source: &Arc<Source>, root: &Value, problems: &mut Problems) {
     if source.text.is_ascii() && !source.text.contains("\\u") && !source.text.contains("\\x") {
         return;

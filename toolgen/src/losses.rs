@@ -1,4 +1,4 @@
-//! What dialects cannot say of tools, where that is denied.
+//! Denied losses: what dialects cannot express of tools.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use crate::options::Options;
 use crate::problem::{Problems, codes};
 use crate::tool::{Program, Tool};
 
-/// Whether programs that are built together lose nothing in the dialects in which the options or the programs deny
-/// that. Each loss is reported at its tool.
+/// Checks that programs built together lose nothing in the dialects in which the options or the programs deny losses.
+/// Each loss is reported at its tool.
 pub fn check(programs: &[Program], options: &Options, problems: &mut Problems) -> bool {
     let mut kept = true;
     for program in programs {
@@ -56,7 +56,8 @@ fn check_tool(tool: &Tool, dialect: &Dialect, problems: &mut Problems) -> bool {
         Err(refusals) => wrong.extend(refusals.into_iter().map(|refusal| {
             let at =
                 if refusal.pointer.is_empty() { String::new() } else { format!(" at {}", refusal.pointer) };
-            let message = format!("`{name}` cannot be said in {}{at}: {}", dialect.title, refusal.reason);
+            let message =
+                format!("`{name}` cannot be expressed in {}{at}: {}", dialect.title, refusal.reason);
             (message, "change the schema, leave the tool out, or show it in another dialect")
         })),
     }
@@ -66,7 +67,7 @@ fn check_tool(tool: &Tool, dialect: &Dialect, problems: &mut Problems) -> bool {
     wrong.is_empty()
 }
 
-/// Says what keeps a loss away.
+/// Says how to avoid a loss.
 fn remedy(loss: &Loss) -> &'static str {
     match loss.keyword {
         "additionalProperties" => "name the keys as properties, or say what the values of all other keys are",
@@ -77,7 +78,7 @@ fn remedy(loss: &Loss) -> &'static str {
     }
 }
 
-/// Marks the tools of which every dialect must say everything.
+/// Marks the tools that every dialect must express completely.
 pub(crate) fn mark_exact(program: &mut Program, options: &Options, problems: &mut Problems) {
     if options.exact.is_empty() {
         return;
@@ -164,8 +165,8 @@ components:
         assert!(!kept);
         assert!(
             told[1].starts_with(
-                "E0803 `find` cannot be said in OpenAI strict at /properties/q: the tool is `exact`, and in OpenAI strict \
-                 `minLength` is only told in the description: the dialect does not take the keyword"
+                "E0803 `find` cannot be expressed in OpenAI strict at /properties/q: the tool is `exact`, and in OpenAI strict \
+                 `minLength` is only stated in the description: the dialect does not take the keyword"
             ),
             "{told:?}"
         );

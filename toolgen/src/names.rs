@@ -28,7 +28,7 @@ pub struct Candidate<'a> {
 /// is none.
 ///
 /// A name that is too long loses words. Names that are equal or differ only in case get the words of the fallback that
-/// they lack: `get_v2_pets`. What is then still no name of its own ends in a hash of the title, or of the name.
+/// they lack: `get_v2_pets`. A name that is still not unique then ends in a hash of the title, or of the name.
 #[must_use]
 pub fn tool_names(candidates: &[Candidate<'_>]) -> Vec<String> {
     let full: Vec<String> = candidates.iter().map(full_name).collect();
@@ -67,7 +67,7 @@ fn folded(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
-/// Counts names that are the same but for their case.
+/// Counts names that differ only in case.
 fn counted<'n>(names: impl Iterator<Item = &'n String>) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for name in names {
@@ -96,7 +96,7 @@ pub fn legal_tool_name(text: &str) -> String {
     if name.is_empty() || starts(&name) { name } else { format!("op_{name}") }
 }
 
-/// Replaces each run of characters that are not kept by one `_`, with none at the ends.
+/// Replaces each run of characters that are not kept with one `_`, with none at the ends.
 pub(crate) fn collapse(text: &str, keep: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut gap = false;
@@ -133,7 +133,7 @@ pub fn with_suffix(name: &str, suffix: &str, limit: usize) -> String {
     format!("{}_{suffix}", stem.trim_end_matches(['_', '-', '.']))
 }
 
-/// Returns a name without as many of its words as it takes to fit a limit; `None` if too few would be left.
+/// Returns a name with as many words left out as it takes to fit a limit; `None` if too few would be left.
 pub(crate) fn shortened(name: &str, limit: usize) -> Option<String> {
     shorten::shorten(name, limit)
 }
@@ -176,8 +176,8 @@ fn portable(words: &str, key: &str) -> String {
 }
 
 /// Returns distinct portable keys for the keys of one object. Portable keys keep their name whatever else is present;
-/// colliding ones among the others have their signs as words (`type` and `at_type` for `type` and `@type`), and where that does
-/// not tell them apart, a suffix that depends on the key alone.
+/// colliding ones among the others have their signs as words (`type` and `at_type` for `type` and `@type`) and, where
+/// that does not tell them apart, a suffix that depends only on the key.
 #[must_use]
 pub fn portable_keys<'k>(keys: impl IntoIterator<Item = &'k str>) -> BTreeMap<&'k str, String> {
     let keys: Vec<&str> = keys.into_iter().collect();

@@ -33,33 +33,34 @@ pub struct Options {
     pub renames: BTreeMap<String, String>,
     /// The environment variable that holds the credential of a security scheme, by the scheme's name.
     pub credentials: BTreeMap<String, String>,
-    /// How the lists of operations come in pages, where the document does not tell or is wrong. The last one that selects an
-    /// operation counts. For the texts, see [`Pagination`](toolgen_core::spec::plan::Pagination); `none` says that
-    /// there are no pages.
+    /// How the lists of operations come in pages, where the document does not say or is wrong. The last entry that
+    /// selects an operation counts. For the texts, see [`Pagination`](toolgen_core::spec::plan::Pagination); `none`
+    /// says that there are no pages.
     pub pagination: Vec<(Selector, String)>,
     /// Whether tools whose list comes in pages have an argument by which a model asks for several pages at once.
     pub max_items: bool,
     /// Whether argument and result structs are generated in addition to the tools.
     pub types: bool,
-    /// The paths of macros that these structs and enums derive, too.
+    /// The paths of further macros that these structs and enums derive.
     pub derives: Vec<String>,
-    /// The crates whose types these structs and enums hold instead of texts, such as times.
+    /// The crates whose types, such as times, these structs and enums hold instead of strings.
     pub text_types: Vec<TextType>,
     /// How the tools and these structs and enums are divided into modules.
     pub modules: Modules,
     /// The contract lock that the tools of all documents together are compared with.
     pub lock: Option<PathBuf>,
-    /// The least class of changes since the lock that are errors.
+    /// The least severe class of changes since the lock that is an error.
     pub deny_changes: Class,
     /// What `check` and builds do about problems, by their codes.
     pub levels: Levels,
-    /// What is trimmed of each tool before a model reads it; `None` leaves it to the document, and to the default ceiling.
+    /// What is trimmed from each tool before a model reads it; `None` leaves that to the document and the default
+    /// ceiling.
     pub slim: Option<Slim>,
     /// How many tokens the tools may take.
     pub token_budget: Option<TokenBudget>,
-    /// The names of the dialects that must lose nothing of the tools, such as `openai-strict`.
+    /// The names of the dialects that must not lose anything that tools say, such as `openai-strict`.
     pub deny_losses: Vec<String>,
-    /// Selects the operations whose tools are refused by a dialect that cannot say everything of them.
+    /// Selects the operations whose tools a dialect refuses if it cannot express all of their rules.
     pub exact: Vec<Selector>,
     /// The folders whose files a document may refer to, in addition to its own folder.
     pub roots: Vec<PathBuf>,
@@ -67,12 +68,12 @@ pub struct Options {
     pub overlays: Vec<PathBuf>,
 }
 
-/// How many tokens tools may take, by the tokenizer `o200k_base`. A build fails that takes more.
+/// How many tokens tools may take, by the tokenizer `o200k_base`. A build that takes more fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenBudget {
-    /// The tokens of all tools of a build together; `None` is any number.
+    /// The tokens of all tools of a build together; `None` means any number.
     pub total: Option<usize>,
-    /// The tokens of one tool; `None` is any number.
+    /// The tokens of one tool; `None` means any number.
     pub tool: Option<usize>,
     /// The name of the dialect in which they are counted, such as `openai`.
     pub dialect: String,
@@ -114,21 +115,21 @@ impl Options {
         self
     }
 
-    /// Includes the operations that this selects; see [`Selector`] for its forms. Several add up.
+    /// Includes the operations that this selects; see [`Selector`] for its forms. Several calls add up.
     #[must_use]
     pub fn include(mut self, selector: impl Into<Selector>) -> Self {
         self.include.push(selector.into());
         self
     }
 
-    /// Excludes the operations that this selects; see [`Selector`] for its forms. Several add up.
+    /// Excludes the operations that this selects; see [`Selector`] for its forms. Several calls add up.
     #[must_use]
     pub fn exclude(mut self, selector: impl Into<Selector>) -> Self {
         self.exclude.push(selector.into());
         self
     }
 
-    /// Sets whether deprecated operations become tools; the default is yes.
+    /// Sets whether deprecated operations become tools; they do by default.
     #[must_use]
     pub fn deprecated(mut self, keep: bool) -> Self {
         self.deprecated = keep;
@@ -149,7 +150,7 @@ impl Options {
         self
     }
 
-    /// Says how the lists of operations come in pages, in place of what is recognised:
+    /// Says how the lists of operations come in pages, overriding what is recognised:
     /// `.pagination("GET /pets", "cursor=after@/meta/after items=/results")`, or `none`.
     #[must_use]
     pub fn pagination(mut self, operations: impl Into<Selector>, pages: impl Into<String>) -> Self {
@@ -157,65 +158,66 @@ impl Options {
         self
     }
 
-    /// Sets whether tools whose list comes in pages have the argument `max_items`, by which a model asks for several pages
-    /// at once. The default is no: the argument costs tokens in every such tool, and a model that reads one page and its
-    /// cursor decides for itself whether it needs the next.
+    /// Sets whether tools whose list comes in pages have the argument `max_items`, by which a model asks for several
+    /// pages at once. By default they do not: the argument costs tokens in every such tool, and a model that reads one
+    /// page and its cursor decides for itself whether it needs the next.
     #[must_use]
     pub fn max_items(mut self, offered: bool) -> Self {
         self.max_items = offered;
         self
     }
 
-    /// Sets whether argument and result structs are generated; the default is yes.
+    /// Sets whether argument and result structs are generated; they are by default.
     #[must_use]
     pub fn types(mut self, generate: bool) -> Self {
         self.types = generate;
         self
     }
 
-    /// Lets generated structs and enums also derive a macro, given by its path in the crate that includes them:
-    /// `"::schemars::JsonSchema"`. Several add up. `Serialize` and `Deserialize` need none: all types implement them.
+    /// Makes generated structs and enums also derive a macro, given by its path in the crate that includes them:
+    /// `"::schemars::JsonSchema"`. Several calls add up. `Serialize` and `Deserialize` need no call: all types
+    /// implement them.
     #[must_use]
     pub fn derive(mut self, path: impl Into<String>) -> Self {
         self.derives.push(path.into());
         self
     }
 
-    /// Lets generated structs and enums hold the types of a crate instead of texts of its formats:
-    /// `text_type(TextType::Jiff)` makes a `jiff::Timestamp` of a `date-time`. Several add up; of two for one format the
-    /// first counts. `toolgen-runtime` needs the feature of the same name.
+    /// Makes generated structs and enums hold the types of a crate instead of strings in its formats:
+    /// `text_type(TextType::Jiff)` turns a `date-time` into a `jiff::Timestamp`. Several calls add up; of two for one
+    /// format the first counts. `toolgen-runtime` needs the feature of the same name.
     #[must_use]
     pub fn text_type(mut self, of: TextType) -> Self {
         self.text_types.push(of);
         self
     }
 
-    /// Sets how the tools and the types of a document are divided into modules: [`Modules::ByTag`] puts those of each tag into
-    /// a module of its own. The default is [`Modules::One`]. Neither names nor the list `TOOLS` change.
+    /// Sets how the tools and the types of a document are divided into modules: [`Modules::ByTag`] puts those of each
+    /// tag into a module of its own. The default is [`Modules::One`]. Neither names nor the list `TOOLS` change.
     #[must_use]
     pub fn modules(mut self, modules: Modules) -> Self {
         self.modules = modules;
         self
     }
 
-    /// Compares the tools with a contract lock, as `cargo toolgen lock` writes it: build scripts, `cargo toolgen check` and
-    /// loaders fail if a change is breaking, or worse, and warn of every other one. A relative path starts where
-    /// those of documents do.
+    /// Compares the tools with a contract lock, as `cargo toolgen lock` writes it: build scripts, `cargo toolgen check`
+    /// and loaders fail if a change is breaking or worse, and warn about every other change. A relative path starts
+    /// where those of documents do.
     #[must_use]
     pub fn lock(mut self, path: impl Into<PathBuf>) -> Self {
         self.lock = Some(path.into());
         self
     }
 
-    /// Sets the least class of changes since the lock that are errors; the default is [`Class::Breaking`].
+    /// Sets the least severe class of changes since the lock that is an error; the default is [`Class::Breaking`].
     #[must_use]
     pub fn deny_changes(mut self, least: Class) -> Self {
         self.deny_changes = least;
         self
     }
 
-    /// Does not report problems of a code, such as `N0702`, or `warnings`. Errors are reported whatever this says: something
-    /// is left out where they are found.
+    /// Suppresses problems of a code, such as `N0702`, or all `warnings`. Errors are reported regardless: something is
+    /// left out where they are found.
     #[must_use]
     pub fn allow(mut self, code: &str) -> Self {
         self.levels.set(code, Level::Allow);
@@ -229,14 +231,14 @@ impl Options {
         self
     }
 
-    /// Lets problems of a code, or all `warnings`, fail the build.
+    /// Makes problems of a code, or all `warnings`, fail the build.
     #[must_use]
     pub fn deny(mut self, code: &str) -> Self {
         self.levels.set(code, Level::Deny);
         self
     }
 
-    /// Sets what is trimmed of each tool before a model reads it. A [`Slim`] is also read from text:
+    /// Sets what is trimmed from each tool before a model reads it. A [`Slim`] is also read from text:
     /// `"compact, depth=4".parse()?`.
     #[must_use]
     pub fn slim(mut self, slim: Slim) -> Self {
@@ -244,8 +246,8 @@ impl Options {
         self
     }
 
-    /// Sets how many tokens all tools together and each of them may take in a dialect, such as `openai`; `None` is any
-    /// number. A build that takes more fails. Needs the feature `tokens`.
+    /// Sets how many tokens all tools together and each of them may take in a dialect, such as `openai`; `None` means
+    /// any number. A build that takes more fails. Needs the feature `tokens`.
     #[must_use]
     pub fn token_budget(
         mut self,
@@ -258,10 +260,10 @@ impl Options {
         self
     }
 
-    /// Denies losses in a dialect, such as `openai-strict`: a build fails if the schema or the descriptions there no longer
-    /// say all that the schema of a tool says. Several add up.
+    /// Denies losses in a dialect, such as `openai-strict`: a build fails if the schema and the descriptions there
+    /// together no longer say all that the schema of a tool says. Several calls add up.
     ///
-    /// What only moves from a keyword into a description is no loss here; [`exact`](Options::exact) asks for more.
+    /// What only moves from a keyword into a description is not a loss here; [`exact`](Options::exact) asks for more.
     #[must_use]
     pub fn deny_losses(mut self, dialect: impl Into<String>) -> Self {
         self.deny_losses.push(dialect.into());
@@ -270,25 +272,25 @@ impl Options {
 
     /// Makes the tools of the operations that this selects [`exact`](toolgen_core::ToolSpec::exact): a dialect that
     /// cannot say every rule of their schemas in keywords refuses them, and a request shows them in the lax dialect of
-    /// the provider. Several add up.
+    /// the provider. Several calls add up.
     #[must_use]
     pub fn exact(mut self, selector: impl Into<Selector>) -> Self {
         self.exact.push(selector.into());
         self
     }
 
-    /// Lets documents refer to files in a folder and below it, as they may to those in their own folder. A relative path
-    /// starts where those of documents do. References of a document that did not come from a file start in the first of
-    /// these folders.
+    /// Lets documents refer to files in a folder and below it, as they may to those in their own folder. A relative
+    /// path starts where those of documents do. References of a document that did not come from a file start in the
+    /// first of these folders.
     #[must_use]
     pub fn root(mut self, folder: impl Into<PathBuf>) -> Self {
         self.roots.push(folder.into());
         self
     }
 
-    /// Changes the documents by an overlay (of the OpenAPI Initiative, 1.0 or 1.1) before they are compiled. Several apply one
-    /// after the other. One that `extends` a file changes that document alone. A relative path starts where those of
-    /// documents do.
+    /// Changes the documents by an overlay (of the OpenAPI Initiative, 1.0 or 1.1) before they are compiled. Several
+    /// apply one after the other. An overlay that `extends` a file changes only that document. A relative path starts
+    /// where those of documents do.
     #[must_use]
     pub fn overlay(mut self, path: impl Into<PathBuf>) -> Self {
         self.overlays.push(path.into());

@@ -1,7 +1,7 @@
 //! Changes documents by Overlays of the `OpenAPI` Initiative (1.0 and 1.1), which are documents of their own.
 //!
-//! The actions of an overlay apply one after the other, each to what the former ones left. An action that is wrong
-//! changes nothing and is an error; one that finds nothing is a warning, because it is mostly a mistake in writing.
+//! The actions of an overlay apply one after the other, each to what the previous ones left. An action that is wrong
+//! changes nothing and is an error; one that finds nothing is a warning, because it is usually a typo.
 
 mod given;
 mod json_path;
@@ -46,7 +46,7 @@ fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
     match version {
         None => {
             let help = "an overlay starts with `overlay: 1.0.0`";
-            return cx.report(codes::OVERLAY, &Pointer::ROOT, "this is no overlay", help);
+            return cx.report(codes::OVERLAY, &Pointer::ROOT, "this is not an overlay", help);
         }
         Some(version) if version.starts_with("1.") => {}
         Some(_) => {
@@ -95,7 +95,7 @@ impl Context<'_> {
         self.problems.report(code, at, message, help);
     }
 
-    /// Reports what an action cannot have: a key that is misspelt would let stay what is to be removed.
+    /// Reports what an action cannot have: a misspelt key would leave in place what should be removed.
     fn is_action(&mut self, action: &Value, at: &Pointer) -> bool {
         let mut fine = true;
         for (key, value) in action.as_object().into_iter().flatten() {
@@ -198,7 +198,7 @@ impl Context<'_> {
         match JsonPath::parse(text) {
             Ok(path) => Some(path),
             Err(why) => {
-                self.report(codes::ACTION, &at.child(key), format!("`{key}` is no JSONPath: {why}"), help);
+                self.report(codes::ACTION, &at.child(key), format!("`{key}` is not a JSONPath: {why}"), help);
                 None
             }
         }
@@ -227,7 +227,7 @@ fn remove(root: &mut Value, mut found: Vec<Pointer>) {
     }
 }
 
-/// Merges a value into one that an action finds. To a list it adds what is no list, too.
+/// Merges a value into one that an action finds. What is not a list is added to a list, too.
 fn merge_at(target: &mut Value, update: &Value) -> Result<(), String> {
     match (target, update) {
         (Value::Array(items), update) if !update.is_array() => items.push(update.clone()),

@@ -1,5 +1,5 @@
-//! Lists that come in pages: recognises them, by what documents say of parameters and answers, and applies what the user
-//! says of them.
+//! Lists that come in pages: recognises them by what documents say about parameters and answers, and applies what the
+//! user says about them.
 
 mod answer;
 mod names;
@@ -48,8 +48,7 @@ pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut 
         }
     }
     for ((selector, _), _) in rules.iter().zip(used).filter(|(_, used)| !used) {
-        let message =
-            format!("what is said of the pages of `{selector}` is for no operation of the document");
+        let message = format!("the pagination setting for `{selector}` is for no operation of the document");
         let help = "name an operation that becomes a tool, by its id, `METHOD /path` or `tag:NAME`";
         problems.report(codes::PAGINATION, &Pointer::ROOT, message, help);
     }
@@ -57,7 +56,7 @@ pub(crate) fn paginate(program: &mut Program, options: &Options, problems: &mut 
 
 type Rule<'o> = (&'o Selector, Option<Pagination>);
 
-/// Reads what the user says. What says nothing is reported.
+/// Reads what the user says. Settings that cannot be read are reported.
 fn rules<'o>(options: &'o Options, problems: &mut Problems) -> Vec<Rule<'o>> {
     let mut rules = Vec::with_capacity(options.pagination.len());
     for (selector, text) in &options.pagination {
@@ -66,7 +65,7 @@ fn rules<'o>(options: &'o Options, problems: &mut Problems) -> Vec<Rule<'o>> {
             text => match text.parse() {
                 Ok(pages) => rules.push((selector, Some(pages))),
                 Err(why) => {
-                    let message = format!("what is said of the pages of `{selector}` is not understood");
+                    let message = format!("the pagination setting for `{selector}` is not understood");
                     problems.report(codes::PAGINATION, &Pointer::ROOT, message, format!("{why}; or `none`"));
                 }
             },

@@ -1,8 +1,9 @@
-//! The problems of a document, for the engineer who must find the line.
+//! The problems of a document, for the engineer who has to find the line.
 //!
 //! Stages report everything they find to [`Problems`] and continue. A [`Code`] says the severity of a problem, so the
-//! same mistake is never a warning here and an error there, unless the user sets [`Levels`]; the message says what is wrong at this place, the help
-//! what to do about it, and the page of the code (`cargo toolgen explain CODE`) why it matters.
+//! same mistake is never a warning here and an error there, unless the user sets [`Levels`]; the message says what is
+//! wrong at this place, the help what to do about it, and the page of the code (`cargo toolgen explain CODE`) why it
+//! matters.
 
 pub mod codes;
 mod level;
@@ -261,7 +262,7 @@ impl Problems {
         self.list.iter().any(|problem| problem.severity() == Severity::Error)
     }
 
-    /// Whether the user denies something that was found, or wants something denied that nobody knows.
+    /// Whether the user denies something that was found, or sets a level for a code that does not exist.
     #[must_use]
     pub fn has_denied(&self) -> bool {
         self.list.iter().any(|problem| problem.is_denied() || problem.code == codes::NO_CODE)
@@ -323,7 +324,7 @@ impl fmt::Debug for Problems {
 }
 
 /// Keeps the option problems that all documents compiled with the same options have in common: a filter, a renaming or
-/// a credential that matches one of them is no mistake.
+/// a credential that matches one of them is not a mistake.
 pub fn keep_common<'p>(all: impl IntoIterator<Item = &'p mut Problems>) {
     let mut all: Vec<&mut Problems> = all.into_iter().collect();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();

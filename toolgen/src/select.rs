@@ -11,7 +11,7 @@ use crate::tool::verb_and_subject;
 /// - `NAME` – operations by their id, or by the name of their tool.
 ///
 /// In names and paths `*` stands for any characters but `/`, and `**` for any characters. Methods and tags are
-/// compared without regard to case, ids and paths with it.
+/// case-insensitive, ids and paths case-sensitive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selector {
     text: String,
@@ -111,23 +111,24 @@ impl fmt::Display for Selector {
     }
 }
 
-/// How like a text a candidate must be to be meant, of 1.
+/// How similar to a text, on a scale up to 1, a candidate must be to be suggested.
 const MEANT: f64 = 0.8;
 
-/// How much less like a text than the best candidate another one may be.
+/// How much less similar than the best candidate another one may be.
 const AS_GOOD: f64 = 0.06;
 
 /// The most candidates that are named.
 const MOST: usize = 3;
 
-/// Returns the candidate most like a text, if one is near enough to be meant; the first in text order among equals.
+/// Returns the candidate most similar to a text, if one is similar enough to be meant; the first in text order among
+/// equals.
 #[must_use]
 pub fn did_you_mean<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Option<String> {
     likeliest(text, candidates).into_iter().next()
 }
 
-/// Returns the candidates that a text may have meant, at most three: the likeliest first, and others if they are nearly as
-/// likely.
+/// Returns the candidates that a text may have meant, at most three: the likeliest first, and others if they are nearly
+/// as likely.
 #[must_use]
 pub fn likeliest<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Vec<String> {
     let scored = candidates.filter(|candidate| !candidate.is_empty()).map(|one| (likeness(text, one), one));
@@ -139,7 +140,8 @@ pub fn likeliest<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> V
     near.map(|(_, candidate)| (*candidate).to_owned()).collect()
 }
 
-/// How like two names are, of 1: by their letters, by their words in any order, or because one has all words of the other.
+/// Returns how similar two names are, up to 1: by their letters, by their words in any order, or because one has all
+/// words of the other.
 fn likeness(text: &str, candidate: &str) -> f64 {
     let letters = strsim::jaro_winkler(&text.to_lowercase(), &candidate.to_lowercase());
     let (asked, has) = (words(text), words(candidate));
@@ -152,7 +154,7 @@ fn likeness(text: &str, candidate: &str) -> f64 {
     letters.max(in_order).max(if within { 0.85 } else { 0.0 })
 }
 
-/// Returns the words of a name in text order, in small letters: those of `get_pet`, `getPet` and `pet.get` are the same.
+/// Returns the words of a name in text order, in lower case: those of `get_pet`, `getPet` and `pet.get` are the same.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;

@@ -46,8 +46,8 @@ pub(crate) fn references(shape: &Shape, names: &mut Vec<String>) {
     }
 }
 
-/// Returns the named shapes that the tools of one document reach, sorted by name. All of them have the same list, so that
-/// of one is looked into: a list for each of thousands of tools takes seconds.
+/// Returns the named shapes that the tools of one document reach, sorted by name. All of them have the same list, so
+/// only that of one is read: reading it for each of thousands of tools takes seconds.
 pub(crate) fn reached(tools: &[Tool]) -> List<Def> {
     let mut open: Vec<String> = Vec::new();
     for Tool { spec, .. } in tools {

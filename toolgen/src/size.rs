@@ -1,4 +1,4 @@
-//! The size of tools: what is trimmed of them, what is above a ceiling, what exceeds a budget.
+//! The size of tools: what is trimmed from them, what is above a ceiling, what exceeds a budget.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
@@ -16,8 +16,8 @@ use crate::select::did_you_mean;
 use crate::source::Pointer;
 use crate::tool::{Program, Tool};
 
-/// Sets the levers that the options name for all tools of a program. Arguments that are to be kept and that no tool has
-/// are reported: any word is a name, `dorp` too.
+/// Sets the levers that the options name for all tools of a program. Arguments to keep that no tool has are reported:
+/// any word is a name, even `dorp`.
 pub(crate) fn trim(program: &mut Program, options: &Options, problems: &mut Problems) {
     let Some(slim) = &options.slim else { return };
     set(program, slim);
@@ -32,7 +32,7 @@ fn set(program: &mut Program, slim: &Slim) {
     program.parts.iter_mut().for_each(|part| set(&mut part.program, slim));
 }
 
-/// Says which names after `optional=` are arguments of none of these tools, each with what to do.
+/// Returns the names after `optional=` that are not arguments of any of these tools, each with what to do.
 pub(crate) fn kept_in_vain(slim: &Slim, specs: &[&ToolSpec]) -> Vec<(String, String)> {
     let roots = specs.iter().filter_map(|spec| resolved(&spec.input, &spec.defs));
     let arguments: BTreeSet<&str> = roots
@@ -45,12 +45,12 @@ pub(crate) fn kept_in_vain(slim: &Slim, specs: &[&ToolSpec]) -> Vec<(String, Str
             Some(near) => format!("did you mean `{near}`?"),
             None => "write `drop`, `keep`, or the names of arguments, as in `optional=a+b`".to_owned(),
         };
-        (format!("`optional=` is to keep the argument `{name}`, which no tool has"), help)
+        (format!("`optional=` names the argument `{name}`, which no tool has"), help)
     });
     vain.collect()
 }
 
-/// Reports the tools that are above their ceiling in plain JSON Schema, with what is trimmed of them.
+/// Reports the tools that are above their ceiling in plain JSON Schema, with what is trimmed from them.
 pub fn check_ceiling(program: &Program, problems: &mut Problems) {
     for tool in program.all_tools() {
         let Some((bytes, ceiling, told)) = above(&tool.spec) else { continue };
@@ -83,7 +83,7 @@ pub fn summed(trims: &[Trim]) -> String {
     let told = |(lever, count): (Lever, usize)| {
         let (one, several) = match lever {
             Lever::Description => ("description shortened", "descriptions shortened"),
-            Lever::Needed => ("rule no longer told in words", "rules no longer told in words"),
+            Lever::Needed => ("rule no longer stated in words", "rules no longer stated in words"),
             Lever::Examples => ("place without its examples", "places without their examples"),
             Lever::Restating => ("description left out", "descriptions left out"),
             Lever::Closed => ("object shown as open", "objects shown as open"),
@@ -100,7 +100,8 @@ pub fn summed(trims: &[Trim]) -> String {
     if told.is_empty() { "nothing trimmed".to_owned() } else { told.join(", ") }
 }
 
-/// Whether programs that are built together are within the budget of the options, and each within its own. What exceeds it is reported.
+/// Checks that programs built together are within the budget of the options, and each within its own. What exceeds a
+/// budget is reported.
 pub fn check_budget(programs: &[Program], options: &Options, problems: &mut Problems) -> bool {
     let Some(first) = programs.iter().flat_map(Program::all_tools).next() else { return true };
     let together = options.token_budget.iter().flat_map(|budget| exceeded(programs, budget));

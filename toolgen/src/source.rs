@@ -54,10 +54,10 @@ pub struct Source {
     pub text: String,
     /// How the text is written.
     pub format: Format,
-    /// Whether the text was read from the file of this path, so that files beside it can be found. Otherwise the path
+    /// Whether the text was read from the file of this path, so that files next to it can be found. Otherwise the path
     /// is only a name.
     pub from_disk: bool,
-    /// The bundle that it is a file of, whose other files it may refer to.
+    /// The bundle that it is part of, to whose other files it may refer.
     pub inside: Option<Inside>,
 }
 
@@ -144,7 +144,7 @@ impl Document {
         }
     }
 
-    /// Reads a file that is no document, such as one of Markdown: its tree is its text.
+    /// Reads a file that is not a document, such as Markdown: its tree is its text.
     pub(crate) fn load_text(path: &Path, problems: &mut Problems) -> Option<Arc<Document>> {
         match read_bounded(path) {
             Ok(bytes) => {
@@ -159,7 +159,7 @@ impl Document {
         }
     }
 
-    /// Takes bytes as a text that is no document. All else of the source is given.
+    /// Takes bytes as a text that is not a document. The rest of the source is given.
     pub(crate) fn of_text(mut source: Source, bytes: Vec<u8>, problems: &mut Problems) -> Arc<Document> {
         let mut findings = Vec::new();
         source.text = decode(bytes, &mut findings);
@@ -184,7 +184,7 @@ impl Document {
         Document::read(Source { path: path.to_path_buf(), ..Source::default() }, bytes, problems)
     }
 
-    /// Reads a document from bytes, of which all is known but the text.
+    /// Reads a document from bytes; everything about the source but the text is known.
     fn read(mut source: Source, bytes: Vec<u8>, problems: &mut Problems) -> Option<Arc<Document>> {
         let mut findings = Vec::new();
         source.text = decode(bytes, &mut findings);
@@ -221,7 +221,7 @@ fn read_bounded(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Decodes bytes to text. Invalid UTF-8 is replaced, so that one bad letter in a description does not cost the
+/// Decodes bytes to text. Invalid UTF-8 is replaced, so that one bad letter in a description does not lose the
 /// document.
 fn decode(mut bytes: Vec<u8>, findings: &mut Vec<Finding>) -> String {
     let mut refuse = |message: &str, help| {

@@ -1,4 +1,4 @@
-//! Counts the tokens of tools, by a real tokenizer, and says where they go and what would save them.
+//! Counts the tokens of tools with a real tokenizer, and says where they go and what would save some.
 //!
 //! Only OpenAI publishes the tokenizers of its models. For models of other vendors the numbers are an estimate, and
 //! every report says so; `o200k_base` is usually within a fifth for English and JSON.
@@ -48,7 +48,7 @@ impl Tokenizer {
         }
     }
 
-    /// Returns the tokenizer of a name.
+    /// Returns the tokenizer with a name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Tokenizer> {
         [Tokenizer::O200k, Tokenizer::Cl100k].into_iter().find(|one| one.name() == name)
@@ -64,7 +64,7 @@ impl Tokenizer {
         ranks.count_ordinary(text)
     }
 
-    /// Whose models it counts for, and whose it does not.
+    /// Says for whose models its counts are exact, and for whose they are not.
     #[must_use]
     pub const fn exactness(self) -> &'static str {
         match self {
@@ -143,7 +143,7 @@ pub struct Report {
     pub rendering: Rendering,
     /// The tools, the largest first.
     pub tools: Vec<ToolTokens>,
-    /// What other levers would save, the most first. Empty until [`with_savings`](Report::with_savings).
+    /// What other levers would save, the largest saving first. Empty until [`with_savings`](Report::with_savings).
     pub savings: Vec<Saving>,
 }
 
@@ -187,8 +187,7 @@ impl Report {
         parts
     }
 
-    /// Returns the tokens of the tool that this part of all tools is no larger than, in percent: 50 is the median, 100
-    /// the largest.
+    /// Returns a percentile of the tokens of the tools: 50 is the median, 100 the largest.
     #[must_use]
     pub fn percentile(&self, percent: usize) -> usize {
         let rank = (self.tools.len() * percent).div_ceil(100).max(1);
@@ -216,7 +215,7 @@ impl Report {
         groups
     }
 
-    /// Returns what exceeds a budget, a sentence each, with what to cut.
+    /// Returns what exceeds a budget, one sentence each, with what to cut.
     #[must_use]
     pub fn exceeded(&self, budget: &TokenBudget) -> Vec<String> {
         let named = |tools: &[&ToolTokens]| {
@@ -256,7 +255,7 @@ impl Report {
         wrong
     }
 
-    /// Returns the report as one HTML page that needs nothing else: a map of where the tokens go, and tables.
+    /// Returns the report as one self-contained HTML page: a map of where the tokens go, and tables.
     #[must_use]
     pub fn html(&self, title: &str) -> String {
         html::page(self, title)
@@ -344,7 +343,7 @@ fn divide(schema: &Value, tokenizer: Tokenizer, parts: &mut Parts) {
     }
 }
 
-/// Says what was trimmed of a tool, if anything was.
+/// Says what was trimmed from a tool, if anything was.
 fn trimmed(tool: &ToolTokens) -> Option<String> {
     (!tool.trims.is_empty()).then(|| summed(&tool.trims))
 }

@@ -22,18 +22,18 @@ pub struct Tool {
     pub call: Call,
     /// What answers other than success hold, if the document says it and types are wanted.
     pub failure: Option<Shape>,
-    /// What is known of successful answers beside the result.
+    /// What is known about successful answers besides the result.
     pub success: Success,
     /// Where the tool comes from.
     pub origin: Origin,
 }
 
-/// What a document says of successful answers beside the result.
+/// What a document says about successful answers besides the result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Success {
     /// Whether they have no body.
     pub is_empty: bool,
-    /// The headers, as an object of scalars with their names in small letters, if there are any and types are wanted.
+    /// The headers, as an object of scalars with their names in lower case, if there are any and types are wanted.
     pub headers: Option<Shape>,
 }
 
@@ -75,7 +75,7 @@ impl From<Tool> for toolgen_core::Tool {
     }
 }
 
-/// Returns tools and those that they call, directly or not, of all that there are.
+/// Returns tools and, from all that there are, those that they call, directly or not.
 #[must_use]
 pub fn with_called<'t>(tools: Vec<&'t Tool>, all: &[&'t Tool]) -> Vec<&'t Tool> {
     let by_name: BTreeMap<&str, &Tool> = all.iter().map(|tool| (tool.spec.name.as_str(), *tool)).collect();
@@ -118,11 +118,11 @@ pub struct Program {
     pub calls: BTreeMap<String, Value>,
     /// The contract lock that the document names for its tools.
     pub lock: Option<PathBuf>,
-    /// What the document says is to be done about its problems.
+    /// What the document says to do about its problems.
     pub levels: Levels,
-    /// The names of the dialects that must lose nothing of the tools, as the document says.
+    /// The names of the dialects that must not lose anything that tools say, as the document demands.
     pub deny_losses: Vec<String>,
-    /// How many tokens the tools may take, as the document says.
+    /// How many tokens the tools may take, as the document demands.
     pub token_budget: Option<TokenBudget>,
 }
 
@@ -138,7 +138,7 @@ pub struct McpSource {
 /// An imported document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Its name, of which that of its module is made.
+    /// Its name, from which that of its module is derived.
     pub name: String,
     /// Its compiled form.
     pub program: Program,
@@ -172,13 +172,13 @@ impl Program {
         self.servers.iter().chain(parts).collect()
     }
 
-    /// Returns the tool of a name, also of a document that is imported.
+    /// Returns the tool with a name, including those of imported documents.
     pub(crate) fn find_mut(&mut self, name: &ToolName) -> Option<&mut Tool> {
         let parts = self.parts.iter_mut().find_map(|part| part.program.find_mut(name));
         parts.or_else(|| self.tools.iter_mut().find(|tool| tool.spec.name == *name))
     }
 
-    /// Removes the tools of these names, and the parts that have no others.
+    /// Removes the tools with these names, and the parts that have no others.
     pub(crate) fn remove(&mut self, names: &BTreeSet<ToolName>) {
         self.tools.retain(|tool| !names.contains(&tool.spec.name));
         self.parts.retain_mut(|part| {

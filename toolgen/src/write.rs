@@ -1,4 +1,4 @@
-//! Writes files to disk. Nothing else in the library does.
+//! Writes files to disk. Nothing else in the library does this.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -76,17 +76,17 @@ impl Files {
         Ok(written)
     }
 
-    /// Returns the paths of files that would be replaced and were not generated: somebody wrote them, and writing
-    /// would lose their text.
+    /// Returns the paths of files that would be replaced although they were not generated: overwriting them would lose
+    /// work done by hand.
     #[must_use]
     pub fn foreign(&self, folder: &Path) -> Vec<PathBuf> {
         let differing = self.differing(folder).into_iter();
         differing.filter(|path| path.symlink_metadata().is_ok() && !is_generated(path)).collect()
     }
 
-    /// Returns the paths of files of a crate that an earlier generation wrote and this one does not: pieces of modules that
-    /// have become smaller, and modules of documents that are gone. Only files that are marked as generated are among them,
-    /// and only where such pieces and modules are. Ask before the crate is written.
+    /// Returns the paths of files of a crate that an earlier generation wrote and this one does not: pieces of modules
+    /// that have become smaller, and modules of documents that are gone. They include only files marked as generated,
+    /// in the places where such pieces and modules are. Call it before the crate is written.
     #[must_use]
     pub fn left_over(&self, folder: &Path) -> Vec<PathBuf> {
         left::over(&self.texts, folder)
@@ -134,7 +134,7 @@ pub(crate) fn put_aside(folder: &Path, current: &BTreeSet<PathBuf>) -> Result<()
     Ok(())
 }
 
-/// Restores a file that was put aside, if it was.
+/// Restores a file if it was put aside.
 pub(crate) fn bring_back(path: &Path) {
     if !path.exists() {
         // Without it the file is written anew.

@@ -171,7 +171,7 @@ async fn what_cannot_be_done_is_told_with_the_remedy() {
     let other = database("other");
     Connection::open(&other).unwrap().execute_batch("CREATE TABLE x (y)").unwrap();
     assert!(bad(&["list", other.to_str().unwrap()], 1).contains("approval_queue"));
-    fs::write(&other, "hello, this is no database at all").unwrap();
+    fs::write(&other, "hello, this is not a database at all").unwrap();
     assert!(bad(&["show", other.to_str().unwrap(), "x"], 1).contains("not a database"));
 }
 

@@ -166,7 +166,10 @@ fn what_is_no_document_says_where_and_why() {
     let text = told(Loader::from_file("/no/such/file.yaml"));
     assert!(text.starts_with("/no/such/file.yaml:1:1: there is no such file [E0101]"), "{text}");
     let text = told(Loader::from_str("swaggerVersion: '1.2'"));
-    assert!(text.contains("this is no OpenAPI document") && text.contains("convert the document"), "{text}");
+    assert!(
+        text.contains("this is not an OpenAPI document") && text.contains("convert the document"),
+        "{text}"
+    );
     let text = told(Loader::from_spec(json!({"info": {}, "openapi": "4.0"})));
     assert!(text.starts_with("document:3:") && text.contains("OpenAPI 4.0"), "{text}");
     let mut deep = json!({"openapi": "3.1.0"});

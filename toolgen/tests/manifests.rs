@@ -157,7 +157,7 @@ fn no_link_leads_out_of_the_folder() {
         "{problems}"
     );
     assert_eq!(program.unwrap().tools.len(), 0);
-    // A folder that is a link is no way out either.
+    // A folder that is a link is not a way out either.
     fs::remove_file(folder.0.join("in/link.yaml")).unwrap();
     std::os::unix::fs::symlink("..", folder.0.join("in/up")).unwrap();
     fs::write(folder.0.join("in/m.yaml"), referring_to("up/shapes.yaml#/Point")).unwrap();

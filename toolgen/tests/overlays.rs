@@ -58,7 +58,7 @@ fn what_cannot_be_applied_gives_no_tools() {
     for (name, told) in [
         ("remove.yaml", "does not name one (`extends`)"),
         ("outside.yaml", "which is outside of its folder"),
-        ("remote.yaml", "which is no file beside it"),
+        ("remote.yaml", "which is not a file next to it"),
         ("missing.yaml", "which is not there"),
     ] {
         let (program, problems) = compiled(name, &Options::default());

@@ -215,7 +215,7 @@ fn new_tools_are_added_and_nothing_else_changes() {
     for (text, why) in [
         ("{\"toolgen\": 1, \"tools\": {}}", "add the tool below to `tools` by hand"),
         ("toolgen: 1\ntools: {a: {}}\n", "add the tool below to `tools` by hand"),
-        ("openapi: 3.1.0\n", "this is no tool manifest"),
+        ("openapi: 3.1.0\n", "this is not a tool manifest"),
     ] {
         fs::write(place.join("other.yaml"), text).unwrap();
         let (code, _, stderr) = cargo_toolgen(&place, &["new", "b", "--manifest", "other.yaml"]);

@@ -1,5 +1,5 @@
-//! What `toolgen-runtime` and the compiler need of this crate and programs do not. Not part of the public interface: it
-//! changes with any version, which all crates of the workspace have in common.
+//! Items that `toolgen-runtime` and the compiler need from this crate and programs do not. Not part of the public
+//! interface: they change with any version, which all crates of the workspace share.
 
 use serde_json::Value;
 
@@ -105,7 +105,7 @@ pub const fn literal_copied(literal: &Literal) -> Literal {
     literal.copied()
 }
 
-/// Copies what is said of other keys in a constant.
+/// Copies the rule for other keys in a constant.
 #[must_use]
 pub const fn extra_copied(extra: &Extra) -> Extra {
     extra.copied()

@@ -1,6 +1,6 @@
 //! What an LLM tool is, as data: the part of `toolgen-runtime` that needs no runtime, shared with its compiler.
 //!
-//! Programs name `toolgen-runtime`, which re-exports all of this under the same paths.
+//! Programs use `toolgen-runtime`, which re-exports all of this under the same paths.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -43,7 +43,7 @@ pub struct ToolSpec {
     pub returns: Text,
     /// When to use the tool. May be empty.
     pub use_for: Text,
-    /// Documentation for a prompt, in place of what is generated from the other fields, from which it can drift away.
+    /// Documentation for a prompt, in place of that generated from the other fields, from which it can drift away.
     pub documentation: Text,
     /// Example calls for a model to imitate.
     pub examples: List<Example>,
@@ -61,7 +61,7 @@ pub struct ToolSpec {
     pub defs: List<Def>,
     /// What is trimmed of the tool before a model reads it; by default, only what is above a ceiling.
     pub slim: Slim,
-    /// Whether a provider must be told everything that the schema of the arguments says: a dialect that loses some of it
+    /// Whether a provider must see everything that the schema of the arguments says: a dialect that loses some of it
     /// refuses the tool, and no ceiling trims it.
     pub exact: bool,
     /// The effects that running the tool may have.
@@ -73,7 +73,7 @@ pub struct ToolSpec {
     /// The time limit of a call.
     pub timeout: Timeout,
     /// Whether the tool must run alone among the calls of its provider: those of its turn, of other turns, and those
-    /// that tools make. A tool that calls it waits for it, and what it calls itself runs while it waits.
+    /// that tools make. A tool that calls it waits for it, and tools that it calls itself run while it waits.
     pub exclusive: bool,
     /// The service that a circuit breaker watches for this tool. Empty for none.
     pub service: Text,

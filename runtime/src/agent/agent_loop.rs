@@ -186,7 +186,8 @@ pub struct Completed {
     pub call_id: Text,
     /// The tool.
     pub tool: Text,
-    /// The signal for the next state, see [`StateMap`](crate::agent::state_map::StateMap). Empty: the loop just ends.
+    /// The signal for the next state, see [`StateMap`](crate::agent::state_map::StateMap). If empty, the loop just
+    /// ends.
     pub signal: Text,
     /// The data for the next state.
     pub data: Value,

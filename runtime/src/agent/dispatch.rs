@@ -16,9 +16,9 @@
 //! A resource is a text such as `file:{path}`, where `{path}` stands for an argument (its default, if the model omits
 //! it). A list stands for each of its items. `/` separates levels, and a resource covers everything below it:
 //! `file:src` covers `file:src/lib.rs`. `.` and `..` are resolved, and a relative path of a `file:` resource is
-//! relative to the work directory if the provider has one; links are not followed. Where an argument is missing, or is
-//! an object, the call touches every resource with the same beginning up to there. Changes that middleware makes to
-//! the arguments are not visible here: a tool whose resource middleware changes should be `exclusive`.
+//! relative to the work directory if the provider has one; links are not followed. If an argument is missing, or is an
+//! object, the call touches every resource with the same beginning up to there. Changes that middleware makes to the
+//! arguments are not visible here: a tool whose resource middleware changes should be `exclusive`.
 //!
 //! # Exclusive tools
 //!

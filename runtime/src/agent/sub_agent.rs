@@ -56,7 +56,7 @@ pub trait AgentRunner: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The reason why the agent did not finish on its own: the text of an aborted agent is no result.
+    /// The reason why the agent did not finish on its own: the text of an aborted agent is not a result.
     fn run<'a>(
         &'a self,
         task: AgentTask,
@@ -74,11 +74,11 @@ pub struct AgentTask {
     pub name: Text,
     /// The name of this run: `{session}.sub.{number}`.
     pub loop_id: Text,
-    /// The system prompt of the model. Empty: none.
+    /// The system prompt of the model; may be empty.
     pub system_prompt: Text,
     /// Which model to use and how to set it up, in a form that only the runner understands.
     pub model_config: Value,
-    /// How hard the model should think, in a form that only the runner understands. Empty: not specified.
+    /// How hard the model should think, in a form that only the runner understands; empty if not specified.
     pub thinking_level: Text,
     /// The limits of the sub-agent.
     pub limits: AgentLimits,
@@ -136,9 +136,9 @@ impl Default for AgentLimits {
 pub enum AgentFailure {
     /// It gave up or was stopped, with the reason.
     Aborted(String),
-    /// Calls of it wait for an approval: which, and why.
+    /// Calls of it wait for an approval; says which, and why.
     ApprovalRequired(String),
-    /// Calls of it wait for input: which, and for what.
+    /// Calls of it wait for input; says which, and for what.
     InputRequired(String),
     /// It kept repeating itself.
     Looped,
@@ -248,7 +248,7 @@ pub struct SubAgentTool {
     thinking_level: Text,
     tools: Registry,
     limits: AgentLimits,
-    /// What an approval of a call is bound to, of an agent that is compiled.
+    /// What an approval of a call is bound to, for an agent that is compiled.
     action: Option<Text>,
 }
 
@@ -294,7 +294,7 @@ impl SubAgentTool {
         }
         let text = match ended {
             Err(_) => return Err(ToolError::Timeout { duration: self.limits.max_time }),
-            // A text that the agent produces while being stopped is no result.
+            // A text that the agent produces while being stopped is not a result.
             Ok(_) if ctx.is_cancelled() => return Err(ToolError::Cancelled),
             Ok(None) => return Err(ToolError::Cancelled),
             Ok(Some(ended)) => ended.map_err(|why| why.of(&name))?,

@@ -1,7 +1,7 @@
 //! Debug output that says how large something is, and not what it is.
 //!
 //! Debug output ends up in logs, by `{:?}` and by `dbg!`. Arguments and results may hold secrets and personal data,
-//! which nobody put there on purpose.
+//! which do not belong there.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! A lock for calls that run beside each other, except that some run alone, and that may make further calls.
+//! A lock for calls that run side by side, except for some that run alone, and that may make further calls.
 //!
 //! A call takes a seat in a room while it runs. One that is to run alone waits until all seats are free, and newcomers
 //! wait behind it. For calls that calls make, three rules keep them from waiting for each other forever:

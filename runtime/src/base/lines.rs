@@ -1,4 +1,4 @@
-//! Splits a stream into lines, each of which is a message of JSON-RPC, and tells of a line that cannot be read what it was.
+//! Splits a stream into lines, each a message of JSON-RPC, and says what a line was that cannot be read.
 
 use memchr::memchr;
 use serde_json::Value;
@@ -19,12 +19,12 @@ pub(crate) enum Glance {
     Request(Option<Value>),
     /// An answer to the request of this ID.
     Answer(Value),
-    /// It cannot be told; the ID, if it has one.
+    /// Its kind is unknown; the ID, if it has one.
     Unknown(Option<Value>),
 }
 
 impl Glance {
-    /// Looks at a line that is no message.
+    /// Looks at a line that is not a message.
     pub(crate) fn at(line: &[u8]) -> Glance {
         let mut skim = Skim::default();
         skim.read(line);
@@ -48,7 +48,7 @@ impl Lines {
         Lines { line: Vec::new(), longest, skim: None }
     }
 
-    /// How many bytes of the present line have been passed over because it is too long.
+    /// How many bytes of the current line have been skipped because it is too long.
     pub(crate) fn passed_over(&self) -> usize {
         self.skim.as_ref().map_or(0, |skim| skim.length)
     }
@@ -74,7 +74,7 @@ impl Lines {
         self.add(bytes);
     }
 
-    /// Hands on the last line if the stream ends without an end of it.
+    /// Hands on the last line if the stream ends without a line end.
     #[cfg(feature = "mcp-server")]
     pub(crate) fn finish(&mut self, hear: impl FnMut(Line<'_>)) {
         if !self.line.is_empty() || self.skim.is_some() {
@@ -82,7 +82,7 @@ impl Lines {
         }
     }
 
-    /// Adds to the present line, or only looks for its ID if that gets too long.
+    /// Adds to the current line, or only looks for its ID if it gets too long.
     fn add(&mut self, bytes: &[u8]) {
         if self.skim.is_none() && self.line.len() + bytes.len() > self.longest {
             let mut skim = Skim::default();
@@ -107,7 +107,7 @@ struct Skim {
     /// The last text of the outermost object, if it is short.
     text: Vec<u8>,
     in_id: bool,
-    /// What stands in place of the ID, if it is short.
+    /// The raw text of the ID, if it is short.
     raw: Vec<u8>,
     id: Option<Value>,
     has_method: bool,

@@ -1,9 +1,9 @@
-//! Finds known texts in other texts, however they are encoded there: as they are, percent-encoded as a whole or in
-//! part, in a form, with backslash escapes or the entities of HTML and XML, in UTF-16, in Base64 or hexadecimal, or
-//! wrapped into lines.
+//! Finds known texts in other texts, however they are encoded there: unencoded, percent-encoded as a whole or in part,
+//! in a form, with backslash escapes or the entities of HTML and XML, in UTF-16, in Base64 or hexadecimal, or wrapped
+//! into lines.
 //!
-//! Both sides are decoded, any number of times over, and compared as bytes (Knuth, Morris and Pratt). What is Base64 or
-//! hexadecimal cannot be told from other text, so it is the needle that is encoded. The time is linear in the text for
+//! Both sides are decoded, any number of times over, and compared as bytes (Knuth, Morris and Pratt). Base64 and
+//! hexadecimal cannot be told from other text, so for them the needle is encoded. The time is linear in the text for
 //! each needle, whatever either contains; where no needle begins, a byte costs the same however many there are.
 
 mod decoded;
@@ -16,7 +16,7 @@ use super::truncate::floor;
 use decoded::Decoded;
 use pattern::{Pattern, Unit, scan};
 
-/// Decoded needles that are shorter occur by chance.
+/// The length of the shortest decoded needle: shorter ones occur by chance.
 const SHORTEST: usize = 4;
 /// The length of the longest escape that may be cut in two: a pair of surrogates.
 #[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
@@ -26,9 +26,9 @@ const ESCAPE: usize = 12;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Needle {
     text: String,
-    /// What precedes a needle may look like the start of an escape, so it is also searched for as it is.
+    /// The text before a needle may look like the start of an escape, so it is also searched for as it is.
     plain: Pattern,
-    /// What is searched for in the decoded text.
+    /// The patterns for the decoded text.
     decoded: Vec<Pattern>,
 }
 
@@ -56,7 +56,7 @@ impl Needle {
     }
 }
 
-/// Returns the text with another in place of each needle. `None`: it contains none.
+/// Returns the text with another in place of each needle. `None` if it contains none.
 pub(crate) fn replace<'n>(
     text: &str,
     needles: impl IntoIterator<Item = &'n Needle>,

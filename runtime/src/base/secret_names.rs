@@ -42,7 +42,7 @@ const DEFAULT: &[&str] = &[
     "token",
 ];
 
-/// What hides a word that ends in it, as in `PGPASSWORD` and `JSESSIONID`.
+/// The endings that hide a whole word, as in `PGPASSWORD` and `JSESSIONID`.
 const ENDS: &[&str] = &[
     "apikey",
     "passcode",
@@ -55,23 +55,23 @@ const ENDS: &[&str] = &[
     "sessionid",
     "token",
 ];
-/// What stands before a `token` that is counted.
+/// The words before a `token` that is counted.
 const COUNTED: &[&str] = &["max", "min", "num", "per", "progress", "total"];
-/// What stands behind a `token` that is counted or described.
+/// The words after a `token` that is counted or described.
 const COUNTS: &[&str] = &["budget", "count", "counts", "length", "limit", "type", "usage"];
 /// Variables of every shell, which name a folder.
 const FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
 
 /// A set of names that are compared word by word: `api_key` also matches `apiKey`, `X-API-Key` and `MY_APIKEY_2`, but
-/// not `monkey_apis`. The usual ones also match a word that ends in one of them, as `accesstoken` does, and not what is
-/// counted, as `progressToken` is.
+/// not `monkey_apis`. The usual ones also match a word that ends in one of them, such as `accesstoken`, but not counts,
+/// such as `progressToken`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
     /// Each name in lower case, with nothing between its words.
     names: BTreeSet<String>,
     /// The length of the longest name, in bytes.
     longest: usize,
-    /// What words of names end in.
+    /// The endings of words of names.
     ends: BTreeSet<&'static str>,
 }
 

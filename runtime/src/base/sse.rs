@@ -1,6 +1,6 @@
-//! Reads server-sent events (WHATWG HTML, section 9.2.6) out of bytes that arrive in any pieces.
+//! Reads server-sent events (WHATWG HTML, section 9.2.6) from bytes that arrive in any pieces.
 //!
-//! The data of an event stays bytes: they are JSON, whose reader refuses what is not UTF-8, where the rules for events
+//! The data of an event stays bytes: they are JSON, whose reader refuses what is not UTF-8, while the rules for events
 //! would put replacement characters into an answer.
 
 use std::time::Duration;

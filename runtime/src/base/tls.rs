@@ -1,4 +1,4 @@
-//! TLS of clients: whom they trust, and by which cryptography.
+//! TLS of clients: their trusted certificates, and their cryptography.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ fn verifier(roots: Vec<CertificateDer<'static>>, provider: Arc<CryptoProvider>) 
     Verifier::new_with_extra_roots(roots, provider)
 }
 
-/// Android's own verifier accepts no further certificates.
+/// Creates the verifier of certificates. Android's own accepts no further certificates.
 #[cfg(target_os = "android")]
 fn verifier(roots: Vec<CertificateDer<'static>>, provider: Arc<CryptoProvider>) -> Result<Verifier, Error> {
     if roots.is_empty() {

@@ -67,8 +67,8 @@ impl Bash {
     }
 
     /// Refuses commands that match a pattern: the name of a program and words that are among its arguments, in any
-    /// order. Of flags such as `-rf` each letter must be there, however they are grouped; a word that ends with `=`
-    /// stands for all that start with it. Text in quotes is no command.
+    /// order. Each letter of flags such as `-rf` must be present, however they are grouped; a word that ends with `=`
+    /// stands for all that start with it. Text in quotes is not a command.
     #[must_use]
     pub fn deny(mut self, pattern: impl Into<String>) -> Bash {
         self.deny.push(pattern.into());
@@ -146,7 +146,7 @@ impl Bash {
             let stderr = marked(output.stderr, output.stderr_dropped);
             format!("Exit code: {code}\nSTDOUT:\n{stdout}\nSTDERR:\n{stderr}")
         };
-        // A code other than 0 is no failure of the tool: a model learns from it.
+        // A code other than 0 is not a failure of the tool: a model learns from it.
         Ok(ToolResult::text(text).with_details(json!({ "exit_code": code, "ok": success })))
     }
 }

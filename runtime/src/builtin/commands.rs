@@ -1,7 +1,8 @@
 //! Reads a line of shell far enough to see which programs it starts.
 //!
-//! It follows quotes, separators, substitutions and programs that start others, but it is no shell: whoever wants to hide a
-//! program from it can. What it is for is to stop accidents, without stopping text that only looks like a command.
+//! It follows quotes, separators, substitutions and programs that start others, but it is not a shell: whoever wants
+//! to hide a program from it can. Its purpose is to stop accidents, without stopping text that only looks like a
+//! command.
 
 mod lexer;
 

@@ -237,7 +237,7 @@ pub(super) fn list_files(
 /// Compiles a glob, by the rules of ignore files: without a `/` it is for names, and `!` before it excludes.
 pub(super) fn globs(pattern: Option<&str>, pointer: &str) -> Result<Override, ToolError> {
     let mut builder = OverrideBuilder::new(".");
-    let wrong = |why: ignore::Error| invalid(pointer, format!("this is no glob: {why}"));
+    let wrong = |why: ignore::Error| invalid(pointer, format!("this is not a glob: {why}"));
     if let Some(pattern) = pattern {
         builder.add(pattern).map_err(wrong)?;
     }

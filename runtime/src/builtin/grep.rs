@@ -26,7 +26,7 @@ pub(super) struct Line {
     pub(super) number: u64,
     /// The text, at most 500 characters of it.
     pub(super) text: String,
-    /// Whether it matches, or stands near one that does.
+    /// Whether it matches, or is near one that does.
     pub(super) matches: bool,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Line {
 ///
 /// # Errors
 ///
-/// [`ToolError::InvalidArgs`] if it is none, or too large: `{start}: {reason}`.
+/// [`ToolError::InvalidArgs`] if it is not a regular expression, or too large: `{start}: {reason}`.
 pub(super) fn matcher(pattern: &str, case_sensitive: bool, start: &str) -> Result<RegexMatcher, ToolError> {
     let mut builder = RegexMatcherBuilder::new();
     builder.case_insensitive(!case_sensitive).line_terminator(Some(b'\n'));
@@ -77,8 +77,8 @@ impl Unread {
     }
 }
 
-/// Returns the lines of a file that match, with those around them, up to a number of matches. What is not text is not
-/// searched, and a file that cannot be read to its end only as far as it can, which is noted.
+/// Returns the lines of a file that match, with those around them, up to a number of matches. Files that are not text
+/// are not searched, and a file that cannot be read to its end is searched only as far as it can be, which is noted.
 pub(super) fn search(
     found: &Found<'_>,
     matcher: &RegexMatcher,

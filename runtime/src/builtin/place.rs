@@ -41,7 +41,7 @@ impl Place {
         folder::within(&self.root, path)
     }
 
-    /// Opens a file for reading. What is no regular file is refused: reading it could wait for ever.
+    /// Opens a file for reading. Anything but a regular file is refused: reading it could block forever.
     pub(super) fn file(&self, path: &str) -> io::Result<(File, Metadata)> {
         open_file(&self.dir, &self.within(path)?)
     }
@@ -107,7 +107,7 @@ pub(super) enum Missing {
     Refuse,
 }
 
-/// Replaces a file of a directory by way of a new one beside it.
+/// Replaces a file of a directory by way of a new one next to it.
 fn replace(folder: &Dir, name: &OsStr, bytes: &[u8], ctx: &ToolContext) -> io::Result<bool> {
     let old = match folder.symlink_metadata(name) {
         Ok(old) => Some(replaceable(old)?),
@@ -132,7 +132,7 @@ fn replace(folder: &Dir, name: &OsStr, bytes: &[u8], ctx: &ToolContext) -> io::R
     written.map(|()| old.is_some())
 }
 
-/// Refuses to go on with a call that is over: nobody expects it to change anything any more.
+/// Refuses to go on with a call that is over, which is not expected to change anything any longer.
 fn check_cancelled(ctx: &ToolContext) -> io::Result<()> {
     if ctx.is_cancelled() { Err(io::Error::other("the call was cancelled")) } else { Ok(()) }
 }

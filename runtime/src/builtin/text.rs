@@ -124,7 +124,7 @@ pub(super) fn head(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Whether a file that starts like this is no text.
+/// Whether a file that starts like this is not a text.
 pub(super) fn is_binary(head: &[u8]) -> bool {
     memchr::memchr(0, head).is_some()
 }

@@ -91,19 +91,19 @@ pub(super) fn walk(
 /// A file or directory in a directory.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
-    /// The name as it is told; that of a directory ends with `/`.
+    /// The name as it is shown; that of a directory ends with `/`.
     shown: String,
     name: OsString,
     is_dir: bool,
 }
 
-/// The names in a directory as they are told, each with whether it is a directory.
+/// The names in a directory as they are shown, each with whether it is a directory.
 pub(super) fn names(place: &Place, path: &str) -> io::Result<impl Iterator<Item = (String, bool)>> {
     let entries = place.dir.read_dir(place.within(path)?)?.filter_map(Result::ok);
     Ok(entries.map(|entry| (shown(&entry.file_name()), entry.file_type().is_ok_and(|kind| kind.is_dir()))))
 }
 
-/// A name as it is told: on one line, and in UTF-8.
+/// A name as it is shown: on one line, and in UTF-8.
 fn shown(name: &OsStr) -> String {
     name.to_string_lossy().replace(char::is_control, "\u{fffd}")
 }

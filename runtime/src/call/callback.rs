@@ -28,7 +28,7 @@ impl Default for Patience {
 pub(crate) enum Silence {
     /// The callback panicked.
     Panicked,
-    /// The time was up.
+    /// The callback took too long.
     Late,
 }
 

@@ -71,7 +71,7 @@ pub struct ToolContext {
     /// The name of the called tool.
     pub tool_name: Text,
     token: Link,
-    /// `None`: the default settings.
+    /// `None` for the default settings.
     turn: Option<Arc<TurnContext>>,
     /// How many tool-to-tool calls are above this one.
     depth: u32,

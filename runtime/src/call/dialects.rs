@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::schema::dialect::Dialect;
 
-/// The dialects in which a model was shown its tools: one for all of them, or one for each where a request mixes tools
+/// The dialects in which a model was shown its tools: one for all of them, or one for each if a request mixes tools
 /// with strict schemas and tools without.
 ///
-/// Made of a dialect, or by [`ToolPlan::dialects`](crate::wire::ToolPlan::dialects).
+/// Created from a dialect, or by [`ToolPlan::dialects`](crate::wire::ToolPlan::dialects).
 #[derive(Clone, Debug)]
 pub struct Dialects {
     most: &'static Dialect,

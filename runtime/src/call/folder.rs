@@ -1,8 +1,8 @@
 //! Files below a directory that is held open, so that no path and no link leads out of it.
 //!
-//! A check of a path followed by its use can be cheated: between the two, someone may put a link in its place. Here each
-//! step from the directory to the file is made through descriptors (`openat2` with `RESOLVE_BENEATH` where there is one),
-//! so there is nothing between.
+//! A check of a path followed by its use can be cheated: between the two, someone may put a link in its place. Here
+//! each step from the directory to the file is made through descriptors (`openat2` with `RESOLVE_BENEATH` where there
+//! is one), so there is no gap between them.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -54,8 +54,8 @@ pub(crate) fn open_file(dir: &Dir, path: &Path) -> io::Result<(File, Metadata)> 
     Ok((file, metadata))
 }
 
-/// Creates a file under a name that nobody guesses. If it will get the permissions of another, only its owner may read
-/// it until then.
+/// Creates a file under an unguessable name. If it will get the permissions of another, only its owner may read it
+/// until then.
 pub(crate) fn beside(folder: &Dir, private: bool) -> io::Result<(OsString, File)> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|why| io::Error::other(why.to_string()))?;
@@ -82,7 +82,7 @@ pub(crate) fn is_escape(why: &io::Error) -> bool {
     why.kind() == ErrorKind::PermissionDenied && why.raw_os_error().is_none()
 }
 
-/// What went wrong with a file, without the number of the error.
+/// Returns what went wrong with a file, without the number of the error.
 pub(crate) fn told(why: &io::Error) -> String {
     let text = why.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()

@@ -1,4 +1,4 @@
-//! The context of OpenTelemetry in which a call is made, and what is passed on of it.
+//! The OpenTelemetry context in which a call is made, and the part of it that is passed on.
 //!
 //! Contexts are written and read by the propagator that the program sets
 //! (`opentelemetry::global::set_text_map_propagator`); without one, nothing is passed on.
@@ -19,7 +19,7 @@ use crate::call::context::ToolContext;
 /// The most bytes of a value that is passed on or read: a `tracestate` or a `baggage` that a client sends may be longer.
 const MOST: usize = 8 << 10;
 
-/// The context of OpenTelemetry that a [`ToolContext`] carries.
+/// The OpenTelemetry context that a [`ToolContext`] carries.
 pub(crate) struct Spanned {
     context: Context,
     /// Whether the program set it. Otherwise it holds the span of the call, or of the one that makes it.
@@ -83,7 +83,7 @@ impl ToolContext {
         self.otel = Some(own);
     }
 
-    /// A copy with the span of an agent, whose turns the context is of.
+    /// A copy with the span of an agent, for the turns of that agent.
     #[cfg(feature = "agent")]
     pub(crate) fn in_span(&self, context: Context) -> ToolContext {
         let mut inside = self.clone();
@@ -129,11 +129,12 @@ impl ToolContext {
     }
 }
 
-/// The members of W3C Trace Context. Others, such as `baggage`, tell of more than the trace.
+/// The members of W3C Trace Context. Others, such as `baggage`, carry more than the trace.
 const TRACE: [&str; 2] = ["traceparent", "tracestate"];
 
 /// Returns the members by which another process continues a context, as name and value: those of W3C Trace Context, and
-/// those that the program adds to them. What a header cannot hold is left out: a call does not fail for its trace.
+/// those that the program adds to them. What a header cannot hold is left out: a call does not fail because of its
+/// trace.
 #[cfg_attr(not(any(feature = "http", feature = "mcp")), allow(dead_code, reason = "those engines send it"))]
 pub(crate) fn passed_on(context: &Context, also: &[String]) -> Vec<(String, String)> {
     struct Pairs<'a>(Vec<(String, String)>, &'a [String]);
@@ -171,7 +172,7 @@ pub(crate) fn continued(around: &Context, meta: &Map<String, Value>) -> Context 
 /// A future in whose task a context is current, while it runs.
 pub(crate) struct Attached<'c, F> {
     run: F,
-    /// `None`: what is current stays so.
+    /// `None` if what is current stays so.
     context: Option<&'c Context>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Resumption {
     pub(crate) inputs: Vec<Value>,
     /// The tickets that are used up when this call runs.
     pub(crate) spends: Vec<Ticket>,
-    /// What its caller is told in place of its result, if it was denied.
+    /// The answer its caller gets in place of its result, if it was denied.
     pub(crate) denied: Option<String>,
 }
 

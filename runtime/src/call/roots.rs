@@ -66,7 +66,7 @@ impl PathArgument for PathBuf {
 impl PathArgument for String {
     fn resolved(self, resolve: &Resolve<'_>) -> Result<Self, ToolError> {
         let path = resolve(Path::new(&self))?.into_os_string();
-        path.into_string().map_err(|_| ToolError::failed("the directory has a name that is no text"))
+        path.into_string().map_err(|_| ToolError::failed("the directory has a name that is not text"))
     }
 }
 

@@ -14,10 +14,10 @@ use crate::base::truncate::floor;
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
 
-/// Replaces a secret.
+/// The text that replaces a secret.
 pub const REDACTED: &str = "[REDACTED]";
 
-/// Shorter texts occur by chance.
+/// The length of the shortest secret that is searched for: shorter texts occur by chance.
 const SHORTEST: usize = 4;
 /// Messages quote the start of long texts, so a start of this length counts as the secret.
 const START: usize = 16;
@@ -82,8 +82,8 @@ impl Secrets {
         }
     }
 
-    /// Returns the secrets in environment variables: the values of those that have names of secrets, and the passwords of
-    /// those that are URLs.
+    /// Returns the secrets in environment variables: the values of those that are named like secrets, and the
+    /// passwords of those that are URLs.
     #[cfg(feature = "executor")]
     pub(crate) fn of_variables(variables: impl IntoIterator<Item = (String, String)>) -> Secrets {
         let (mut secrets, usual) = (Secrets::default(), Keys::usual());
@@ -138,7 +138,7 @@ impl Secrets {
         !self.is_empty() && forms(number).any(|form| self.is_one(&form))
     }
 
-    /// Returns the text without the secrets. `None`: it contains none.
+    /// Returns the text without the secrets. `None` if it contains none.
     pub(crate) fn replace(&self, text: &str) -> Option<String> {
         if self.too_many {
             return Some(REDACTED.to_owned());

@@ -26,10 +26,10 @@ use shared::Shared;
 /// A conversation with tools: state that tools keep between calls, and which of them succeeded.
 ///
 /// Clones are the same session. A program sets the session of a conversation with
-/// [`ToolContext::with_session`](crate::ToolContext::with_session). There is no default that callers share: where none is
+/// [`ToolContext::with_session`](crate::ToolContext::with_session). There is no default that callers share: if none is
 /// set, [`run_loop`](crate::agent::agent_loop::run_loop) creates one that ends with the loop,
-/// [`dispatch`](crate::Provider::dispatch) one that ends with the turn, and a single
-/// [`call`](crate::Provider::call) has none.
+/// [`dispatch`](crate::Provider::dispatch) one that ends with the turn, and a single [`call`](crate::Provider::call)
+/// has none.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -53,7 +53,7 @@ struct Inner {
     values: Mutex<BTreeMap<String, Value>>,
     /// The time of each tool's last success, sorted by tool name.
     history: Mutex<Vec<(Text, Instant)>>,
-    /// Where other processes have it, too.
+    /// The side that other processes see, if they share it.
     shared: Option<Shared>,
 }
 

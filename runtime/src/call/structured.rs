@@ -43,7 +43,7 @@ impl ToolResult {
     ///
     /// # Errors
     ///
-    /// Why there is none.
+    /// Why there is no such value.
     pub fn structured(&self) -> Result<Cow<'_, Value>, Cow<'_, str>> {
         match &self.structured {
             Structured::Details => Ok(Cow::Borrowed(&self.details)),

@@ -183,7 +183,7 @@ pub trait AgentTool: Send + Sync {
 /// The timeout of a tool that sets none: 30 seconds.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The time limit of a call: the tool's own or the default, but no more than the caller grants. `None` is no limit.
+/// The time limit of a call: the tool's own or the default, but no more than the caller grants. `None` is not a limit.
 #[must_use]
 pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>) -> Option<Duration> {
     let own = match spec.timeout {
@@ -200,9 +200,9 @@ pub fn time_limit(spec: &ToolSpec, default: Duration, granted: Option<Duration>)
 /// Calls a tool past all layers: for tests, and for calls that the program itself makes and vouches for. What a model
 /// calls goes through [`Provider::call`](crate::Provider::call).
 ///
-/// Checks the arguments, enforces the timeout and cancellation whatever the tool does, and contains a panic of the tool.
-/// Skips everything else: lists of tools, rules and limits, scopes, rate limits, requirements, guards, middleware and
-/// approval, hooks, events and audit records. Nobody learns of the call, and its principal is not checked.
+/// Checks the arguments, enforces the timeout and cancellation whatever the tool does, and contains a panic of the
+/// tool. Skips everything else: lists of tools, rules and limits, scopes, rate limits, requirements, guards, middleware
+/// and approval, hooks, events and audit records. The call is not reported anywhere, and its principal is not checked.
 ///
 /// `params` is what a model sent: an object, a text that holds one (some providers send arguments as text), or
 /// `null` for no arguments.

@@ -28,7 +28,7 @@ pub struct WaitingCall {
     pub via: Option<Text>,
     /// The arguments: those of an approval, or of a call that has been approved, under the names a model knows, as all
     /// middleware left them, checked, and with the defaults of the schema filled in; otherwise as the model sent them.
-    /// They are what runs, so secrets stand here in plain: keep a stored call as safe as they are.
+    /// They are what runs, so they hold secrets in plain text: keep a stored call as safe as those.
     pub arguments: Value,
     /// The reasons that were approved earlier.
     pub approved: Vec<String>,
@@ -47,7 +47,7 @@ pub struct WaitingCall {
 discreet_debug!(WaitingCall: id, name, via, approved, expires_at, called_by, traceparent; arguments, inputs);
 
 impl WaitingCall {
-    /// Writes the call around the members of its own that a kind of waiting call has.
+    /// Writes the call, with the members that a kind of waiting call adds.
     pub(crate) fn write(&self, own: Value) -> Value {
         let mut out = json!({ "id": self.id, "name": self.name, "arguments": self.arguments });
         if let (Value::Object(out), Value::Object(own)) = (&mut out, own) {
@@ -155,5 +155,5 @@ pub(crate) fn millis_of(time: SystemTime) -> u64 {
 fn time_of<E: Error>(members: &mut Members) -> Result<SystemTime, E> {
     let millis = members.take("expires_at")?;
     let time = UNIX_EPOCH.checked_add(Duration::from_millis(millis));
-    time.ok_or_else(|| E::custom("`expires_at` is no time"))
+    time.ok_or_else(|| E::custom("`expires_at` is not a time"))
 }

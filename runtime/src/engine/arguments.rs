@@ -34,7 +34,7 @@ pub(super) fn unusable(
     }
 }
 
-/// Returns the error for a value that is needed and not there.
+/// Returns the error for a value that is needed but missing.
 pub(super) fn missing(Unfilled(reference): Unfilled) -> ToolError {
     unusable(&reference, ArgumentProblemKind::Missing, "there is no value, and the call needs one")
 }

@@ -1,21 +1,22 @@
 //! Tools that are programs.
 //!
-//! The values of a call become arguments, variables or input of the program. They are never read by a shell, and a value
-//! that begins with `-` is refused where the program would take it for an option. Other users of a machine may see the
-//! arguments of its programs: secrets belong into variables or the input.
+//! The values of a call become arguments, variables or input of the program. No shell reads them, and a value that
+//! begins with `-` is refused where the program would take it for an option. Other users of a machine may see the
+//! arguments of its programs: secrets belong in variables or the input.
 //!
 //! # Where programs run
 //!
-//! A program runs in the [`Executor`] of its call, which a [provider](crate::Provider) holds to the limits of its context.
-//! Where the call has none, it runs in that of the [`CommandEngine`], held to the same limits: with the feature `process`,
-//! on this machine. What a tool declares holds for its program, too: a read-only tool cannot write files, and one without
-//! network has none, or the executor refuses to run it.
+//! A program runs in the [`Executor`] of its call, which a [provider](crate::Provider) holds to the limits of its
+//! context. If the call has none, it runs in that of the [`CommandEngine`], held to the same limits: with the feature
+//! `process`, on this machine. The declared effects of a tool hold for its program, too: a read-only tool cannot write
+//! files, and one without network has none, or the executor refuses to run it.
 //!
 //! # The result of a call
 //!
 //! - A text is the standard output. JSON is the [structured](crate::ToolResult::structured) result as well.
 //! - A program that fails is [`ToolError::Failed`] with the code `COMMAND_FAILED`: `exit code {n}` and both streams.
-//! - The values of inherited variables that are credentials by their names, such as `GITHUB_TOKEN`, are hidden in all of it.
+//! - The values of inherited variables that are credentials by their names, such as `GITHUB_TOKEN`, are hidden in all
+//!   of this.
 //! - Output that is not what the tool declares has the code `INVALID_OUTPUT`, missing programs `PROGRAM_MISSING`.
 
 mod argv;
@@ -63,7 +64,7 @@ impl Default for CommandEngine {
 }
 
 impl CommandEngine {
-    /// Creates an engine. Where a call has no executor, it starts programs on this machine (feature `process`).
+    /// Creates an engine. If a call has no executor, it starts programs on this machine (feature `process`).
     #[must_use]
     pub fn new() -> CommandEngine {
         #[cfg(feature = "process")]
@@ -110,14 +111,14 @@ impl fmt::Debug for CommandEngine {
 struct CommandTool {
     spec: ToolSpec,
     plan: CommandPlan,
-    /// Runs the program where the call has no executor.
+    /// The executor for calls that have none.
     executor: Option<Arc<dyn Executor>>,
     /// Whether all required programs were found.
     complete: Arc<AtomicBool>,
 }
 
 impl CommandTool {
-    /// Runs the program. Its credentials are for it alone: it may repeat them, as in a URL of an error.
+    /// Runs the program, and hides its credentials in the outcome: it may repeat them, as in a URL of an error.
     async fn run(&self, params: Value, ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let credentials = self.credentials();
         ctx.hide(&credentials);
@@ -229,7 +230,7 @@ impl CommandTool {
         options
     }
 
-    /// Checks before the first run that the required programs are there.
+    /// Checks before the first run that the required programs are available.
     async fn look_for_programs(&self, executor: &dyn Executor, ctx: &ToolContext) -> Result<(), ToolError> {
         if self.plan.programs.is_empty() || self.complete.load(Ordering::Relaxed) {
             return Ok(());

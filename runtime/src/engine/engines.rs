@@ -75,7 +75,7 @@ impl Engines {
         engines
     }
 
-    /// Adds an engine. Where several run a tool, the last one does.
+    /// Adds an engine. If several can run a tool, the last one does.
     #[must_use]
     pub fn with(mut self, engine: impl Engine + 'static) -> Engines {
         self.0.push(Arc::new(engine));
@@ -168,7 +168,7 @@ fn lacking(call: &Call) -> &'static str {
     }
 }
 
-/// Why tools are not callable: every problem of them.
+/// Why tools are not callable, with all their problems.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EnginesError {

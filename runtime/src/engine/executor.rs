@@ -78,8 +78,8 @@ pub trait Executor: Send + Sync {
         cancel: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<ExecOutput, ExecError>>;
 
-    /// Returns those of these programs that it could not start with these options, in their order. Without an
-    /// implementation of its own it asks `sh`, which must then be there. [`preflight`] tells the outcome.
+    /// Returns those of these programs that it could not start with these options, in their order. The default
+    /// implementation asks `sh`, which must then be available. [`preflight`] reports the outcome.
     ///
     /// # Errors
     ///

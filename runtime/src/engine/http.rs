@@ -6,16 +6,16 @@
 //!
 //! # The result of a call
 //!
-//! - A response of any status is a result: `{METHOD} {url} → {status}` and, if it has a body, an empty line and the body. Where redirects were
-//!   followed, the first line is `{METHOD} {url} → {final url} → {status}`. A body that is JSON comes without the blanks
-//!   between its tokens. `details.ok` says whether it succeeded; `details` hold `status`, `method`, `url`, `ok`, `headers`,
-//!   `truncated` and `content_type`.
-//! - After the first line of a success stand `Location` and the headers that the plan names, one a line, if the answer has
-//!   them and they hold no credential.
+//! - A response of any status is a result: `{METHOD} {url} → {status}` and, if it has a body, an empty line and the
+//!   body. Where redirects were followed, the first line is `{METHOD} {url} → {final url} → {status}`. A JSON body
+//!   comes without the blanks between its tokens. `details.ok` says whether it succeeded; `details` hold `status`,
+//!   `method`, `url`, `ok`, `headers`, `truncated` and `content_type`.
+//! - The first line of a success is followed by `Location` and the headers that the plan names, one per line, if the
+//!   answer has them and they hold no credential.
 //! - A response with status 400 or above is a result that [failed](crate::ToolResult::is_error), unless the tool
 //!   [accepts](HttpEngineBuilder::accept_status) the status; so is a redirect that was not followed.
-//! - A line after those says if a body is not the JSON that it is said to be, or ends early. Of an HTML page that is no success
-//!   a model gets the text that its readers see, at most 2000 characters.
+//! - A line after those says if a body is not the JSON that it claims to be, or ends early. Of an HTML page that is
+//!   not a success, a model gets the text that its readers see, at most 2000 characters.
 //! - A text longer than the limit is cut off and ends with `... [truncated]`; the rest is not even read.
 //! - Bytes, and texts that are longer than the limit, are written to files if the program [says where](HttpEngineBuilder::save_to);
 //!   `details.saved` says `path`, `media_type`, `bytes` and `sha256`.
@@ -32,14 +32,14 @@
 //!
 //! # Credentials
 //!
-//! They go to the origin of the plan's server or of the operator's base URL and nowhere else, not across redirects
-//! either. They show as `****` in every text, header and `Debug` output that leaves this module, even if the service
-//! sends them back. Tokens come by [`OAuth`], if the engine is to get them itself.
+//! They go to the origin of the plan's server or of the operator's base URL and nowhere else, not even across
+//! redirects. They show as `****` in every text, header and `Debug` output that leaves this module, even if the
+//! service sends them back. [`OAuth`] gets tokens, if the engine is to get them itself.
 //!
 //! # Repetitions and pages
 //!
-//! A request is repeated where its tool declares that a second one changes nothing more; see [`Retries`]. A list that comes
-//! in pages is read as [`Items`], or as one result if the tool lets a model ask for that.
+//! A request is repeated if its tool declares that a second one changes nothing more; see [`Retries`]. A list that
+//! comes in pages is read as [`Items`], or as one result if the tool lets a model ask for that.
 
 mod address;
 #[cfg(feature = "typed")]

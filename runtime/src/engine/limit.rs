@@ -1,4 +1,4 @@
-//! The end of a call that comes from outside it: its time is over, or its caller gives it up.
+//! The end of a call from outside: its time is over, or its caller gives it up.
 
 use std::time::Duration;
 

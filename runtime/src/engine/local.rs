@@ -1,4 +1,4 @@
-//! Tools that are made of other tools, or that ask the loop around them for something.
+//! Tools that are made of other tools, or that request something from the loop around them.
 
 mod compose;
 mod signal;

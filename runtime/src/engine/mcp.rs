@@ -1,22 +1,22 @@
 //! Tools of servers that speak the Model Context Protocol (MCP).
 //!
-//! A server is a program that is started, or is reached over HTTP. All tools of a server share one [`McpClient`], which
-//! keeps a connection to it. Any number of calls are on their way at the same time, up to a limit of the server, and
-//! each gets its own answer.
+//! A server is a program that the client starts, or is reached over HTTP. All tools of a server share one
+//! [`McpClient`], which keeps a connection to it. Any number of calls can be in flight at the same time, up to a limit
+//! per server, and each gets its own answer.
 //!
 //! | what happens | what a call becomes |
 //! |---|---|
-//! | the caller gives up | the server is told, and nobody waits |
+//! | the caller gives up | the server is notified, and no caller waits |
 //! | the server is silent, or takes too long | `TIMEOUT`; progress counts as a sign of life |
 //! | the server cannot be started | `MCP_UNREACHABLE`, with what the program said on its standard error |
 //! | the server ends | `MCP_LOST`; the call is made again if it was not sent yet, or if its tool is idempotent |
 //! | the tool fails | a failed result with what the server says |
 //! | the server refuses the call | `MCP_REFUSED`, or invalid arguments |
 //! | the result is not what the tool declares | `INVALID_OUTPUT` |
-//! | the tool is not what was locked | `tool_changed`: the call is not made |
-//! | the tool has a question | [`Control::NeedInput`](crate::Control::NeedInput), where the server was told that it may ask |
+//! | the tool differs from its lock | `tool_changed`: the call is not made |
+//! | the tool has a question | [`Control::NeedInput`](crate::Control::NeedInput), if the server may ask questions |
 //!
-//! Revisions 2024-11-05 to 2025-11-25 and 2026-07-28 of the protocol are spoken.
+//! Revisions 2024-11-05 to 2025-11-25 and 2026-07-28 of the protocol are supported.
 
 mod breaker;
 mod client;

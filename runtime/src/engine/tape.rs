@@ -1,4 +1,4 @@
-//! What listens to the traffic of an engine, or stands in place of the network.
+//! Listens to the traffic of an engine, or takes the place of the network.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::call::secrets::Secrets;
 
-/// What an engine tells of its traffic, and whom it asks instead of the network: a
-/// [`Cassette`](crate::testing::cassette::Cassette). Clones are the same.
+/// What an engine reports its traffic to and asks instead of the network: a
+/// [`Cassette`](crate::testing::cassette::Cassette). Clones share it.
 #[derive(Clone)]
 pub struct Tape(pub(crate) Arc<dyn Taping>);
 
@@ -19,51 +19,51 @@ impl fmt::Debug for Tape {
     }
 }
 
-/// What records the traffic of engines, or plays it.
+/// Records the traffic of engines, or plays it back.
 pub(crate) trait Taping: Send + Sync {
-    /// Whether it stands in place of the network.
+    /// Whether it takes the place of the network.
     fn plays(&self) -> bool;
 
-    /// A text is a credential: it is hidden in all traffic, before and after.
+    /// Hides a credential in all traffic, before and after.
     #[cfg(feature = "http")]
     fn hide(&self, credential: &str);
 
-    /// These are secrets of a call.
+    /// Hides the secrets of a call.
     fn hide_all(&self, secrets: &Secrets);
 
     /// Returns the recorded answer to a request.
     ///
     /// # Errors
     ///
-    /// If the request is not a recorded one: what differs.
+    /// If the request is not a recorded one, with what differs.
     #[cfg(feature = "http")]
     fn answer(&self, request: TapedRequest) -> Result<TapedAnswer, String>;
 
-    /// A request is sent. Returns its number.
+    /// Notes that a request is sent, and returns its number.
     #[cfg(feature = "http")]
     fn asked(&self, request: TapedRequest) -> usize;
 
-    /// The request with this number has an answer, as far as it was read.
+    /// Notes the answer to the request with this number, as far as it was read.
     #[cfg(feature = "http")]
     fn answered(&self, number: usize, answer: TapedAnswer);
 
-    /// There is a new connection to a server. Returns its number among those of the server, from 1.
+    /// Notes a new connection to a server, and returns its number among those of the server, from 1.
     #[cfg(feature = "mcp")]
     fn connected(&self, server: &str) -> usize;
 
-    /// A message goes to a server.
+    /// Notes a message to a server.
     #[cfg(feature = "mcp")]
     fn sent(&self, connection: (&str, usize), message: Value);
 
-    /// A message comes from a server.
+    /// Notes a message from a server.
     #[cfg(feature = "mcp")]
     fn received(&self, connection: (&str, usize), message: &Value);
 
-    /// Returns what the server says upon a message, and upon those before it.
+    /// Returns what the server says in response to a message, and to those before it.
     ///
     /// # Errors
     ///
-    /// If the message is not a recorded one: what differs.
+    /// If the message is not a recorded one, with what differs.
     #[cfg(feature = "mcp")]
     fn play(&self, connection: (&str, usize), message: Value) -> Result<Vec<Value>, String>;
 }
@@ -73,7 +73,7 @@ pub(crate) trait Taping: Send + Sync {
 pub(crate) struct TapedRequest {
     pub(crate) method: String,
     pub(crate) url: String,
-    /// Without the values of those that carry credentials.
+    /// The headers, without the values of those that carry credentials.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }

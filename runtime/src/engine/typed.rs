@@ -24,8 +24,8 @@ pub use serde_core;
 /// let pets: Vec<Pet> = engine.call(petstore::ListPets::new().with_limit(5)).await?;
 /// ```
 pub trait TypedTool: Serialize + Sized {
-    /// The result of a successful call; `serde_json::Value` if the document does not say. A type of one's own reads
-    /// itself by [`FromJson`], for example with `serde_json::from_value`.
+    /// The result of a successful call; `serde_json::Value` if the document does not say. A custom type reads itself
+    /// by [`FromJson`], for example with `serde_json::from_value`.
     type Output: FromJson;
 
     /// Returns the tool.
@@ -47,7 +47,7 @@ pub trait TypedTool: Serialize + Sized {
     message = "how the list of `{Self}` comes in pages is not known",
     label = "read item by item",
     note = "say it where the tools are compiled: `Options::pagination(\"GET /pets\", \"offset=skip items=/data\")`, or `--pagination`",
-    note = "an answer that is no list is read by `call`"
+    note = "an answer that is not a list is read by `call`"
 )]
 pub trait TypedItems: TypedTool {
     /// An item; `serde_json::Value` if the document does not say what it is.
@@ -69,7 +69,7 @@ pub fn decoded<T: FromJson>(arguments: Value) -> Result<T, ToolError> {
 ///
 /// # Errors
 ///
-/// That of the function.
+/// The error of the function.
 #[cfg(feature = "runtime")]
 #[doc(hidden)]
 pub fn encoded<T: ToJson>(result: Result<T, ToolError>) -> Result<Value, ToolError> {

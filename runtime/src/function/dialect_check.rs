@@ -1,8 +1,8 @@
 //! The rules of schema dialects, checked at compile time.
 //!
 //! These checks give the same reasons for which [`render`](crate::schema::shape::render) refuses a schema, for what a
-//! constant can reach: the shape of an argument and, if that is a named type, its body. Maps, tuples, any values and keys that
-//! a dialect does not take are no such reasons: they are written in another form there, which decoding reads.
+//! constant can reach: the shape of an argument and, if that is a named type, its body. Maps, tuples, any values and
+//! keys that a dialect does not take are not among them: they are written in another form there, which decoding reads.
 //!
 //! Named types inside that body are not followed: the constant of a type that contains itself, at any depth, would need
 //! its own value. They are checked where they are derived if the whole crate asks for a dialect (`TOOLGEN_DIALECTS`),

@@ -2,8 +2,8 @@
 //!
 //! The rules are those for whose loss [`ToolSpec::schema`](crate::ToolSpec::schema) refuses such a tool, as far as a
 //! constant can tell: the keywords of an argument and of its type, and rules between arguments. What takes a whole
-//! schema to find out, such as whether a regular expression is one that the dialect takes, is told where the tool is
-//! rendered.
+//! schema to find out, such as whether a regular expression is one that the dialect takes, is reported where the tool
+//! is rendered.
 //!
 //! ```
 //! /// Keeps a name.

@@ -1,19 +1,19 @@
-//! Checks at compile time that what a tool says of the network names hosts.
+//! Checks at compile time that the network effects of a tool name hosts.
 
 use toolgen_core::internal::hosts::{host_within, is_host};
 
 use crate::base::const_text::ConstText;
 
-/// Refuses a text that is no host.
+/// Refuses a text that is not a host.
 ///
 /// # Panics
 ///
-/// If it is none. In a constant, that is a compile error at the text.
+/// If it is not a host. In a constant, that is a compile error at the text.
 #[track_caller]
-#[expect(clippy::panic, reason = "what is no host is a compile error where it is written")]
+#[expect(clippy::panic, reason = "what is not a host is a compile error where it is written")]
 pub const fn host(text: &str) {
     if !is_host(text) {
-        let told = ConstText::<300>::EMPTY.and("`").and(text).and("` is no host; write `");
+        let told = ConstText::<300>::EMPTY.and("`").and(text).and("` is not a host; write `");
         let told = match host_within(text) {
             Some(host) => told.and(host).and("`"),
             None => told.and("api.example.com`, `api.example.com:8443`, `none` or `any`"),

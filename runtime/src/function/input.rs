@@ -156,8 +156,8 @@ pub trait ToolInput: Sized {
         None
     }
 
-    /// The JSON that is decoded to this value, where a type without `serde::Serialize` can tell: a default that is a variant
-    /// is told to the model.
+    /// The JSON that is decoded to this value, if a type without `serde::Serialize` knows it: the model sees a default
+    /// that is a variant.
     #[doc(hidden)]
     #[must_use]
     fn written(&self) -> Option<Value> {

@@ -31,7 +31,7 @@ use crate::function::FunctionTool;
 #[doc(hidden)]
 pub use inventory::submit;
 
-/// A function that registered itself, and the module it stands in.
+/// A function that registered itself, and the module it is in.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Registered(pub fn() -> FunctionTool, pub &'static str);

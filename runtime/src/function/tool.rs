@@ -42,9 +42,9 @@
 //!
 //! A function may be plain or `async` and have any visibility. A plain function runs inline, which means on the thread
 //! that makes the call: nothing else happens there until it returns, and neither a timeout nor a cancellation can stop
-//! it. That is the fastest way for what takes microseconds. What waits or computes for longer should be `async`, or
-//! `blocking`: then it runs on a thread of its own, which the call does not wait for once its time is up. So `timeout`
-//! is an error for an inline function.
+//! it. That is the fastest way for work of microseconds. A function that waits or computes for longer should be
+//! `async`, or `blocking`: then it runs on a thread of its own, which the call does not wait for once its time is up.
+//! So `timeout` is an error for an inline function.
 //!
 //! The doc comment describes the tool. The sections
 //! `# Returns`, `# Use for`, `# Examples` and `# Arguments` become parts of the specification; `# Errors`, `# Panics`,
@@ -55,13 +55,13 @@
 //! `scopes("a", "b")`, `timeout = "30s"` (or `"none"`), `deprecated`, `complete` and `complete(next_state = "…")`,
 //! `service = "db"` (watched by a [circuit breaker](crate::layers::breaker)), `blocking` (runs on a thread that may
 //! block), `undocumented`, `dialects(openai_strict, …)`, `exact` (a dialect whose schemas cannot say everything refuses
-//! the tool) and `crate = path`. `exclusive`, `reads("file:{path}")` and
-//! `writes("file:{path}")` control which calls of a turn may overlap; see [dispatch](crate::agent::dispatch). A result
-//! larger than `result_limit = "64KiB"` is split into [pages](crate::layers::pages), unless the provider has none.
+//! the tool) and `crate = path`. `exclusive`, `reads("file:{path}")` and `writes("file:{path}")` control which calls of
+//! a turn may overlap; see [dispatch](crate::agent::dispatch). A result larger than `result_limit = "64KiB"` is split
+//! into [pages](crate::layers::pages), unless the provider has no pages.
 //!
-//! Effects count as the worst unless declared: `read_only`, `destructive`, `idempotent`, `open_world`, `spawns` (flags,
-//! also `= false`), `files = "none" | "read" | "write"`, `network("host", …)` or `network = "none"`, and `pure` for no
-//! effects at all. `open_world = false` and `network = "none"` follow from each other.
+//! Effects count as the worst possible unless declared: `read_only`, `destructive`, `idempotent`, `open_world`,
+//! `spawns` (flags, also `= false`), `files = "none" | "read" | "write"`, `network("host", …)` or `network = "none"`,
+//! and `pure` for no effects at all. `open_world = false` and `network = "none"` follow from each other.
 //!
 //! Rules between arguments are `exactly_one(a, b)`, `at_most_one(a, b)` and `requires(a => b)`. Requirements on the
 //! context are `requires(context("…"), session("…"), entity("…", argument = "…"), tool("…"), service("…"),
@@ -77,12 +77,12 @@
 //!   `rename = "name"`, `alias("name", …)`; `description = EXPR`;
 //! * `range = 1..=100`; `len = 1..=80`, `non_empty`; `pattern = "…"`; `one_of("a", "b")`;
 //! * `deny_pattern = "rm +-rf"` refuses text that matches anywhere, with the message `deny_message = "…"`. It guards
-//!   against accidents, not against hostile input. Text too long to check is refused: more than 16 KiB, less where the
-//!   pattern repeats without an end (`+`, `*`);
+//!   against accidents, not against hostile input. Text too long to check is refused: more than 16 KiB, less if the
+//!   pattern repeats without limit (`+`, `*`);
 //! * `items(…)` with the same rules for the items of a list; `example = …`; `deprecated`;
 //! * `secret`: the value is hidden in records, events, spans and updates, also in those of the calls that the tool
 //!   makes, and from people who approve the call; see [`redact`](crate::layers::redact). The model sees what the tool
-//!   answers, so a tool must not say a secret that the model does not know;
+//!   answers, so a tool must not reveal a secret that the model does not know;
 //! * `path` (no `..`) and `path(within = "workdir")`: the function gets the path inside the directory that
 //!   [`ToolContext::with_root`] named, with links resolved; a path outside it is refused.
 //!

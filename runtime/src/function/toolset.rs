@@ -51,8 +51,8 @@ pub const fn entry<T: ToolFunction>(path: &'static str) -> Entry {
     Entry { path, name: T::NAME, requires: T::REQUIRES, tool: T::tool }
 }
 
-/// What a name in a list is that has no type: `#[tool]` makes one beside the function. The list imports each name with this
-/// type behind it, so that the compiler can say what is wrong.
+/// The type of a name in a list that has none: `#[tool]` makes one next to the function. The list imports each name
+/// with this type behind it, so that the compiler can say what is wrong.
 #[doc(hidden)]
 pub mod forgotten {
     /// A function without `#[tool]`.

@@ -83,8 +83,8 @@ pub use sqlite::SqliteApprovals;
 /// How long a call waits for approval or for input by default: 24 hours.
 pub const APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long [`MemoryApprovals`] and `SqliteApprovals` show a call that has waited in them, after its time was over:
-/// 30 days.
+/// How long [`MemoryApprovals`] and `SqliteApprovals` show a call that has waited in them after its time was over: 30
+/// days.
 pub const APPROVALS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// How long stores remember a name after its request expired, since clocks differ.
@@ -126,7 +126,7 @@ fn refusal(prefix: &str, code: &str, why: impl fmt::Display) -> ToolError {
     ToolError::failed_with(format!("{prefix}_{code}"), format!("The call was not executed: {why}"))
 }
 
-/// Refuses a call that needs an approval and that nobody could be shown whole.
+/// Refuses a call that needs an approval but cannot be shown whole to anybody.
 pub(crate) fn not_shown(why: &str) -> ToolError {
     let why =
         format!("it needs an approval, and {why}, so it cannot be shown whole. Ask for less in one call.");
@@ -166,7 +166,7 @@ fn below<'a>(
     found
 }
 
-/// Returns what whoever approves a call of a tool is told of the tools below it.
+/// Returns what an approver of a call of a tool sees of the tools below it.
 pub(crate) fn told_below(tool: &dyn AgentTool, registry: &Registry) -> Vec<CalledTool> {
     let told = |(spec, _): &(&ToolSpec, _)| CalledTool::new(spec.name.to_text(), spec.effects.clone());
     below(tool, registry).values().map(told).collect()
@@ -189,11 +189,11 @@ pub(crate) struct Seals {
     pub(crate) store: Arc<dyn ApprovalStore>,
     /// Where calls wait. If it is set, it is the store, too.
     queue: Option<Approvals>,
-    /// How long the key is that was set, if it is too short.
+    /// The length of the key that was set, if it is too short.
     short_key: Option<usize>,
 }
 
-/// The fewest bytes of a key that nobody can guess.
+/// The fewest bytes of a key that cannot be guessed.
 const SHORTEST_KEY: usize = 32;
 
 impl Default for Seals {
@@ -214,7 +214,7 @@ impl Seals {
         self.short_key = Some(secret.len()).filter(|length| *length < SHORTEST_KEY);
     }
 
-    /// Returns how long the key is that was set, if it is too short.
+    /// Returns the length of the key that was set, if it is too short.
     pub(crate) fn short_key(&self) -> Option<usize> {
         self.short_key
     }
@@ -241,7 +241,7 @@ impl Seals {
 
     /// Returns when a call that starts to wait now expires, in whole milliseconds.
     fn expires_at(&self) -> SystemTime {
-        /// Longer than any real wait, and short enough that the time can be written.
+        /// The longest wait: longer than any real one, and short enough that the time can be written.
         const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
         let now = SystemTime::now();
         let end = now.checked_add(self.expiry.min(LONGEST)).unwrap_or(now);

@@ -1,8 +1,8 @@
 //! The audit log: which tools were called, with which arguments, and with which outcome.
 //!
-//! A call leaves one record: what is about to be done, written before it is done (the intent), and the result (the
-//! outcome). Secrets are redacted first, see [`redact`](crate::layers::redact). Calls that were refused and calls that
-//! were abandoned leave a record, too.
+//! A call leaves one record: the intent, written before the call runs, and the outcome, its result. Secrets are
+//! redacted first, see [`redact`](crate::layers::redact). Calls that were refused and calls that were abandoned leave
+//! a record, too.
 //!
 //! A separate thread writes the records. Usually no call waits for it: if it falls behind by more than the capacity of
 //! the queue, whole records are dropped and counted. A *durable* [`Auditor`] does the opposite: a call runs only once
@@ -73,17 +73,17 @@ pub use sqlite::SqliteSink;
 pub struct AuditIntent {
     /// The number of the call among those of one [`Auditor`], from 1.
     pub key: u64,
-    /// The key of the call that made this one: of a tool that calls another, or of a sub-agent. 0: none, so that a
-    /// program or a model made the call; or the call above is not in these records.
+    /// The key of the call that made this one: of a tool that calls another, or of a sub-agent. 0 if a program or a
+    /// model made the call, or the call above is not in these records.
     pub parent: u64,
     /// The number of the turn, among those of the program, whose calls a model made together, from 1; the calls that
-    /// these make have it, too. 0: the call is not one of a turn.
+    /// these make have it, too. 0 if the call is not part of a turn.
     pub turn: u64,
-    /// The session. Empty: none.
+    /// The session; empty if there is none.
     pub session_id: Text,
-    /// The agent. Empty: unknown.
+    /// The agent; empty if unknown.
     pub agent_id: Text,
-    /// The ID of the principal for whom the call is made. Empty: none.
+    /// The ID of the principal for whom the call is made; empty if there is none.
     pub principal: Text,
     /// The tool name as called: there may be no such tool.
     pub tool_name: Text,
@@ -93,13 +93,13 @@ pub struct AuditIntent {
     pub parameters: Value,
     /// When the call arrived: UTC as RFC 3339 with milliseconds, so that the texts sort like the times.
     pub timestamp: String,
-    /// The SHA-256 of the tool's contract at that time, in hexadecimal. Empty: there is no such tool.
+    /// The SHA-256 of the tool's contract at that time, in hexadecimal; empty if there is no such tool.
     pub spec_hash: Text,
     /// The number of this attempt at the call, from 1.
     pub attempt: u32,
     /// Whether the call was approved.
     pub approved: bool,
-    /// The approver, if the program names one. Empty: not named.
+    /// The approver; empty if the program names none.
     pub approved_by: Text,
 }
 
@@ -110,7 +110,7 @@ pub struct AuditOutcome {
     /// How the call ended.
     pub status: AuditStatus,
     /// The redacted result, as [`ToolRedactor::result`](crate::layers::redact::ToolRedactor::result) returns it.
-    /// `Null`: there is no result. Of a call that waits for an approval, `{"approval": ID}`, see
+    /// `Null` if there is no result; for a call that waits for an approval, `{"approval": ID}`, see
     /// [`approval`](Self::approval).
     pub result: Value,
     /// The error text, redacted.
@@ -213,8 +213,8 @@ impl AuditOutcome {
     }
 
     /// Returns the ID of the approval that the call waits for, under which a
-    /// [queue](crate::provider::ProviderBuilder::approval_queue) has it. `None`: it waits for none, or the record was
-    /// written before records had it.
+    /// [queue](crate::provider::ProviderBuilder::approval_queue) has it. `None` if it waits for none, or the record is
+    /// from before records had it.
     #[must_use]
     pub fn approval(&self) -> Option<&str> {
         if self.error_code.as_deref() != Some("APPROVAL_REQUIRED") {

@@ -61,7 +61,7 @@ pub struct CircuitBreaker {
 struct Service {
     settings: BreakerSettings,
     machine: Mutex<Machine>,
-    /// Who is told what becomes of the circuit, and its name.
+    /// The link to other processes that is notified of changes of the circuit, and the name of the circuit.
     shared: Option<(Arc<dyn SharedCircuits>, Box<str>)>,
 }
 
@@ -228,7 +228,7 @@ impl CircuitBreaker {
 }
 
 impl Service {
-    /// Tells other processes what became of the circuit. No lock is held.
+    /// Notifies other processes of a change of the circuit. No lock is held.
     fn tell(&self, change: CircuitChange) {
         if let Some((shared, name)) = &self.shared {
             shared.changed(name, change);

@@ -1,10 +1,10 @@
-//! Cassettes: the traffic of engines with services and MCP servers, recorded once and played in tests.
+//! Cassettes: the traffic of engines with services and MCP servers, recorded once and played back in tests.
 //!
-//! A cassette that [records](Cassette::record) is given to the engines of a program that runs against the world. What it
-//! [saves](Cassette::save) has requests and answers as the wire had them, without credentials and without what a
-//! [`Redactor`] hides. A cassette that is [played](Cassette::open) stands in place of the network: the same engines build the
-//! same requests, no socket is opened and no server started, and a request that is not on the cassette is refused with what
-//! differs.
+//! A cassette that [records](Cassette::record) is given to the engines of a program that uses the real network. What
+//! it [saves](Cassette::save) has requests and answers as the wire had them, without credentials and without what a
+//! [`Redactor`] hides. A cassette that is [played](Cassette::open) takes the place of the network: the same engines
+//! build the same requests, no socket is opened and no server started, and a request that is not on the cassette is
+//! refused with what differs.
 //!
 //! ```
 //! use serde_json::json;
@@ -48,7 +48,7 @@ use crate::layers::redact::Redactor;
 use entry::Entry;
 use hide::{Hidden, Hiding};
 
-/// The most requests and places that are told.
+/// The most requests and places that are reported.
 const TOLD: usize = 12;
 
 /// Recorded traffic. Clones are the same cassette.
@@ -70,7 +70,7 @@ struct State {
     /// The requests that were made again.
     played: BTreeSet<usize>,
     difference: Option<String>,
-    /// How many connections there were to each server.
+    /// The number of connections to each server so far.
     #[cfg(feature = "mcp")]
     connections: BTreeMap<String, usize>,
     #[cfg(feature = "mcp")]
@@ -90,7 +90,7 @@ impl fmt::Display for CassetteError {
 impl std::error::Error for CassetteError {}
 
 impl Cassette {
-    /// Creates an empty cassette that records. This redactor hides secrets, beside the credentials that the engines
+    /// Creates an empty cassette that records. This redactor hides secrets, besides the credentials that the engines
     /// themselves send; those that tools declare are known where calls pass a [`Provider`](crate::Provider).
     #[must_use]
     pub fn record(redactor: &Redactor) -> Cassette {
@@ -101,7 +101,7 @@ impl Cassette {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or is no cassette: with the place of what is wrong.
+    /// If the file cannot be read, or is not a cassette, with the place of what is wrong.
     pub fn open(path: impl AsRef<Path>) -> Result<Cassette, CassetteError> {
         let path = path.as_ref();
         let failed = |why: &dyn fmt::Display| CassetteError(format!("{}: {why}", path.display()));
@@ -113,7 +113,7 @@ impl Cassette {
     ///
     /// # Errors
     ///
-    /// If it is no cassette: with the place of what is wrong.
+    /// If it is not a cassette, with the place of what is wrong.
     pub fn parse(text: &str) -> Result<Cassette, CassetteError> {
         let entries = entry::parse(text).map_err(CassetteError)?;
         Ok(Cassette::new(entries, &Redactor::new(), true))
@@ -143,7 +143,7 @@ impl Cassette {
         Ok(text)
     }
 
-    /// Writes what was recorded so far to a file, in a folder that is made for it, without its secrets.
+    /// Writes what was recorded so far to a file, without its secrets, and creates the folder if needed.
     ///
     /// # Errors
     ///
@@ -156,8 +156,8 @@ impl Cassette {
         folder.and_then(|()| fs::write(path, text)).map_err(failed)
     }
 
-    /// Ends the playing of a cassette: all requests on it were made, and no others. One that records has nothing to
-    /// compare.
+    /// Ends the playing of a cassette, and checks that all requests on it were made, and no others. One that records
+    /// has nothing to compare.
     ///
     /// # Errors
     ///
@@ -185,7 +185,7 @@ impl Cassette {
         )))
     }
 
-    /// Finds the recorded entry that a request is, among some, and notes that it was made.
+    /// Finds the entry of a request among recorded ones, and notes that it was made.
     fn find(
         &self,
         state: &mut State,

@@ -249,8 +249,8 @@ pub fn record(ctx: &ToolContext, tool: impl Into<Text>, outcome: &Result<ToolRes
     }
 }
 
-/// Returns whether a call with this outcome counts as made: its result is no error (see [`ToolResult::is_error`]), and
-/// the tool does not wait for more input.
+/// Returns whether a call with this outcome counts as made: its result is not an error (see [`ToolResult::is_error`]),
+/// and the tool does not wait for more input.
 #[must_use]
 pub fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
     let is_done = |result: &ToolResult| !matches!(result.control, Control::NeedInput(_));
@@ -260,8 +260,8 @@ pub fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
 /// The member of the details that lists the optional requirements that did not hold.
 const UNMET: &str = "unmet_dependencies";
 
-/// Lists the optional requirements that did not hold in `details.unmet_dependencies` of the result. Details of a type
-/// of the tool's own stay as they are.
+/// Lists the optional requirements that did not hold in `details.unmet_dependencies` of the result. Details of the
+/// tool's own type stay as they are.
 pub(crate) fn reported(unmet: &[Unmet], mut result: ToolResult) -> ToolResult {
     if unmet.is_empty() {
         return result;

@@ -17,10 +17,10 @@
 //! sub-agent with the error `APPROVAL_REQUIRED`, which names the call. Set an approver where sub-agents have such tools.
 //!
 //! A call that a tool makes in turn is a call like any other: middleware decides about it, and an approval of the outer
-//! call does not approve it. So nothing runs whose effects are wider than somebody was told. A request for a
-//! composition or a sub-agent lists the tools that it may call, with their effects
-//! ([`calls`](ApprovalRequest::calls)), and is refused when it comes back and one of them has changed. Which tools a
-//! Rust function calls is not known before.
+//! call does not approve it. So nothing runs whose effects are wider than what was approved. A request for a
+//! composition or a sub-agent lists the tools that it may call, with their effects ([`calls`](ApprovalRequest::calls)),
+//! and is refused when it comes back and one of them has changed. Which tools a Rust function calls is not known
+//! before.
 //!
 //! A request shows its arguments in two forms: [`shown`](ApprovalRequest::shown) is for people and holds no secrets,
 //! [`arguments`](WaitingCall::arguments) is what runs. Secrets in reasons are hidden.
@@ -30,7 +30,7 @@
 //!
 //! # Closures
 //!
-//! A decision that waits for nothing is a closure; [`approver`] makes an approver of an asynchronous one.
+//! A decision that waits for nothing can be a closure; [`approver`] turns an asynchronous one into an approver.
 //!
 //! ```
 //! use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest};

@@ -4,7 +4,7 @@
 //! sends what it gets, are up to the program. They follow version 0.1.0 of the [GenAI semantic conventions], which are in
 //! development: other versions of this crate may follow others.
 //!
-//! | span | kind | what it is of | attributes |
+//! | span | kind | what it covers | attributes |
 //! |---|---|---|---|
 //! | `execute_tool {tool}` | internal | a call of a [`Provider`](crate::Provider), from its name to its answer | `gen_ai.operation.name`, `gen_ai.tool.name`, `gen_ai.tool.type` (`function`), `gen_ai.tool.call.id`, `gen_ai.tool.description`, `gen_ai.agent.name`, `gen_ai.conversation.id`, `error.type`; of a tool of an MCP server also `mcp.method.name`, `mcp.protocol.version`, `network.transport`, `server.address`, `server.port` |
 //! | `invoke_agent {agent}` | internal | a run of the loop of an agent, see [`agent_loop`](crate::agent) | `gen_ai.operation.name`, `gen_ai.agent.name`, `gen_ai.conversation.id`, `gen_ai.request.model`, `gen_ai.usage.input_tokens`, `gen_ai.usage.output_tokens`, `error.type` |
@@ -21,14 +21,15 @@
 //! | `gen_ai.client.inference.usage.input_tokens`, `….output_tokens` | counter | `{token}` | the same without `error.type`, and `gen_ai.token.modality` (`unknown`) |
 //! | `mcp.server.operation.duration` | histogram | `s` | `mcp.method.name`, `gen_ai.operation.name`, `gen_ai.tool.name`, `network.transport`, `error.type` |
 //!
-//! `error.type` is the code of the [`ToolError`](crate::ToolError), the one a model reads, such as `TIMEOUT`. A code that
-//! is data, as of a result or of a program's output, is shown if it is one of this crate or the tool declares it, as a
-//! value of `code` in the schema of its result; others are `EXECUTION_ERROR`, since each would be a series of metrics of
-//! its own. Of what a model makes up, such as the ID of a call, the first 256 bytes are shown. `error.type` is of a loop
-//! `NO_TOOL_CALL`, `MAX_ITERATIONS`, `CANCELLED` or `MODEL_ERROR`; of a request to a server `tool_error`, or the code of the
-//! protocol's error. The agent of a call is named by [`ToolContext::agent_id`](crate::ToolContext::agent_id): an agent
-//! whose ID is another one each time makes as many series of metrics. A tool that a provider does not have is `_OTHER` in
-//! metrics, and its span is named `execute_tool`. A provider of models that is not known is `_OTHER`, too.
+//! `error.type` is the code of the [`ToolError`](crate::ToolError), the one a model reads, such as `TIMEOUT`. A code
+//! that comes from data, such as a result or a program's output, is shown if it is one of this crate's or the tool
+//! declares it, as a value of `code` in the schema of its result; others are `EXECUTION_ERROR`, since each would be a
+//! series of metrics of its own. Of what a model makes up, such as the ID of a call, the first 256 bytes are shown.
+//! For a loop, `error.type` is `NO_TOOL_CALL`, `MAX_ITERATIONS`, `CANCELLED` or `MODEL_ERROR`; for a request to a
+//! server, `tool_error`, or the code of the protocol's error. The agent of a call is named by
+//! [`ToolContext::agent_id`](crate::ToolContext::agent_id): an agent with a new ID each time makes as many series of
+//! metrics. A tool that a provider does not have is `_OTHER` in metrics, and its span is named `execute_tool`. An
+//! unknown provider of models is `_OTHER`, too.
 //!
 //! What happens to a call before its end are events of its span:
 //!
@@ -43,9 +44,9 @@
 //! A call that is [resumed](crate::Provider::resume) has a span of its own, with a link to the span of the call that
 //! waited, however much later and in whatever process that is.
 //!
-//! Calls that a tool makes, and those of an agent that it is, are inside of its span. What is current in a tool's task is
-//! the span of its call, so that other instrumentation stands inside of it, too. The context is passed on by the HTTP engine
-//! in headers and by the MCP client in `_meta`, where a propagator is set, and continued from `_meta` by
+//! Calls that a tool makes, and those of an agent behind it, are inside its span. The span of its call is current in a
+//! tool's task, so that other instrumentation is inside it, too. The context is passed on by the HTTP engine in
+//! headers and by the MCP client in `_meta`, if a propagator is set, and continued from `_meta` by
 //! [`serve::mcp`](crate::serve).
 //!
 //! [GenAI semantic conventions]: https://github.com/open-telemetry/semantic-conventions-genai

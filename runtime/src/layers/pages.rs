@@ -52,7 +52,7 @@ use store::Store;
 #[non_exhaustive]
 pub struct ResultLimit {
     /// The maximum number of bytes of text, over all pieces of a result. A tool's own
-    /// [`result_limit`](ToolSpec::result_limit) applies where it is smaller. The notice about a cut comes on top.
+    /// [`result_limit`](ToolSpec::result_limit) applies if it is smaller. The notice about a cut comes on top.
     pub text: u64,
     /// The maximum number of bytes of images, audio and other binary content in total, before base64 encoding.
     pub binary: u64,

@@ -1,5 +1,5 @@
-//! Comparison of what was recorded with what is found, where a masked value stands for anything, and a mask within a
-//! text for a secret.
+//! Comparison of recorded values with found ones, where a masked value stands for anything, and a mask within a text
+//! for a secret.
 
 use std::fmt;
 
@@ -16,11 +16,11 @@ const SHOWN: usize = 200;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ValueDifference {
-    /// The place, as a JSON pointer. Empty: the whole value.
+    /// The place, as a JSON pointer; empty for the whole value.
     pub pointer: String,
-    /// What was recorded there. `None`: nothing.
+    /// What was recorded there; `None` for nothing.
     pub expected: Option<Value>,
-    /// What is there now. `None`: nothing.
+    /// What is there now; `None` for nothing.
     pub found: Option<Value>,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for ValueDifference {
     }
 }
 
-/// Says where two texts part, if they are too long to see it.
+/// Says where two texts diverge, if they are too long to see it.
 fn apart(f: &mut fmt::Formatter<'_>, expected: &str, found: &str) -> fmt::Result {
     if expected.len().max(found.len()) <= SHOWN / 2 {
         return Ok(());
@@ -61,8 +61,8 @@ pub(crate) fn brief(value: &Value) -> String {
     }
 }
 
-/// Returns where a value differs from what was recorded. What was masked there fits anything, and a text with masks fits
-/// what a redactor makes the same text of: `masked` is the value that is found, without its secrets.
+/// Returns where a value differs from what was recorded. A masked value fits anything, and a text with masks fits
+/// every text that a redactor turns into it: `masked` is the found value, without its secrets.
 pub(crate) fn differences(expected: &Value, found: &Value, masked: &Value) -> Vec<ValueDifference> {
     let mut all = Vec::new();
     compare(expected, (found, Some(masked)), &mut String::new(), &mut all);
@@ -77,7 +77,7 @@ pub(crate) fn differences(expected: &Value, found: &Value, masked: &Value) -> Ve
     all
 }
 
-/// What is found, and the same without its secrets, where there is such a value.
+/// A found value, and the same without its secrets, if there is one.
 type Found<'v> = (&'v Value, Option<&'v Value>);
 
 fn compare(expected: &Value, (found, masked): Found<'_>, at: &mut String, all: &mut Vec<ValueDifference>) {
@@ -133,8 +133,8 @@ fn fits(expected: &Value, found: &Value) -> bool {
     }
 }
 
-/// Whether a text is what was recorded, where each mask in it stands for a mask or for characters of one secret: not for
-/// a blank, a separator or a quote, behind which something else begins.
+/// Whether a text is what was recorded, where each mask in it stands for a mask or for characters of one secret: not
+/// for a blank, a separator or a quote, after which something else begins.
 fn text_fits(expected: &str, found: &str) -> bool {
     let mut parts = expected.split(REDACTED);
     let mut before = parts.next().unwrap_or_default();
@@ -200,7 +200,7 @@ mod tests {
                 r#"/header: expected "Bearer [REDACTED]; v=1", found "Basic x; v=1""#,
             ]
         );
-        // A mask in what is found is no mask.
+        // A mask in what is found is not a mask.
         assert_eq!(told(json!("a"), json!("[REDACTED]")).len(), 1);
         assert!(text_fits("[REDACTED]a[REDACTED]", "xay") && !text_fits("[REDACTED]a[REDACTED]b", "xac"));
         assert!(!text_fits("ab[REDACTED]ba", "aba"), "one text cannot be both ends");

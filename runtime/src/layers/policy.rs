@@ -113,7 +113,7 @@ impl Check<ToolSpec, ToolError> for Limits {
     }
 }
 
-/// Said of a tool with the worst effects, which it either declares or, more often, does not rule out.
+/// The note on a tool with the worst effects, which it either declares or, more often, does not rule out.
 const ASSUMED: &str = "\nEffects that a tool does not rule out are assumed, and this tool rules out none.";
 
 /// What a [`Policy`] decides about a tool. If the tool is refused, displays as the text for a model.

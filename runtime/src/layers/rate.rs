@@ -33,8 +33,8 @@ pub trait RateLimit: Send + Sync {
     /// before the checks of the tool's dependencies.
     fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool>;
 
-    /// Like [`allow`](Self::allow), for limits that may be unable to tell: this is what a provider calls. By default it
-    /// passes on the answer of `allow`.
+    /// Like [`allow`](Self::allow), for limits that may be unable to decide: this is what a provider calls. By default
+    /// it passes on the answer of `allow`.
     ///
     /// # Errors
     ///
@@ -89,8 +89,9 @@ pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 ///
-/// That of the limit, which is [`exceeded`] unless it has another. [`exceeded`], too, if the limit panics or does not
-/// answer within [`ANSWER_TIMEOUT`]: a call that cannot be counted does not run. [`ToolError::Cancelled`] if the caller gives up in the meantime.
+/// The error of the limit, which is [`exceeded`] unless it has its own. [`exceeded`], too, if the limit panics or does
+/// not answer within [`ANSWER_TIMEOUT`]: a call that cannot be counted does not run. [`ToolError::Cancelled`] if the
+/// caller gives up in the meantime.
 pub async fn check(
     limit: &dyn RateLimit,
     principal: &Principal,

@@ -42,9 +42,9 @@ use scan::Prefix;
 
 pub use crate::call::secrets::{REDACTED, Secrets};
 
-/// Replaces a value that is nested too deeply to be checked.
+/// The text that replaces a value nested too deeply to be checked.
 pub const TOO_DEEP: &str = "[MAX_DEPTH_EXCEEDED]";
-/// Replaces a text that a rule of the program failed to check.
+/// The text that replaces one that a rule of the program failed to check.
 pub const FAILED: &str = "[REDACTION_FAILED]";
 
 /// How deeply values may be nested by default.
@@ -99,8 +99,8 @@ impl RedactorBuilder {
         self
     }
 
-    /// Adds a rule: it takes the key of a text (empty: none) and the text as other rules left it, and returns the
-    /// replacement, or `None` to leave the text as it is. If the rule panics, the text becomes [`FAILED`].
+    /// Adds a rule: it takes the key of a text (empty if it has none) and the text as other rules left it, and returns
+    /// the replacement, or `None` to leave the text as it is. If the rule panics, the text becomes [`FAILED`].
     #[must_use]
     pub fn rule(
         mut self,
@@ -194,8 +194,8 @@ impl Redactor {
         }
     }
 
-    /// Returns the text of an error without secrets. Problems of arguments are cleaned one by one: between the place
-    /// `/password` and the words about it stands a colon, and that is no secret's assignment.
+    /// Returns the text of an error without secrets. Problems of arguments are cleaned one by one: the colon between
+    /// the place `/password` and the words about it does not assign a secret.
     pub(crate) fn error_with(&self, why: &ToolError, text: &str, secrets: &Secrets) -> String {
         let clean = |text: &str| self.text_with(text, secrets).into_owned();
         match why {
@@ -306,7 +306,7 @@ impl ToolRedactor {
         rules.hide_keys(arguments, secrets, rules.max_depth);
     }
 
-    /// Adds the secrets in arguments to those of their call, which nothing shows that comes of it.
+    /// Adds the secrets in arguments to those of their call, which nothing that comes of it shows.
     pub(crate) fn hide_secrets(&self, arguments: &Value, ctx: &ToolContext) {
         self.secrets_in(arguments).iter().for_each(|secrets| ctx.hide(secrets));
     }
@@ -325,7 +325,7 @@ impl ToolRedactor {
         (!secrets.is_empty()).then_some(secrets)
     }
 
-    /// Keeps the bytes of images, audio and files in results, in which no secret is looked for.
+    /// Keeps the bytes of images, audio and files in results, which are not searched for secrets.
     #[cfg(feature = "audit")]
     pub(crate) fn keeping_bytes(mut self, kept: bool) -> ToolRedactor {
         self.keeps_bytes = kept;

@@ -7,14 +7,14 @@
 //! |---|---|---|---|
 //! | rate limit | [`RedisState::rate_limit`] | the calls in the window, exact to one call | refuses, or counts in this process |
 //! | circuit breakers | [`RedisState::breaker`] | which circuits are open, within a tenth of a second | refuses, or goes by the circuits of this process |
-//! | pages | [`RedisState::pages`] | large results, to be read on in | reads what this process cut |
+//! | pages | [`RedisState::pages`] | large results, of which models read the rest | reads what this process cut |
 //! | sessions | [`RedisState::sessions`] | values, and which tools succeeded | refuses, or goes by what this process knows |
 //! | repeat guard | [`RedisState::failures`] | the failures of identical calls | counts in this process |
 //! | approvals | [`RedisState::approvals`] | which requests were resumed, and the calls that wait | refuses, or remembers in this process |
 //!
-//! Where there are two, [`OnFailure`] says which, for each layer. No call waits longer for the server than the
-//! [timeout](RedisBuilder::timeout) of the state, half a second by default, and while the server is down only one call
-//! in a quarter of a second tries to reach it: the others get their answer at once.
+//! Where the last column has two answers, [`OnFailure`] chooses one, for each layer. No call waits longer for the
+//! server than the [timeout](RedisBuilder::timeout) of the state, half a second by default, and while the server is
+//! down only one call in a quarter of a second tries to reach it: the others get their answer at once.
 //!
 //! All keys begin with a namespace, such as the name of the deployment, and expire by themselves. The server must not
 //! evict them (`maxmemory-policy noeviction`, its default): a count that is evicted is a limit that does not hold. What

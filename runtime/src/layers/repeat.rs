@@ -5,8 +5,8 @@
 //! a new row, because something has changed; a success ends it. Calls of the same tool with other arguments are
 //! independent of it.
 //!
-//! A [`Provider`](crate::Provider) counts the failures of each principal and agent in each session on their own, and
-//! those of calls without any of them not at all. Several processes count together with a [`FailureStore`].
+//! A [`Provider`](crate::Provider) counts the failures of each principal and agent in each session separately, and
+//! does not count those of calls without any of them. Several processes count together with a [`FailureStore`].
 //!
 //! Arguments are the same if they are the same JSON: the order of keys does not matter, `1` and `1.0` are one number,
 //! and missing arguments equal an empty object.
@@ -70,7 +70,7 @@ pub struct RepeatGuard {
     rows: Mutex<Vec<Row>>,
 }
 
-/// Identifies a call: its tool and its arguments.
+/// The key of a call, which stands for its tool and its arguments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallKey(u64);
 
@@ -112,7 +112,8 @@ impl RepeatGuard {
         self
     }
 
-    /// Sets how long a call is remembered after its last failure; later the world may have changed. `None`: forever.
+    /// Sets how long a call is remembered after its last failure; later the world may have changed. `None` for
+    /// forever.
     #[must_use]
     pub fn with_memory(mut self, memory: Option<Duration>) -> RepeatGuard {
         self.memory = memory;

@@ -1,8 +1,9 @@
 //! Replays of recorded runs: a test in which tools answer from a file instead of the world.
 //!
-//! A [`RecordedRun`] is taken from an audit log and committed. A [`Replay`] of it, given to a provider, stands in place of the
-//! tools: everything around them is as in the program, every layer included. The first call that is not the recorded one,
-//! by its name, its arguments or its place, is refused, and so are all after it; [`Replay::finish`] tells what differs.
+//! A [`RecordedRun`] is taken from an audit log and committed. A [`Replay`] of it, given to a provider, takes the place
+//! of the tools: everything around them is as in the program, every layer included. The first call that is not the
+//! recorded one, by its name, its arguments or its place, is refused, and so are all after it; [`Replay::finish`]
+//! reports what differs.
 //!
 //! ```
 //! use serde_json::json;
@@ -78,8 +79,8 @@ pub const REPLAY_DIFFERENCE: &str = "REPLAY_DIFFERENCE";
 /// Answers calls from a [`RecordedRun`]. Clones are the same replay.
 ///
 /// It is set by [`ProviderBuilder::replay`](crate::provider::ProviderBuilder::replay), also for the sub-agents of the
-/// provider. A tool whose recorded call made others, a composition and a sub-agent run themselves: the calls that they make
-/// are those that are answered, see [`answering_whole`](Self::answering_whole).
+/// provider. A tool whose recorded call made others, a composition and a sub-agent run themselves: the calls that they
+/// make are answered instead, see [`answering_whole`](Self::answering_whole).
 #[derive(Clone)]
 pub struct Replay {
     run: Arc<RecordedRun>,
@@ -288,7 +289,7 @@ impl Replay {
         }
     }
 
-    /// Compares what came of a call whose tool ran.
+    /// Compares the outcome of a call whose tool ran.
     fn ended(&self, index: usize, live: &Live, outcome: &Result<ToolResult, ToolError>) {
         let Some(call) = self.run.calls.get(index) else { return };
         if self.answers(index, live) {

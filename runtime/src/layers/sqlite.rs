@@ -39,8 +39,8 @@ pub(super) fn transact<T>(
     done
 }
 
-/// Whether a database stores a table of this name. A view or a virtual table is none: it has rows that its maker's query
-/// makes up while it is read, perhaps without an end.
+/// Whether a database stores a table of this name. A view or a virtual table does not count: its rows are made up by
+/// its maker's query while it is read, perhaps without end.
 pub(super) fn stores(connection: &Connection, table: &str) -> Result<bool, rusqlite::Error> {
     let known =
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?)";

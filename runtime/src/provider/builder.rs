@@ -38,7 +38,7 @@ pub struct ProviderBuilder {
     context: ProviderContext,
     allowed: Option<BTreeSet<String>>,
     rules: Rules,
-    /// The bounds of the provider that this one is built like.
+    /// The bounds of the provider that this one is derived from.
     inherited: Vec<Arc<Bounds>>,
     toolsets: Vec<Toolset>,
     contexts: Vec<ContextSpec>,
@@ -105,7 +105,7 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets the rate limit on tool calls: of each principal, of each agent or session where there is no principal, and
+    /// Sets the rate limit on tool calls: of each principal, of each agent or session if there is no principal, and
     /// otherwise of the provider as a whole, see [`rate`](crate::layers::rate).
     #[must_use]
     pub fn rate_limit(mut self, limit: impl RateLimit + 'static) -> ProviderBuilder {
@@ -152,7 +152,7 @@ impl ProviderBuilder {
     }
 
     /// Sets after how many failures in a row an identical call is refused: 3 by default, `None` for never. Failures
-    /// are counted per principal, agent and session; a call without any of them counts for nobody.
+    /// are counted per principal, agent and session; a call without any of them is not counted.
     #[must_use]
     pub fn repeat_limit(mut self, limit: Option<NonZeroU32>) -> ProviderBuilder {
         self.layers.repeats.set_limit(limit);
@@ -241,8 +241,9 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets what is redacted in events and spans; the usual secrets by default. An auditor has its own redactor. The
-    /// keys of this one also say which arguments are secret in the calls that a tool makes, and in updates.
+    /// Sets the redactor of events and spans, which hides the usual secrets by default. An auditor has its own
+    /// redactor. The keys of this one also say which arguments are secret in the calls that a tool makes, and in
+    /// updates.
     #[must_use]
     pub fn redactor(mut self, redactor: Redactor) -> ProviderBuilder {
         self.layers.redactor = redactor;
@@ -255,9 +256,9 @@ impl ProviderBuilder {
     ///
     /// [`ProviderError::UnknownTools`] with all allowed names that neither the registry nor a sub-agent in it has;
     /// [`ProviderError::UnusedRules`] with all rules that fit none of these tools; [`ProviderError::Toolset`] with
-    /// everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the registry has a `read_result` tool
-    /// and [`pages`](Self::pages) adds another; [`ProviderError::Discovery`] if a name of the tools of the
-    /// [discovery](Self::discovery) is none or is taken; [`ProviderError::ShortKey`] if the
+    /// everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the registry has a `read_result`
+    /// tool and [`pages`](Self::pages) adds another; [`ProviderError::Discovery`] if a name of the tools of the
+    /// [discovery](Self::discovery) is not valid or is taken; [`ProviderError::ShortKey`] if the
     /// [`approval_key`](Self::approval_key) has fewer than 32 bytes.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
         if let Some(length) = self.layers.seals.short_key() {
@@ -295,7 +296,7 @@ impl ProviderBuilder {
         Ok(())
     }
 
-    /// Builds the provider of lists and rules that are known to fit the tools.
+    /// Builds the provider from lists and rules that are known to fit the tools.
     fn built(mut self, discovery: Option<Discovered>) -> Provider {
         for outer in &self.inherited {
             self.context.limits = self.context.limits.and(&outer.policy.limits);

@@ -73,7 +73,7 @@ impl fmt::Display for ProviderError {
     }
 }
 
-/// Writes a line for each, with what was probably meant.
+/// Writes one line per name, with what was probably meant.
 fn lines(
     f: &mut fmt::Formatter<'_>,
     unknown: &[UnknownTool],

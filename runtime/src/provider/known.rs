@@ -1,4 +1,4 @@
-//! What a model knows of the tools of a provider: those that are listed, and those that it may find.
+//! The tools of a provider that a model knows of: those that are listed, and those that it may find.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::call::tool::AgentTool;
 use crate::spec::ToolSpec;
 
 impl Provider {
-    /// Returns the specifications of the tools that a principal is shown: those of [`specs`](Self::specs) that it may call,
-    /// and the tools of the provider itself, which everybody may.
+    /// Returns the specifications of the tools that a principal is shown: those of [`specs`](Self::specs) that it may
+    /// call, and the tools of the provider itself, which everybody may call.
     pub fn specs_for(&self, principal: Option<&Principal>) -> impl Iterator<Item = &ToolSpec> {
         self.0.shown().filter_map(move |(index, tool)| {
             let may_call = || principal.is_none_or(|principal| principal.check(tool.spec()).is_ok());
@@ -32,7 +32,8 @@ impl Provider {
 }
 
 impl Inner {
-    /// Returns whether a model that searches cannot find the tool at the index, so that it is not told of it either.
+    /// Returns whether a model that searches cannot find the tool at the index, so that it is not mentioned to it
+    /// either.
     pub(super) fn is_hidden(&self, index: usize, caller: Option<&Principal>) -> bool {
         let Some(slot) = self.slots.get(index).filter(|_| self.discovery.is_some()) else { return false };
         let spec = self.registry.at(index).spec();
@@ -40,7 +41,7 @@ impl Inner {
         !slot.listed || self.refusal(index).is_some() || !is_on_list()
     }
 
-    /// The answer to a call of a tool that does not exist, or of which the model must not know.
+    /// The answer to a call of a tool that does not exist, or that the model must not know of.
     pub(super) fn not_found(&self, name: &str, caller: Option<&Principal>) -> ToolError {
         match self.unknown(name) {
             ProviderError::NotRegistered(name) => {

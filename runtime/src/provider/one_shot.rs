@@ -12,7 +12,7 @@
 //!
 //! The codes are those of [`ToolError::code`]: `INVALID_INPUT` (not a JSON object), `MISSING_PARAMETER`,
 //! `INVALID_PARAMS` (any other problem with arguments), `EXECUTION_ERROR` or the tool's own, `TOOL_NOT_FOUND`,
-//! `PERMISSION_DENIED`, `TIMEOUT`, and so on. Content that is no text is in the member `content`, as in MCP.
+//! `PERMISSION_DENIED`, `TIMEOUT`, and so on. Content other than text is in the member `content`, as in MCP.
 
 #[cfg(feature = "one-shot")]
 mod program;
@@ -55,8 +55,8 @@ impl Answer {
         self.status
     }
 
-    /// What only the operator of the program may know of an error, such as the variable to set, without secrets. Empty if
-    /// there is nothing more.
+    /// What only the operator of the program may know about an error, such as the variable to set, without secrets.
+    /// Empty if there is nothing more.
     #[must_use]
     pub fn operator_detail(&self) -> &str {
         &self.detail
@@ -84,8 +84,8 @@ impl Answer {
     }
 }
 
-/// Answers one call through all layers of a provider. `input` is a JSON object with the arguments; nothing stands for no
-/// arguments.
+/// Answers one call through all layers of a provider. `input` is a JSON object with the arguments; an empty input
+/// stands for no arguments.
 ///
 /// ```
 /// use serde_json::json;
@@ -186,8 +186,8 @@ fn own_error(result: &ToolResult) -> Value {
     json!({ "error": text, "code": code })
 }
 
-/// Returns `{"result"}` or `{"results"}`. The details of a result count only where they are what a model reads, or what
-/// the tool declares: elsewhere they are notes for the program.
+/// Returns `{"result"}` or `{"results"}`. The details of a result count only if they are what a model reads, or what
+/// the tool declares: otherwise they are notes for the program.
 fn success(result: &ToolResult, is_declared: bool) -> Value {
     let text = result.to_text();
     let is_json = is_declared || matches!(result.structured, Structured::Json(_));

@@ -52,12 +52,12 @@ pub(crate) use recording::Record;
 use spanned::Span;
 use watch::{Begun, Watch};
 
-/// The layers of a provider, as far as they are set.
+/// The layers of a provider that are set.
 #[derive(Clone)]
 pub(crate) struct Layers {
     pub(crate) default_timeout: Duration,
     pub(crate) nested_calls: u32,
-    /// Where calls run that must not run beside exclusive ones, if there are any.
+    /// The lock that keeps other calls from running at the same time as exclusive ones, if there are any.
     pub(crate) exclusion: Option<Arc<Exclusion>>,
     pub(crate) rate: Option<Arc<dyn RateLimit>>,
     pub(crate) dependencies: Dependencies,
@@ -160,7 +160,7 @@ impl Provider {
         Arc::new(all)
     }
 
-    /// Answers one call, which [fits](ToolCall::fit).
+    /// Answers one call that [fits](ToolCall::fit).
     pub(crate) async fn answer(
         &self,
         call: ToolCall,

@@ -8,10 +8,11 @@ use crate::layers::replay::{DENIED, Difference, RecordedOutcome, Replay};
 use crate::provider::Provider;
 
 impl Provider {
-    /// Makes the calls of a recorded run, one after the other, and resumes those that were approved, or denied: for tests
-    /// of what stands around the tools. The provider is one with [this replay](crate::provider::ProviderBuilder::replay).
+    /// Makes the calls of a recorded run, one after the other, and resumes those that were approved, or denied: for
+    /// tests of the layers around the tools. The provider must have [this
+    /// replay](crate::provider::ProviderBuilder::replay).
     ///
-    /// Masked arguments are sent as they stand, so a tool whose schema takes no such text refuses them.
+    /// Masked arguments are sent as they are, so a tool whose schema does not allow such text refuses them.
     ///
     /// # Errors
     ///

@@ -81,9 +81,9 @@ enum Source {
 /// A fixed list of tools.
 #[derive(Debug)]
 struct Listed {
-    /// Sorted by name.
+    /// The specifications, sorted by name.
     specs: Vec<ToolSpec>,
-    /// Made by the first search.
+    /// The search index, made by the first search.
     index: OnceLock<SearchIndex>,
 }
 
@@ -129,7 +129,7 @@ fn no_provider() -> ToolError {
     ToolError::failed_with("service_unavailable", "tools can be looked up only in calls through a provider")
 }
 
-/// Whether a tool is told of in a call: it is none of the two, and the principal may use it.
+/// Whether a call may find a tool: it is not one of the two, and the principal may use it.
 fn may_find(spec: &ToolSpec, ctx: &ToolContext) -> bool {
     ![LIST_TOOLS, SEARCH_TOOLS].contains(&spec.name.as_str())
         && ctx.principal().is_none_or(|principal| principal.check(spec).is_ok())

@@ -14,7 +14,8 @@ use crate::spec::drift::{Change, Class};
 use crate::spec::plan::Tool;
 use crate::spec::surface::{LockProblem, Surface, recorded};
 
-/// Tools that have a surface: a registry, a list of tools or of tools as data, a surface itself, or what may fail to be one.
+/// Tools that have a surface: a registry, a list of tools or of tools as data, a surface, or a `Result` of one of
+/// these.
 pub trait HasSurface {
     /// Returns the surface.
     ///
@@ -42,7 +43,7 @@ impl HasSurface for Vec<Arc<dyn AgentTool>> {
     }
 }
 
-/// Tools as data, such as generated modules have them under `TOOLS`.
+/// Tools as data, such as the `TOOLS` of generated modules.
 impl HasSurface for &[&Tool] {
     fn surface(self) -> Result<Surface, String> {
         let tools = self.iter().map(|tool| (&tool.spec, Some(recorded(&tool.call))));
@@ -80,8 +81,8 @@ fn of_tools<'t>(tools: impl IntoIterator<Item = &'t Arc<dyn AgentTool>>) -> Resu
 /// cargo toolgen lock --bin tools
 /// ```
 ///
-/// It takes what [`HasSurface`] is implemented for: a [`Registry`], a `Vec` of tools, as `toolset!` makes it, a [`Surface`],
-/// or a `Result` of one.
+/// It accepts everything that implements [`HasSurface`]: a [`Registry`], a `Vec` of tools, as `toolset!` makes it, a
+/// [`Surface`], or a `Result` of one.
 #[macro_export]
 macro_rules! export {
     ($tools:expr $(,)?) => {
@@ -93,8 +94,8 @@ macro_rules! export {
 
 /// Fails a test if the tools differ from the lock that was committed, and says what each change means.
 ///
-/// The path starts at the folder of the crate. With the variable `TOOLGEN_UPDATE` set, the lock is written instead. A third
-/// argument lets changes pass that are less than this [`Class`].
+/// The path starts at the folder of the crate. With the variable `TOOLGEN_UPDATE` set, the lock is written instead. A
+/// third argument, a [`Class`], lets changes below that class pass.
 ///
 /// ```no_run
 /// use toolgen_runtime::{assert_contract, tool, toolset};
@@ -133,7 +134,7 @@ macro_rules! assert_contract {
     }};
 }
 
-/// Prints the surface of tools. [`export!`](crate::export) is a program of this alone.
+/// Prints the surface of tools. [`export!`](crate::export) writes a program that only does this.
 pub fn print(tools: impl HasSurface) -> ExitCode {
     let told = tools.surface().and_then(|surface| {
         let mut out = std::io::stdout().lock();
@@ -151,7 +152,7 @@ pub fn print(tools: impl HasSurface) -> ExitCode {
 }
 
 /// Compares tools with their lock, or writes it if the variable `TOOLGEN_UPDATE` is set.
-/// [`assert_contract!`](crate::assert_contract) is this in a test.
+/// [`assert_contract!`](crate::assert_contract) does this in a test.
 ///
 /// # Errors
 ///

@@ -6,8 +6,8 @@
 //! approvals, limits, secrets, events and records are those of that tool, and there is no record of `call_tool` itself.
 //! The answer is an answer to `call_tool`. A model may also call the tools by their own names.
 //!
-//! What a provider or the principal of a call does not allow is neither found nor described, and a call of it is answered
-//! as that of a tool that does not exist. Scopes that a principal lacks are told when the tool is called.
+//! What a provider or the principal of a call does not allow is neither found nor described, and a call of it is
+//! answered like a call of a tool that does not exist. Scopes that a principal lacks are named when the tool is called.
 //!
 //! ```
 //! # use serde_json::json;
@@ -90,7 +90,7 @@ impl Discovery {
         self
     }
 
-    /// Says in a few words what the tools are about, such as the name of the service. A model reads it where it decides
+    /// Sets a few words on what the tools are about, such as the name of the service. A model reads it where it decides
     /// whether to search.
     pub fn about(mut self, text: impl Into<Text>) -> Discovery {
         self.about = text.into();
@@ -114,7 +114,7 @@ impl Discovery {
     ///
     /// # Errors
     ///
-    /// The first name that is none, and what is wrong with it.
+    /// The first name that is not valid, and what is wrong with it.
     pub fn specs(&self) -> Result<[ToolSpec; 3], (Text, NameError)> {
         let name = |at: usize| {
             let name = &self.names[at];
@@ -138,7 +138,7 @@ impl Discovery {
     ///
     /// # Errors
     ///
-    /// A name that is none.
+    /// The first name that is not valid, and what is wrong with it.
     pub(crate) fn open(&self, registry: &Registry) -> Result<Discovered, (Text, NameError)> {
         let [search, describe, call] = self.specs()?;
         let shelf = Arc::new(Shelf {
@@ -156,7 +156,7 @@ impl Discovery {
     }
 }
 
-/// What the three tools look in.
+/// The tools that the three tools cover.
 struct Shelf {
     /// The tools, without the three.
     registry: Registry,
@@ -183,14 +183,14 @@ impl Discovered {
     }
 
     /// Returns the name and the arguments of the call that these arguments of `call_tool` stand for; `None` if they are
-    /// wrong. Arguments that are text stay text: the call of the tool reads them as it reads those of any call.
+    /// wrong. Arguments that are text stay text: the tool's call reads them as any call does.
     pub(crate) fn inner(&self, arguments: &Value, dialect: &Dialect) -> Option<(Text, Value)> {
         let given = parsed(arguments.clone()).ok()?;
         taken(given.clone()).or_else(|| taken(decoded(self.call.spec(), given, dialect).ok()?))
     }
 }
 
-/// Takes the name and the arguments of a call, if there is nothing else.
+/// Takes the name and the arguments of a call, if it has nothing else.
 fn taken(given: Value) -> Option<(Text, Value)> {
     let Value::Object(mut given) = given else { return None };
     let name = given.shift_remove("name")?;

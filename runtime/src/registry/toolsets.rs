@@ -1,4 +1,4 @@
-//! Checks named sets of tools against the tools that there are.
+//! Checks named sets of tools against the tools that exist.
 
 use std::collections::BTreeSet;
 use std::fmt;

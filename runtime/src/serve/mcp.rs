@@ -18,17 +18,17 @@
 //! # }
 //! ```
 //!
-//! Both eras of the protocol are spoken, whichever a client asks for: sessions that begin with `initialize` (revisions
-//! up to 2025-11-25), and requests that stand alone (2026-07-28). Every call takes the provider's whole path: its
-//! policy, limits, approvals, records. What a tool reports while it runs becomes progress if the client asked for it, and a
-//! client that cancels a call, or goes away, fires the call's token.
+//! Both eras of the protocol are supported, whichever a client asks for: sessions that begin with `initialize`
+//! (revisions up to 2025-11-25), and requests that stand alone (2026-07-28). Every call passes all layers of the
+//! provider: its policy, limits, approvals, records. What a tool reports while it runs becomes progress if the client
+//! asked for it, and a client that cancels a call, or goes away, fires the call's token.
 //!
 //! # Safety
 //!
 //! - The standard output of a server over standard streams belongs to the protocol. Tools must not print.
 //! - Over HTTP, the server answers only requests whose `Host` is this machine or an [allowed](Server::allow_host) name,
 //!   and whose `Origin`, if any, is this machine or [allowed](Server::allow_origin), so that no web page reaches it by
-//!   rebinding a name. It listens on another address than loopback only if a [bearer token](Server::bearer) or
+//!   rebinding a name. It listens on an address other than loopback only if a [bearer token](Server::bearer) or
 //!   [principals](Server::principal) are set.
 //! - A session belongs to the principal who opened it, and no other can use it.
 //! - The `rmcp` crate logs messages with their arguments through `tracing`, at the levels `info` and `debug`. A
@@ -86,13 +86,13 @@ struct Served {
     client_approves: bool,
 }
 
-/// The tools that a server offers. Clones are of the same server.
+/// The tools that a server offers. Clones belong to the same server.
 #[derive(Clone)]
 pub struct Tools(Arc<Offer>);
 
 struct Offer {
     provider: watch::Sender<Provider>,
-    /// How many tools were listed when clients were last told.
+    /// How many tools were listed when clients were last notified.
     listed: AtomicUsize,
 }
 
@@ -113,13 +113,13 @@ impl Tools {
         self.0.provider.borrow().clone()
     }
 
-    /// Returns what sees every later change of the list.
+    /// Returns a receiver of every later change of the list.
     fn changes(&self) -> watch::Receiver<Provider> {
         self.0.provider.subscribe()
     }
 
-    /// Tells the clients if a call has changed the list: the tool that reads on appears with the first result that is
-    /// too large.
+    /// Notifies the clients if a call has changed the list: the tool that reads the rest of results appears with the
+    /// first result that is too large.
     fn look_again(&self) {
         let listed = self.provider().specs().count();
         if self.0.listed.swap(listed, Ordering::Relaxed) != listed {
@@ -150,7 +150,7 @@ impl Server {
         self
     }
 
-    /// Sets the version that clients are told; that of this crate by default.
+    /// Sets the version reported to clients; that of this crate by default.
     pub fn version(mut self, version: impl Into<String>) -> Server {
         self.served.info.server_info.version = version.into();
         self
@@ -191,22 +191,23 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If the streams break, or what comes in is not the protocol.
+    /// If the streams break, or the input does not follow the protocol.
     pub async fn stdio(self) -> Result<(), ServeError> {
         let (input, output) = ::rmcp::transport::stdio_pipes();
         self.serve(input, output).await
     }
 
-    /// Serves one client on any pair of streams, one message a line, until the client closes them. When the input ends,
-    /// subscriptions and questions to the client end at once; calls that still run have five seconds to be answered.
+    /// Serves one client on any pair of streams, one message per line, until the client closes them. When the input
+    /// ends, subscriptions and questions to the client end at once; calls that still run have five seconds to be
+    /// answered.
     ///
-    /// A line that is not a message is answered with an error that says why, with the ID of the request where one can be
-    /// found in it: -32700 if it is not JSON in UTF-8, -32600 if it is something else or has more than 16 MiB. A request
-    /// whose parameters do not fit its method, or that comes before `initialize`, is answered with -32602.
+    /// A line that is not a message is answered with an error that says why, with the ID of the request if one can be
+    /// found in it: -32700 if it is not JSON in UTF-8, -32600 if it is something else or has more than 16 MiB. A
+    /// request whose parameters do not fit its method, or that comes before `initialize`, is answered with -32602.
     ///
     /// # Errors
     ///
-    /// If the streams break, or what comes in is not the protocol.
+    /// If the streams break, or the input does not follow the protocol.
     pub async fn serve(
         self,
         input: impl AsyncRead + Send + Unpin + 'static,

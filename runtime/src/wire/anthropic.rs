@@ -52,12 +52,12 @@ fn ending(message: &Value) -> Ending<'_> {
     Ending { stop, word }
 }
 
-/// What a message says whose content is a single text.
+/// Returns what a message says whose content is a single text.
 fn said(text: &str) -> (&'static str, Item<'_>) {
     ("text", Item::Text(text.into()))
 }
 
-/// Anthropic counts the tokens of the cache beside the others.
+/// Reads the tokens: Anthropic counts those of the cache separately.
 fn usage(message: &Value) -> Usage {
     let of = |key: &str| count(message, &format!("/usage/{key}"));
     let cached = of("cache_read_input_tokens");
@@ -66,7 +66,7 @@ fn usage(message: &Value) -> Usage {
 }
 
 /// Keeps a message of the assistant whose blocks are under a key, or nothing if it has none. Providers refuse what they
-/// themselves may write: texts without a letter, and arguments that are no object.
+/// themselves may write: texts without a letter, and arguments that are not an object.
 pub(super) fn keep(message: &Value, blocks: &[Value], key: &str) -> Vec<Value> {
     let content = match message.get(key) {
         Some(Value::String(text)) if !text.trim().is_empty() => Value::from(text.as_str()),
@@ -159,8 +159,8 @@ fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     out
 }
 
-/// Returns references to the tools that a tool for searching found. Nothing else stands beside them: the provider shows the
-/// model the tools themselves.
+/// Returns references to the tools that a tool for searching found. Nothing else may be next to them: the provider
+/// shows the model the tools themselves.
 fn references(response: &ToolResponse, options: &AnswerOptions<'_>) -> Option<Value> {
     if response.is_error() || options.search != Some(response.name.as_str()) {
         return None;

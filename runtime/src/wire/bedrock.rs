@@ -58,7 +58,7 @@ fn ending(response: &Value) -> Ending<'_> {
     Ending { stop, word }
 }
 
-/// Bedrock counts the tokens of the cache beside the others.
+/// Reads the tokens: Bedrock counts those of the cache separately.
 fn usage(response: &Value) -> Usage {
     let of = |key: &str| count(response, &format!("/usage/{key}"));
     let cached = of("cacheReadInputTokens");

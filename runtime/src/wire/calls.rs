@@ -100,7 +100,7 @@ pub struct Call<'v> {
     pub(super) id: Result<Option<Cow<'v, str>>, ()>,
     /// The place of the ID, relative to the block.
     pub(super) id_pointer: &'static str,
-    /// What the answer must know of the call besides its ID.
+    /// What the answer must know about the call besides its ID.
     pub(super) kind: Id,
     /// The name; empty if it is not text.
     pub(super) name: &'v str,
@@ -240,7 +240,7 @@ fn given(arguments: Option<Cow<'_, Value>>) -> Value {
     }
 }
 
-/// Returns the arguments of a call as an object, for formats that take nothing else.
+/// Returns the arguments of a call as an object, for formats that accept nothing else.
 pub(super) fn arguments(call: &ToolCall) -> Value {
     match &call.arguments {
         Value::Object(_) => call.arguments.clone(),

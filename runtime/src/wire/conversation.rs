@@ -8,7 +8,7 @@ use crate::call::{ToolCall, ToolResponse};
 
 /// The messages of a conversation in one format.
 ///
-/// What a user says and what answers calls stands in one message where a format requires that users and models take
+/// Messages of the user and answers to calls go into one message if a format requires that users and models take
 /// turns.
 #[derive(Clone)]
 pub(crate) struct Conversation {

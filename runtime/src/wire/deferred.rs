@@ -1,8 +1,8 @@
 //! Tools that a provider loads when a model finds them.
 //!
-//! Two formats have a search of their own: the request holds all tools, the provider shows the model few of them, and adds
-//! what its search finds. The calls come back as always; what the search itself leaves in a reply is skipped by
-//! [`WireFormat::calls`], and must be kept in the conversation as it came.
+//! Two formats have a search of their own: the request holds all tools, the provider shows the model few of them, and
+//! adds what its search finds. The calls come back as usual; traces of the search in a reply are skipped by
+//! [`WireFormat::calls`], and must be kept in the conversation as they came.
 //!
 //! | format | the search | tools that are not loaded | groups |
 //! |---|---|---|---|
@@ -58,14 +58,14 @@ impl Deferred {
         self
     }
 
-    /// Lets the model search names and descriptions by regular expressions where the format has that: Anthropic.
+    /// Lets the model search names and descriptions by regular expressions if the format supports that: Anthropic.
     pub fn by_regex(mut self) -> Deferred {
         self.regex = true;
         self
     }
 
-    /// Lets this tool search in place of the provider's own search where the format has that: Anthropic. It must be among
-    /// the tools, and is loaded; its answers become references by
+    /// Lets this tool search in place of the provider's own search if the format supports that: Anthropic. It must be
+    /// among the tools, and is loaded; its answers become references by
     /// [`AnswerOptions::found_by`](super::AnswerOptions::found_by). `search_tools` of a
     /// [`discovery`](crate::registry::discovery) is such a tool.
     pub fn searched_by(mut self, tool: impl Into<Text>) -> Deferred {
@@ -73,7 +73,7 @@ impl Deferred {
         self
     }
 
-    /// Puts the tools of a set into a namespace of its name and description where the format has namespaces: OpenAI
+    /// Puts the tools of a set into a namespace with its name and description if the format has namespaces: OpenAI
     /// Responses. A tool in several sets is in the first.
     pub fn namespace(mut self, set: Toolset) -> Deferred {
         self.groups.push(set);

@@ -1,6 +1,6 @@
-//! What a format is, as data: a program can write its own and use it as [`WireFormat::Custom`](super::WireFormat).
+//! Formats as data: a program can write its own and use it as [`WireFormat::Custom`](super::WireFormat).
 //!
-//! A format is a constant made of functions without state. What it does not set is that of [`Format::EMPTY`]:
+//! A format is a constant made of functions without state. What it does not set comes from [`Format::EMPTY`]:
 //!
 //! ```
 //! use serde_json::{Value, json};
@@ -51,19 +51,19 @@ pub use super::turn::count;
 /// A wire format: its names and the functions that read and write it. Two formats are the same if their names are.
 #[derive(Clone, Copy)]
 pub struct Format {
-    /// The name, in small letters and with hyphens. Transcripts are marked with it, so it stays.
+    /// The name, in lower case and with hyphens. Transcripts are marked with it, so it must not change.
     pub name: &'static str,
     /// The dialect of the schemas of tools.
     pub dialect: &'static Dialect,
     /// Writes a tool from its specification and the schema of its arguments in a dialect.
     pub tool: ToolWriter,
-    /// Makes the list of tools the value that a request has.
+    /// Turns the list of tools into the value in a request.
     pub list: fn(Vec<Value>) -> Value,
     /// Where a response holds its blocks.
     pub layout: Layout,
     /// Reads a block.
     pub item: for<'v> fn(&'v Value) -> Item<'v>,
-    /// Reads what stands beside the blocks, in the object that holds them, each with a name of its kind.
+    /// Reads what is next to the blocks, in the object that holds them, each with a name of its kind.
     pub beside: for<'v> fn(&'v Value) -> Vec<(&'static str, Item<'v>)>,
     /// Whether calls without an ID can be answered.
     pub ids_optional: bool,
@@ -76,9 +76,9 @@ pub struct Format {
     pub answer: fn(&ToolResponse, &AnswerOptions<'_>) -> Value,
     /// The key of a user message that holds all answers. If empty, each answer is a message of its own.
     pub message: &'static str,
-    /// Adds an event of a stream to the response that it is assembled to.
+    /// Adds an event of a stream to the response that is assembled from it.
     pub assemble: fn(&mut Assembly, &Value) -> Result<(), super::WireError>,
-    /// How a conversation is written. `None`: the format has only calls and answers.
+    /// How a conversation is written; `None` if the format has only calls and answers.
     pub conversation: Option<Conversation>,
 }
 

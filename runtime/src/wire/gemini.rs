@@ -64,7 +64,7 @@ fn ending(candidate: &Value) -> Ending<'_> {
     Ending { stop, word }
 }
 
-/// How a response ended whose prompt was refused: it has no candidates.
+/// Returns how a response ended whose prompt was refused: it has no candidates.
 fn refused_prompt(response: &Value) -> Ending<'_> {
     let feedback = response.get("promptFeedback").or_else(|| response.get("prompt_feedback"));
     let reason = |feedback| ["blockReason", "block_reason"].map(|key| text(feedback, key));
@@ -72,7 +72,8 @@ fn refused_prompt(response: &Value) -> Ending<'_> {
     word.map_or(Ending::UNKNOWN, |word| Ending { stop: Stop::Refused, word })
 }
 
-/// Gemini counts the tokens of thoughts beside those of candidates, and those of tool results beside the prompt.
+/// Reads the tokens: Gemini counts those of thoughts separately from candidates, and those of tool results from the
+/// prompt.
 fn usage(response: &Value) -> Usage {
     let of = |camel: &str, snake: &str| {
         count(response, &format!("/usageMetadata/{camel}"))
@@ -95,7 +96,7 @@ fn keep(content: &Value, parts: &[Value]) -> Vec<Value> {
     vec![object([("role", "model".into()), ("parts", parts.to_vec().into())])]
 }
 
-/// What Google documents as the signature of a call that another model made: Gemini 3 refuses calls of the current turn
+/// The signature that Google documents for a call that another model made: Gemini 3 refuses calls of the current turn
 /// without one.
 const NOT_SIGNED: &str = "skip_thought_signature_validator";
 

@@ -11,7 +11,7 @@ const FUNCTION: &str = "toolgen-made-up-function-";
 /// The prefix of the IDs of calls of OpenAI custom tools.
 const CUSTOM: &str = "toolgen-custom-";
 
-/// What an answer must know of a call besides its ID.
+/// What an answer must know about a call besides its ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Id {
     /// Nothing more.

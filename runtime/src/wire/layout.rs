@@ -32,7 +32,7 @@ pub struct Layout {
 pub struct Ending<'v> {
     /// What it means.
     pub stop: Stop,
-    /// The provider's word. Empty: none.
+    /// The provider's word; may be empty.
     pub word: &'v str,
 }
 

@@ -82,7 +82,8 @@ fn answer(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     object([("jsonrpc", "2.0".into()), ("id", id), ("result", result(response, options))])
 }
 
-/// Returns what was wrong with the request itself, an error of the protocol. A failure of the tool is a result instead.
+/// Returns what was wrong with the request itself, as an error of the protocol. A failure of the tool is a result
+/// instead.
 pub(crate) fn refusal(response: &ToolResponse) -> Option<String> {
     let why = response.outcome.as_ref().err()?;
     // A tool that was called through another is named in the arguments of a request that is right.
@@ -91,17 +92,17 @@ pub(crate) fn refusal(response: &ToolResponse) -> Option<String> {
     is_of_protocol.then(|| response.text())
 }
 
-/// Renders the result of `tools/call`: `content`, `structuredContent` if the tool declares its output, and `isError`. What
-/// is no object, such as a list, stands in one as its `result`, since the protocol had no other before 2026-07-28; the
-/// content has it as it is.
+/// Renders the result of `tools/call`: `content`, `structuredContent` if the tool declares its output, and `isError`. A
+/// value that is not an object, such as a list, is wrapped in one as its `result`, since the protocol allowed nothing
+/// else before 2026-07-28; the content has it as it is.
 ///
 /// The protocol requires that a tool with a published `outputSchema` returns a matching result, and its clients refuse
 /// any other answer except an error. So if the structured result is missing, too large for the limit of results, or does
 /// not match, the answer is an error that says so, followed by the content.
 ///
 /// A tool whose results [may differ](crate::ToolSpec::output_may_differ) from what it declares publishes no schema: a
-/// service that answers otherwise than its document says has answered. What it answered is `structuredContent` as it came: an
-/// object, or the `result` of one where the document declares something else.
+/// service that answers differently from its document has still answered. Its answer is `structuredContent` as it came:
+/// an object, or the `result` of one if the document declares something else.
 ///
 /// Responses of a [`Provider`](crate::Provider) carry what the tool declares; for others, set
 /// [`specs`](AnswerOptions::specs).
@@ -141,8 +142,9 @@ pub fn result(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
     out
 }
 
-/// Puts the structured result in a block of its own if it follows other words in a text, as the answer of a service follows
-/// its status: clients that know no structured content read JSON from a block (revision 2025-06-18, "Structured Content").
+/// Puts the structured result in a block of its own if it follows other words in a text, as the answer of a service
+/// follows its status: clients without structured content read JSON from a block (revision 2025-06-18, "Structured
+/// Content").
 fn stand_alone(content: &mut Value, structured: &Value) {
     let Some(blocks) = content.as_array_mut() else { return };
     let split = blocks.iter().enumerate().find_map(|(index, block)| {
@@ -164,7 +166,7 @@ fn declared<'a>(
     response.declared.as_deref().map(Cow::Borrowed).or_else(|| by_name().map(Cow::Owned))
 }
 
-/// Returns the structured result, if it matches the declaration, or fits in its place where it may differ from that.
+/// Returns the structured result, if it matches the declaration, or fits in its place if it may differ from that.
 fn structured_content(result: &ToolResult, declared: &StructuredOutput) -> Result<Value, String> {
     let value = result.structured()?.into_owned();
     if declared.may_differ && (declared.wrapped || value.is_object()) {

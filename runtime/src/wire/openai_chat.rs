@@ -80,7 +80,7 @@ const STOPPED: [(&str, Stop); 6] = [
     ("insufficient_system_resource", Stop::Failed),
 ];
 
-/// What a message says beside its calls: a text or parts, a refusal, and the reasoning that many hosts show.
+/// Returns what a message says besides its calls: a text or parts, a refusal, and the reasoning that many hosts show.
 fn beside(message: &Value) -> Vec<(&'static str, Item<'_>)> {
     let mut items = Vec::new();
     for key in THOUGHTS {
@@ -114,7 +114,7 @@ fn part(part: &Value) -> (&'static str, Item<'_>) {
     }
 }
 
-/// The second names are Ollama's.
+/// Reads the tokens; the second names are Ollama's.
 fn usage(response: &Value) -> Usage {
     let of = |key: &str| count(response, &format!("/usage/{key}"));
     Usage::new(

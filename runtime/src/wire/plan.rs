@@ -1,9 +1,9 @@
 //! The plan of a request: which of its tools have strict schemas, under the limits that hold for all tools together.
 //!
-//! A strict schema binds the model, and a provider takes only so many of them: each costs a place, and the fields that
-//! may be left out or have several types cost more. The plan makes as many tools strict as fit, those that cost least
-//! first, and of equal ones those that are given first. The others, and those that the strict dialect refuses, are shown
-//! in the lax dialect of the same provider. The same tools give the same plan.
+//! A strict schema binds the model, but a provider takes only a limited number of them: each takes a place, and fields
+//! that may be left out or have several types cost more. The plan makes as many tools strict as fit, the cheapest
+//! first, and of equal ones those that are given first. The others, and those that the strict dialect refuses, are
+//! shown in the lax dialect of the same provider. The same tools give the same plan.
 
 mod needs;
 
@@ -50,7 +50,7 @@ pub struct Decision {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// As it was wanted.
+    /// The wanted dialect takes it.
     Wanted,
     /// The dialect that was wanted refuses the arguments, for these reasons.
     Refused(Vec<Refusal>),
@@ -60,9 +60,9 @@ pub enum Reason {
         of: &'static str,
         /// The limit.
         most: usize,
-        /// What the tool needs of it.
+        /// How much of it the tool needs.
         needs: usize,
-        /// What the tools that are strict leave of it.
+        /// How much of it the strict tools leave.
         left: usize,
     },
     /// The request has no place for more tools than this.
@@ -105,8 +105,8 @@ pub struct PlanOptions {
 }
 
 impl PlanOptions {
-    /// Leaves out the last tools, if there are more than a request takes. The plan tells which. Otherwise, too many tools
-    /// are an error.
+    /// Leaves out the last tools, if there are more than a request takes. The plan says which. Otherwise, too many
+    /// tools are an error.
     #[must_use]
     pub fn cut(mut self) -> PlanOptions {
         self.cut = true;
@@ -186,7 +186,7 @@ struct Candidate<'a> {
     spec: &'a ToolSpec,
     forms: Forms<'a>,
     dialect: &'static Dialect,
-    /// As it is shown; `None` if that is for later.
+    /// The tool as it is shown; `None` if not decided yet.
     told: Option<ToolSchema<'a>>,
     /// What it needs as a strict tool.
     needs: Needs,
@@ -319,9 +319,9 @@ fn relax(candidates: &mut [Candidate<'_>], strict: &'static Dialect, lax: &'stat
     }
 }
 
-/// Shows the few tools that cost least in the strict dialect, and the others in the lax one. What a tool costs is known when
-/// it is rendered; as its optional arguments cost something in any case, those that have many are not, once there are
-/// enough others. So of a thousand tools only some are rendered twice.
+/// Shows the few tools that cost least in the strict dialect, and the others in the lax one. The cost of a tool is
+/// known once it is rendered; since optional arguments always cost something, tools that have many are not rendered
+/// once there are enough others. So of a thousand tools only some are rendered twice.
 fn few<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Dialect) -> Vec<Candidate<'a>> {
     let limits = &strict.requests;
     let candidate = |&spec: &&'a ToolSpec| Candidate {

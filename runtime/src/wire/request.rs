@@ -5,19 +5,19 @@ use serde_json::{Map, Value};
 use super::tools::object;
 use super::{WireError, WireFormat};
 
-/// What a request to a model is made of.
+/// The parts of a request to a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// The name of the model. Not written where it is part of the URL, as for Gemini and Bedrock.
+    /// The name of the model. Not written if it is part of the URL, as for Gemini and Bedrock.
     pub model: &'a str,
-    /// The instructions to the model. Empty: none.
+    /// The instructions to the model; may be empty.
     pub system: &'a str,
-    /// The tools, as [`WireFormat::tools`] gives them. Null or an empty list: none.
+    /// The tools, as [`WireFormat::tools`] gives them. Null or an empty list for none.
     pub tools: Value,
     /// The messages, oldest first.
     pub messages: Vec<Value>,
-    /// Whether the reply is to be a stream. Where the URL says so, as for Gemini and Bedrock, this changes nothing.
+    /// Whether the reply is to be a stream. If the URL says so, as for Gemini and Bedrock, this changes nothing.
     pub stream: bool,
 }
 
@@ -96,7 +96,7 @@ impl WireFormat {
     }
 }
 
-/// Adds options to a request. Objects are merged, member by member; everything else replaces what is there.
+/// Adds options to a request. Objects are merged, member by member; everything else replaces the existing value.
 pub fn merge(request: &mut Value, options: &Value) {
     match (request, options) {
         (Value::Object(request), Value::Object(options)) => {

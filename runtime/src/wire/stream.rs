@@ -1,4 +1,4 @@
-//! Streamed replies, assembled to the reply that the provider would have sent whole.
+//! Streamed replies, assembled into the reply that the provider would have sent whole.
 //!
 //! There is one reader: the pieces of a stream become a whole response of the format, and [`WireFormat::turn`] reads
 //! that.
@@ -98,7 +98,7 @@ impl fmt::Debug for Piece {
     }
 }
 
-/// The reason why a stream cannot be assembled. A stream that gave one gives no turn.
+/// The reason why a stream cannot be assembled. A stream that failed gives no turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamError {
@@ -106,7 +106,7 @@ pub enum StreamError {
     Provider(WireError),
     /// An event does not match the format or those before it.
     Event(WireError),
-    /// The bytes are no events.
+    /// The bytes are not events.
     Bytes(String),
     /// The stream is larger than this many bytes, see [`Stream::with_limit`].
     TooLong(usize),
@@ -165,7 +165,7 @@ impl Stream {
         self
     }
 
-    /// Adds an event that is decoded already, and returns what is new in it. Events of unknown kinds change nothing.
+    /// Adds an event that is already decoded, and returns what is new in it. Events of unknown kinds change nothing.
     ///
     /// An event of Bedrock is an object whose key is its kind, such as `{"contentBlockDelta": {…}}`.
     ///
@@ -189,11 +189,11 @@ impl Stream {
     ///
     /// The first byte tells how they are framed: server-sent events, JSON values one after the other or in a list (as
     /// Ollama and Gemini write them), or the frames of an AWS event stream. So the body of an error that comes in place
-    /// of a stream is told, too.
+    /// of a stream is reported, too.
     ///
     /// # Errors
     ///
-    /// As for [`push`](Self::push), and if the bytes are no events. The stream stays failed.
+    /// As for [`push`](Self::push), and if the bytes are not events. The stream stays failed.
     pub fn push_bytes(&mut self, bytes: &[u8]) -> Result<Vec<Piece>, StreamError> {
         self.unless_failed(|stream| {
             stream.take(bytes.len())?;
@@ -211,8 +211,8 @@ impl Stream {
 
     /// Returns the turn.
     ///
-    /// If the stream ended before the turn did, the reason of its end is [`Stop::Interrupted`](super::Stop), and the last
-    /// call is blocked as cut off, as are those whose arguments are not whole.
+    /// If the stream ended before the turn did, the reason of its end is [`Stop::Interrupted`](super::Stop), and the
+    /// last call is blocked as cut off, as are those whose arguments are incomplete.
     ///
     /// # Errors
     ///

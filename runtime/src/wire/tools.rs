@@ -68,7 +68,7 @@ pub(super) fn render<'a>(
     if refused.is_empty() { Ok(tools) } else { Err(RefusedTools { tools: refused }) }
 }
 
-/// Writes a tool as it is told in a dialect.
+/// Writes a tool as it is shown in a dialect.
 pub(super) fn entry(spec: &ToolSpec, told: ToolSchema<'_>, dialect: &Dialect, tool: ToolWriter) -> Value {
     let cut = match told.description {
         Cow::Owned(text) => Some(ToolSpec { description: text.into(), ..spec.clone() }),

@@ -15,7 +15,7 @@ use crate::base::frozen::Text;
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Turn {
-    /// The text for the user. Texts with something else between them are lines of their own.
+    /// The text for the user. Texts with something else between them are separate lines.
     pub text: String,
     /// The text of the model's reasoning, if the provider shows it.
     pub thinking: String,
@@ -25,7 +25,7 @@ pub struct Turn {
     pub usage: Usage,
     /// Why the model stopped.
     pub stop: Stop,
-    /// Why the model stopped, in the provider's own word. Empty: it did not say.
+    /// Why the model stopped, in the provider's own word; empty if it did not say.
     pub stop_word: Text,
     /// The turn as it goes back to the same provider.
     pub kept: Kept,
@@ -99,7 +99,7 @@ pub enum Stop {
     Interrupted,
     /// The provider, or the model for reasons of safety, refused to go on. No call may run.
     Refused,
-    /// The provider failed, or the model wrote what it could not read. No call may run.
+    /// The provider failed, or could not read what the model wrote. No call may run.
     Failed,
 }
 
@@ -116,7 +116,7 @@ const STOPS: [(Stop, &str); 8] = [
 ];
 
 impl Stop {
-    /// Returns the name in small letters, such as `length`.
+    /// Returns the name in lower case, such as `length`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         STOPS.iter().find(|(stop, _)| *stop == self).map_or("unknown", |(_, name)| name)
@@ -170,14 +170,14 @@ pub struct Kept {
     pub format: Text,
     /// The messages or items of a request that hold the turn.
     pub messages: Vec<Value>,
-    /// The kinds of what only this format can carry, such as `thinking` or `thoughtSignature`, each once.
+    /// The kinds of content that only this format can carry, such as `thinking` or `thoughtSignature`, each once.
     pub only_here: Vec<Text>,
 }
 
 discreet_debug!(Kept: format, only_here; messages);
 plain_data!(Kept: format, messages; only_here);
 
-/// The keys by which a block is signed for its provider alone.
+/// The keys of signatures that only the provider of a block understands.
 const SIGNATURES: [&str; 2] = ["thoughtSignature", "thought_signature"];
 
 /// What is collected while the blocks of a reply are read.
@@ -227,7 +227,7 @@ impl Said {
     }
 }
 
-/// Returns what a block is called: its type, or its first key.
+/// Returns the name of a block: its type, or its first key.
 pub(super) fn kind(block: &Value) -> &str {
     match (text(block, "type"), block.as_object()) {
         ("", Some(fields)) => fields.keys().next().map_or("", String::as_str),
@@ -283,12 +283,12 @@ impl WireFormat {
     /// Reads a whole turn of a model from a response: its text, its calls, its cost, why it stopped, and the messages by
     /// which it goes back into the conversation.
     ///
-    /// Takes what [`calls`](Self::calls) takes, and reads the calls as that does.
+    /// Accepts the same values as [`calls`](Self::calls), and reads the calls in the same way.
     ///
     /// # Errors
     ///
     /// If the value is not a response of this format, or only a piece of one. An error that the provider sent in place
-    /// of a reply is told in its words.
+    /// of a reply is reported in its words.
     pub fn turn(self, response: &Value) -> Result<Turn, WireError> {
         read(self.format(), response, true)
     }

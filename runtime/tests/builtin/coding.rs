@@ -98,7 +98,9 @@ async fn globs_find_the_newest_files_first() {
     for (arguments, expected) in cases {
         assert_eq!(text(&bench, "GlobTool", &arguments).await, expected, "{arguments}");
     }
-    assert!(text(&bench, "GlobTool", &json!({"pattern": "{a"})).await.contains("/pattern: this is no glob"));
+    assert!(
+        text(&bench, "GlobTool", &json!({"pattern": "{a"})).await.contains("/pattern: this is not a glob")
+    );
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ async fn a_file_is_read_with_numbers() {
         .file("-n", "dash")
         .file("latin", b"caf\xe9")
         .file("zero", b"a\0b")
-        .file("BMW.txt", "BM is no image");
+        .file("BMW.txt", "BM is not an image");
     let cases = [
         (json!({"path": "a.txt"}), "[4 lines]\n   1 | one\n   2 | two\n   3 | \n   4 | vier €"),
         (
@@ -46,7 +46,7 @@ async fn a_file_is_read_with_numbers() {
         (json!({"path": "-n"}), "[1 lines]\n   1 | dash"),
         (json!({"path": "latin"}), "[1 lines]\n   1 | caf\u{fffd}"),
         (json!({"path": "zero"}), "Cannot read zero: it is a binary file of 3 bytes"),
-        (json!({"path": "BMW.txt"}), "[1 lines]\n   1 | BM is no image"),
+        (json!({"path": "BMW.txt"}), "[1 lines]\n   1 | BM is not an image"),
         (json!({"path": "none"}), "Cannot access none: No such file or directory"),
         (json!({"path": "..foo"}), "Cannot access ..foo: Is a directory"),
         (json!({"path": "../x"}), "Invalid arguments: /path: path traversal not allowed"),
@@ -212,7 +212,9 @@ async fn files_are_listed_in_order() {
         (json!({"path": ".."}), "Invalid arguments: /path: path traversal not allowed"),
     ];
     table(&bench, "list_files", &cases).await;
-    assert!(bench.text("list_files", json!({"pattern": "[a"})).await.contains("/pattern: this is no glob"));
+    assert!(
+        bench.text("list_files", json!({"pattern": "[a"})).await.contains("/pattern: this is not a glob")
+    );
     for number in 0..250 {
         bench = bench.file(&format!("many/{number:03}"), "");
     }

@@ -54,7 +54,7 @@ async fn bash_tells_what_a_command_gave() {
     let bench = local(builtin::pack());
     let result = bench.result("bash", json!({"command": "exit 3"})).await;
     assert_eq!(result.details, json!({"exit_code": 3, "ok": false}));
-    assert!(!result.is_error(), "an exit code is no failure of the tool");
+    assert!(!result.is_error(), "an exit code is not a failure of the tool");
     assert!(bench.text("bash", json!({"command": ""})).await.contains("/command"));
     assert_eq!(bench.provider().get("bash").unwrap().label(), "Execute Command");
 }

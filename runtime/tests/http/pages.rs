@@ -317,7 +317,7 @@ async fn the_next_page_is_only_where_calls_may_go() {
         ("http://10.0.0.1/pets", "may not be reached"),
         ("http://169.254.169.254/latest", "may not be reached"),
         ("file:///etc/passwd", "not an http or https URL"),
-        ("http://[", "is no URL"),
+        ("http://[", "is not a URL"),
     ] {
         let (_server, tool) = led_to(to.to_owned()).await;
         let mut items = engine.items(tool, json!({}));

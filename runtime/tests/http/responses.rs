@@ -31,7 +31,7 @@ async fn an_answer_of_any_status_is_a_result() {
         let headers = "Content-Type: application/json\r\nX-Twice: a\r\nX-Twice: b\r\nSet-Cookie: sid=1\r\n";
         let (result, server) = answered(reply(status, headers, b"{\"a\":1}")).await;
         assert_eq!(result.to_text(), format!("GET {}/x → {status}\n\n{{\"a\":1}}", server.url));
-        // An answer that is no success is a failure of the call, and keeps its text.
+        // An answer that is not a success is a failure of the call, and keeps its text.
         assert_eq!(result.is_error(), !ok);
         let mut expected = json!({
             "status": status,

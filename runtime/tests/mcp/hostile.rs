@@ -277,7 +277,7 @@ async fn a_secret_reaches_neither_a_lock_nor_a_question() {
 }
 
 async fn results_that_are_no_objects_are_refused() {
-    // A name that is not where it should be is no name.
+    // A name that is not where it should be is not a name.
     assert_eq!(
         McpClient::connect(server("modern nameless"), options()).await.unwrap().server_info(),
         Some(Value::Null)

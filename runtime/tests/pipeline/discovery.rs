@@ -282,7 +282,7 @@ async fn groups_pins_and_names() {
     );
     assert_eq!(
         told(Discovery::new().names("a b", "explain", "run")),
-        "discovery: 'a b' is no name of a tool: a tool name may contain only ASCII letters, digits, `_` and `-`; choose \
+        "discovery: 'a b' is not a name of a tool: a tool name may contain only ASCII letters, digits, `_` and `-`; choose \
          other names with `Discovery::names`"
     );
     assert!(told(Discovery::new().names("a", "a", "b")).contains("Tool [a] is already registered."));

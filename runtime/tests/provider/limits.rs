@@ -187,7 +187,7 @@ async fn calls_without_a_principal_count_for_their_agent_or_session_or_for_all()
         let refused = call_in(&provider, "look", json!({}), caller).await;
         assert_eq!(refused.outcome.unwrap_err().code(), "RATE_LIMITED", "caller {place}");
     }
-    // The session of a turn is no caller of its own: otherwise nobody would ever reach the limit.
+    // The session of a turn is not a caller of its own: otherwise nobody would ever reach the limit.
     let call = vec![toolgen_runtime::ToolCall::new("c1", "look", json!({}))];
     let dispatched = provider.dispatch(call, &turn(), &Default::default()).await;
     assert!(dispatched.responses[0].is_error());

@@ -1,4 +1,4 @@
-//! What is no message is answered all the same: nobody waits for ever.
+//! What is not a message is answered all the same: nobody waits for ever.
 
 use std::time::Duration;
 

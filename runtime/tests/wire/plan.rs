@@ -223,7 +223,7 @@ fn rules_between_arguments_of_an_exact_tool_are_rules() {
     let spec = ToolSpec { exact: true, ..spec("pick", "Picks.", &input, None) };
     assert!(spec.schema(&toolgen_runtime::schema::dialect::JSON_SCHEMA).is_ok());
     let reasons = spec.schema(&OPENAI).unwrap_err();
-    assert!(reasons[0].reason.contains("`x-relations` is only told in the description"), "{reasons:?}");
+    assert!(reasons[0].reason.contains("`x-relations` is only stated in the description"), "{reasons:?}");
 }
 
 #[cfg(feature = "agent")]

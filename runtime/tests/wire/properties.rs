@@ -1,4 +1,4 @@
-//! What holds for every list of calls and answers, and for JSON that is no response at all.
+//! What holds for every list of calls and answers, and for JSON that is not a response at all.
 
 use proptest::collection::{hash_set, vec};
 use proptest::prelude::*;

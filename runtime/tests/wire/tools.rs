@@ -21,7 +21,7 @@ fn specs() -> Vec<ToolSpec> {
     find.label = Text::Static("Find Pets");
     let mut reset = spec("reset", "", &json!({"type": "object", "additionalProperties": false}), None);
     reset.effects = Effects::UNDECLARED;
-    // What is not an object is no structured content.
+    // What is not an object is not a structured content.
     let names = json!({"type": "array", "items": {"type": "string"}});
     let list = spec("list_names", "Lists names.", &json!({"type": "object", "properties": {}}), Some(&names));
     vec![find, reset, list]

@@ -200,7 +200,7 @@ fn dead(page: &Path, link: &str) -> Option<String> {
         None if target.starts_with("https://") => {
             let host = target["https://".len()..].split('/').next().unwrap_or_default();
             let is_host = host.contains('.') && !target.contains(char::is_whitespace);
-            return (!is_host).then(|| "is no URL".to_owned());
+            return (!is_host).then(|| "is not a URL".to_owned());
         }
         None if target.contains("://") => return Some("is not https".to_owned()),
         None if target.is_empty() => page.to_path_buf(),

@@ -1,6 +1,6 @@
 //! `approvals`: shows the calls that wait for an approval in a database, and decides about them.
 //!
-//! It needs no registry and no key: what is shown is what approvers see, and who runs a call checks its seal.
+//! It needs no registry and no key: it shows what approvers see, and whoever runs a call checks its seal.
 
 use std::io;
 use std::time::{Duration, SystemTime};
@@ -80,7 +80,7 @@ fn complain(message: &str, output: &mut Output) -> io::Result<Outcome> {
     Ok(Outcome::Problems)
 }
 
-/// Opens the queue that is somewhere, to decide or only to look. `Err` says what is wrong.
+/// Opens the queue at a place, to decide or only to look. `Err` says what is wrong.
 pub(super) async fn open(place: &Place, decides: bool) -> Result<Queue, String> {
     place.queue(decides).await?.ok_or_else(|| {
         format!(
@@ -158,7 +158,7 @@ fn list(entries: &[QueuedApproval], output: &mut Output) -> io::Result<()> {
     Ok(())
 }
 
-/// What matters most about a call in its state.
+/// Returns what matters most about a call in its state.
 fn about(entry: &QueuedApproval) -> String {
     if let Some(damage) = &entry.damage {
         return format!("cannot be read: {damage}");
@@ -189,7 +189,7 @@ fn about(entry: &QueuedApproval) -> String {
     }
 }
 
-/// Text in one line, in which nothing is hidden.
+/// Returns a text in one line, with nothing hidden.
 fn flat(text: &str) -> String {
     visible(text).split(['\n', '\r']).collect::<Vec<_>>().join(" ")
 }
@@ -241,7 +241,7 @@ fn show(entry: &QueuedApproval, output: &mut Output) -> io::Result<()> {
     Ok(())
 }
 
-/// A tool that the call may call, and what it declares.
+/// Describes a tool that the call may call, and what it declares.
 fn called(tool: &Value) -> String {
     let effects = &tool["effects"];
     let is = |name: &str| effects[name] == Value::Bool(true);
@@ -255,7 +255,7 @@ fn called(tool: &Value) -> String {
     format!("{} ({kind})", tool["name"].as_str().unwrap_or_default())
 }
 
-/// A time in the past, as people say it.
+/// Returns a time in the past, as people say it.
 fn ago(time: SystemTime) -> String {
     match SystemTime::now().duration_since(time) {
         Ok(passed) if passed < Duration::from_secs(1) => "just now".to_owned(),
@@ -264,7 +264,7 @@ fn ago(time: SystemTime) -> String {
     }
 }
 
-/// When the time of a call is over.
+/// Returns when the time of a call is over.
 fn until(time: SystemTime) -> String {
     match time.duration_since(SystemTime::now()) {
         Ok(left) => format!("for {} more", span(left)),

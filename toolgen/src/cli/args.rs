@@ -1,7 +1,7 @@
 //! Parses the words of a command line.
 //!
-//! Uses `clap` without its default features: four small crates, and two for completions and manual pages. A custom parser
-//! would save a second of building and lose the suggestions, the usage lines and the conventions people know.
+//! Uses `clap` without its default features: four small crates, and two for completions and manual pages. A custom
+//! parser would save a second of building and lose the suggestions, the usage lines and the conventions people know.
 
 mod approvals;
 mod call;
@@ -88,7 +88,7 @@ pub(super) struct Schema {
     pub(super) selection: Selection,
     pub(super) dialect: String,
     pub(super) envelope: bool,
-    /// Whether it is told how each tool is shown in one request.
+    /// Whether to show how each tool appears in one request.
     pub(super) plan: bool,
     /// Whether the plan leaves out the last tools of too many.
     pub(super) cut: bool,
@@ -110,7 +110,7 @@ pub(super) struct Generate {
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) selection: Selection,
-    /// `None`: one is chosen at the terminal.
+    /// `None`: it is chosen at the terminal.
     pub(super) tool: Option<String>,
     pub(super) arguments: Vec<String>,
     pub(super) dry_run: bool,
@@ -142,21 +142,21 @@ pub(super) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
     };
     match task(name, of_it) {
         Ok(task) => Ok(Invocation { task }),
-        Err(message) => Err(innermost(&mut command, &matches).error(ErrorKind::ValueValidation, message)),
+        Err(message) => Err(error_of(&mut command, &matches, message)),
     }
 }
 
-/// Returns the innermost command that was named: an error shows its usage.
-fn innermost<'c>(command: &'c mut Command, matches: &ArgMatches) -> &'c mut Command {
-    match matches.subcommand() {
-        Some((name, matches)) if command.find_subcommand(name).is_some() => {
-            innermost(command.find_subcommand_mut(name).expect("it was just found"), matches)
-        }
-        _ => command,
+/// Returns the error of the innermost command that was named: it shows that one's usage.
+fn error_of(command: &mut Command, matches: &ArgMatches, message: String) -> Error {
+    if let Some((name, matches)) = matches.subcommand()
+        && let Some(inner) = command.find_subcommand_mut(name)
+    {
+        return error_of(inner, matches, message);
     }
+    command.error(ErrorKind::ValueValidation, message)
 }
 
-/// Puts what was probably meant first, and tells who named a document that a command comes before it.
+/// Puts what was probably meant first, and tells a user who named a document that a command comes before it.
 fn in_order(mut error: Error) -> Error {
     if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
         && (super::fetch::url(Path::new(word)).is_some() || Path::new(word).is_file())
@@ -172,7 +172,7 @@ fn in_order(mut error: Error) -> Error {
     error
 }
 
-/// Returns the commands, their words and what is said of them.
+/// Returns the commands with their words and help.
 pub(super) fn command() -> Command {
     let command = Command::new("cargo-toolgen")
         .bin_name("cargo toolgen")
@@ -185,7 +185,7 @@ pub(super) fn command() -> Command {
         .subcommand(
             compiling("schema", "Print the schemas of tools in the dialect of an LLM provider (JSON)")
                 .arg(
-                    option("dialect", "DIALECT", "Such as openai-strict, anthropic or gemini; an unknown one names all")
+                    option("dialect", "DIALECT", "Such as openai-strict, anthropic or gemini; an unknown one lists them all")
                         .default_value("json-schema"),
                 )
                 .arg(flag("envelope", "Print the tools as they go into a request to the provider; json-schema is MCP's `tools/list`"))
@@ -203,13 +203,13 @@ pub(super) fn command() -> Command {
             compiling("gen", "Write the tools as a Rust module or a complete crate")
                 .arg(path("out", "DIR", "The folder to write to").required(true))
                 .arg(option("crate", "NAME", "Write a complete crate of this name, not modules only"))
-                .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which no registry has yet; written as the way from the crate to it, or as it is if it is absolute and in another tree"))
+                .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which is not on a registry yet; written relative to the crate, or unchanged if it is absolute and in another tree"))
                 .args(generated::arguments())
                 .arg(flag("force", "Replace files that were not generated, too"))
                 .arg(flag("check", "Write nothing; exit with 1 if a file is missing or differs"))
                 .after_help(
-                    "An operation that cannot be compiled is left out with a problem, and the rest is written. The \
-                     exit code is 1 only if a document gives nothing at all; `check` is stricter.",
+                    "An operation that cannot be compiled is left out and reported, and the rest is written. The \
+                     exit code is 1 only if a document yields nothing at all; `check` is stricter.",
                 ),
         )
         .subcommand(call::command())
@@ -220,7 +220,7 @@ pub(super) fn command() -> Command {
         .subcommand(record::command())
         .subcommand(
             Command::new("explain")
-                .about("Explain a code of a problem; without one, list them all")
+                .about("Explain the code of a problem; without one, list them all")
                 .arg(Arg::new("code").value_name("CODE").help("The code, as `check` prints it, such as E0106"))
                 .arg(format()),
         );

@@ -64,7 +64,7 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
     Ok(if complete { done } else { Outcome::Problems })
 }
 
-/// Returns the name of the program: the wanted one, or one made of the name of the first document.
+/// Returns the name of the program: the wanted one, or one made from the name of the first document.
 fn name(task: &Bin) -> String {
     task.name.clone().unwrap_or_else(|| {
         let first = task.selection.documents.first().and_then(|path| path.file_name());

@@ -23,7 +23,7 @@ use super::output::Output;
 use super::pick;
 use given::Given;
 
-/// How many tools are named if none is chosen.
+/// How many tools are named if no tool is chosen.
 const MOST_NAMED: usize = 20;
 
 /// Calls the tool, or prints the request it would send. "Problems found" means that the arguments are wrong or the
@@ -62,7 +62,7 @@ pub(super) fn run(task: &Call, output: &mut Output) -> io::Result<Outcome> {
     call(task, tool, &all, given, output)
 }
 
-/// Lets the person choose a tool and give what it needs. Where nobody can be asked, shows what there is.
+/// Lets the person choose a tool and give what it needs. If nobody is there to ask, shows what there is.
 fn ask(task: &Call, tools: &[&Tool], output: &mut Output) -> io::Result<Outcome> {
     if !output.can_ask() {
         let names: Vec<&str> = tools.iter().take(MOST_NAMED).map(|tool| tool.spec.name.as_str()).collect();

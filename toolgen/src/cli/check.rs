@@ -15,8 +15,8 @@ use super::output::Output;
 /// How many warnings or notes of a code are shown; more are counted.
 const MAX_OF_A_CODE: usize = 3;
 
-/// Runs the command. "Problems found" means that an operation or a document was left out, that something that is denied
-/// was found, or that the tools differ from their lock in a way that is denied.
+/// Runs the command. "Problems found" means that an operation or a document was left out, that something denied was
+/// found, or that the tools differ from their lock in a way that is denied.
 pub(super) fn run(task: &Check, output: &mut Output) -> io::Result<Outcome> {
     let selection = &task.selection;
     let mut outcome = Outcome::Fine;

@@ -25,7 +25,7 @@ pub(super) struct Compiled {
     pub(super) problems: Problems,
 }
 
-/// Compiles the documents of a command. What is wrong with options counts only if it is for all documents.
+/// Compiles the documents of a command. A problem with options counts only if all documents have it.
 pub(super) fn compile_each(selection: &Selection, output: &mut Output) -> Vec<Compiled> {
     let count = selection.documents.len();
     let documents = selection.documents.iter().enumerate();
@@ -118,12 +118,12 @@ fn compile_exported(program: &Exported, selection: &Selection, output: &mut Outp
 }
 
 /// Compiles the documents of a command that is about their tools, and reports on the standard error what was left out
-/// and which options matched nothing. If an exclusion is among them, no document counts as compiled: an operation that is
-/// meant to be left out must not become a tool.
+/// and which options matched nothing. If an exclusion is among the latter, no document counts as compiled: an operation
+/// that is meant to be left out must not become a tool.
 ///
-/// If tools are `wanted` and all there, what is wrong elsewhere is only counted.
+/// If tools are `wanted` and all there, problems elsewhere are only counted.
 ///
-/// Also returns whether every document could be compiled, tools are left, and nothing was found that is denied.
+/// Also returns whether every document could be compiled, tools are left, and nothing denied was found.
 pub(super) fn compile_all(
     selection: &Selection,
     wanted: &[String],
@@ -182,7 +182,7 @@ pub(super) fn choose<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<V
     Ok(chosen)
 }
 
-/// Returns the message for a tool that does not exist, or that has mistakes.
+/// Returns the message for a tool that does not exist or has errors.
 fn unknown(name: &str, compiled: &[Compiled]) -> String {
     let problems = compiled.iter().flat_map(|compiled| compiled.problems.as_slice());
     let errors = problems.filter(|problem| problem.severity() == Severity::Error);
@@ -209,8 +209,8 @@ fn named_tool(place: &Pointer) -> Option<String> {
     tokens.next().map(|name| name.into_owned())
 }
 
-/// Leaves out the tools that cannot run, and says why. `meets` tells whether a requirement
-/// is met where the tools of these names are left out.
+/// Leaves out the tools that cannot run, and says why. `meets` says whether a requirement is met if the tools with
+/// these names are left out.
 pub(super) fn leave_out(
     program: &mut Program,
     meets: impl Fn(&Requirement, &BTreeSet<String>) -> bool,
@@ -235,7 +235,7 @@ pub(super) fn leave_out(
     retain(program, &out);
 }
 
-/// Returns what a tool needs that is not there.
+/// Returns what a tool needs but is missing.
 fn lacks(
     tool: &Tool,
     out: &BTreeSet<String>,
@@ -251,7 +251,7 @@ fn lacks(
     })
 }
 
-/// Returns why a call cannot be carried out but by a program that has what it needs.
+/// Returns why only a program that has what a call needs can carry it out.
 pub(super) fn needs_program(call: &Call) -> Option<String> {
     match call {
         Call::Function => Some("it is a function that a program would have to implement".to_owned()),

@@ -9,7 +9,8 @@ use toolgen_runtime::registry::toolsets::Toolset;
 
 use super::args::Selection;
 
-/// From how many tools on `serve` makes them discoverable by itself: more than OpenAI and several clients take.
+/// The number of tools from which `serve` makes them discoverable by default: more than OpenAI and several clients
+/// accept.
 pub(super) const MANY: usize = 129;
 
 /// Returns the discovery of tools, which can be searched by the groups that their documents put them in.

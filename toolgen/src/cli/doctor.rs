@@ -1,4 +1,4 @@
-//! `doctor`: what is here, what is missing, and how to get it.
+//! `doctor`: says what is here, what is missing, and how to get it.
 
 mod machine;
 mod needs;
@@ -12,16 +12,16 @@ use super::Outcome;
 use super::args::Doctor;
 use super::output::Output;
 
-/// What is found of one thing.
+/// What was found about one thing.
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     state: State,
     what: String,
-    /// What to do about it; empty if nothing is to be done.
+    /// What to do about it; empty if there is nothing to do.
     remedy: String,
 }
 
-/// How something is.
+/// The state of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// It works.

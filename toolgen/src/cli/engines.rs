@@ -16,7 +16,7 @@ use toolgen_runtime::spec::plan::{Placement, Tool};
 use super::args::Requests;
 use super::output_file::OutputFile;
 
-/// Returns the engines of calls that the user makes, and among them the one of MCP servers, which is to be closed at the
+/// Returns the engines of calls that the user makes, and the one of MCP servers among them, which must be closed at the
 /// end.
 ///
 /// # Errors
@@ -67,7 +67,7 @@ pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine,
 ///
 /// # Errors
 ///
-/// Which variable is to be set, or holds what no header can.
+/// Which variable must be set, or holds what a header cannot contain.
 pub(super) fn headers(requests: &Requests) -> Result<Vec<(&str, String)>, String> {
     let header = |(name, variable): &'_ (String, String)| -> Result<String, String> {
         let value = std::env::var(variable)
@@ -84,18 +84,18 @@ pub(super) fn headers(requests: &Requests) -> Result<Vec<(&str, String)>, String
     requests.headers.iter().map(|pair| header(pair).map(|value| (pair.0.as_str(), value))).collect()
 }
 
-/// Returns how a client of MCP servers behaves that may reach these private hosts.
+/// Returns the options of a client of MCP servers that may reach these private hosts.
 pub(super) fn mcp_options(private_hosts: &[String]) -> McpOptions {
     let client = HttpEngine::builder().private_host_remedy(by_option);
     McpOptions::new().http(private_hosts.iter().fold(client, HttpEngineBuilder::private_host))
 }
 
-/// Says how a private host is opened.
+/// Says how to open a private host.
 pub(super) fn by_option(host: &str) -> String {
     format!("Open it with `--private-host {host}`.")
 }
 
-/// Returns what gets the tokens of a scheme: the client is in variables that follow from the scheme's name.
+/// Returns the settings that get the tokens of a scheme: the client is in variables named after the scheme.
 fn oauth(scheme: &str, token_url: &str) -> Result<OAuth, String> {
     let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let prefix: String = scheme.chars().map(upper).collect();
@@ -145,7 +145,7 @@ fn by_auth(scheme: &str, variable: &str) -> String {
     format!("`--auth {scheme}={variable}`")
 }
 
-/// The credentials of a dry run, which asks for no token.
+/// The credentials of a dry run, which requests no token.
 #[derive(Debug)]
 pub(super) struct Known<'a> {
     pub(super) named: EnvCredentials,

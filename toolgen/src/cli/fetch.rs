@@ -1,4 +1,4 @@
-//! Documents that are named by their URLs.
+//! Documents that are named by URL.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use super::engines::by_option;
 /// How long a document may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Returns the URL that a document is named by, if it is no file.
+/// Returns the URL that a document is named by, if it is not a file.
 pub(super) fn url(document: &Path) -> Option<&str> {
     let text = document.to_str()?;
     let scheme = text.split_once("://")?.0;
     (scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http")).then_some(text)
 }
 
-/// Fetches a document, from no private address but those of hosts that are opened.
+/// Fetches a document, from private addresses only of hosts that are opened.
 ///
 /// # Errors
 ///

@@ -13,7 +13,7 @@ use super::args::Generate;
 use super::compile::{Compiled, compile_all};
 use super::output::Output;
 
-/// What a crate without the path of the runtime lacks.
+/// What to say about a crate without the path of the runtime.
 pub(super) const NO_REGISTRY: &str = "no registry has toolgen-runtime yet, so cargo will not find it; \
                            `--runtime-path DIR` names its folder in a checkout";
 
@@ -112,7 +112,7 @@ pub(super) fn runtime(path: Option<&Path>, out: &Path) -> Result<RuntimeDependen
     Ok(RuntimeDependency::Path(shown.display().to_string()))
 }
 
-/// Returns a complete path without `..`.
+/// Returns an absolute path without `..`.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -124,8 +124,8 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Returns the way from one folder to another, both complete, so that both can be moved together. `None` if they have no more in
-/// common than the root, unless `anyhow`, and on another drive.
+/// Returns the relative path from one folder to another, both absolute, so that both can be moved together. `None` if
+/// they share only the root, unless `anyhow`, and if they are on different drives.
 fn relative(from: &Path, to: &Path, anyhow: bool) -> Option<PathBuf> {
     let (left, right): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
     let common = left.iter().zip(&right).take_while(|(left, right)| left == right).count();
@@ -138,7 +138,7 @@ fn relative(from: &Path, to: &Path, anyhow: bool) -> Option<PathBuf> {
     Some(up.chain(own.iter().copied()).collect())
 }
 
-/// Writes files unless they would replace what somebody wrote, and says how many.
+/// Writes files unless they would replace hand-written ones, and says how many.
 pub(super) fn write(
     out: &Path,
     force: bool,
@@ -176,7 +176,7 @@ pub(super) fn write(
     }
 }
 
-/// Whether files would replace what somebody wrote, which is then told.
+/// Whether files would replace hand-written ones, which is then reported.
 pub(super) fn foreign(out: &Path, files: &Files, output: &mut Output) -> bool {
     let paths: Vec<String> = files.foreign(out).iter().map(|path| path.display().to_string()).collect();
     if !paths.is_empty() {

@@ -11,7 +11,7 @@ use super::compile::{Compiled, compile_all};
 use super::output::Output;
 
 /// Prints the drawing of the tools of all documents together. "Problems found" means that a document could not be
-/// compiled, or that tools require what does not exist.
+/// compiled, or that tools require something that does not exist.
 pub(super) fn run(task: &Graph, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, &[], output);
     let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();

@@ -22,7 +22,7 @@ const SCHEMA: &str = "https://raw.githubusercontent.com/toolgen/toolgen/main/spe
 /// The statement that a build script needs.
 const STATEMENT: &str = "toolgen::Build::new(\"tools\").document(\"tools.yaml\").emit();";
 
-/// Writes what is missing and says what is left to do. "Problems found" means that the folder is no crate, or that a
+/// Writes what is missing and says what is left to do. "Problems found" means that the folder is not a crate, or that a
 /// file cannot be written.
 pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
     let folder = &task.folder;
@@ -170,7 +170,7 @@ fn cargo_add(folder: &Path, name: &str, path: &Path, words: &[&str]) -> bool {
     quiet(&mut command) && (path.is_relative() || keep_path(&manifest, name, path))
 }
 
-/// Writes a path as it was given, which cargo makes one from the folder of the manifest. Returns whether that is done.
+/// Restores a path as it was given, which cargo rewrote as one from the folder of the manifest. Returns whether it did.
 fn keep_path(manifest: &Path, name: &str, path: &Path) -> bool {
     let Ok(text) = fs::read_to_string(manifest) else { return false };
     let given = format!("path = {}", serde_json::Value::from(path.display().to_string()));

@@ -27,7 +27,7 @@ pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outc
     Ok(if complete { Outcome::Fine } else { Outcome::Problems })
 }
 
-/// Lists the tools of a discovery, which no document has.
+/// Lists the tools of a discovery, which are not in any document.
 fn three(selection: &Selection, output: &mut Output) -> io::Result<()> {
     let specs = discovery::shown(selection, &[]);
     if selection.json {

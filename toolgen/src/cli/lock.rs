@@ -17,8 +17,8 @@ use super::compile::{Compiled, compile_all};
 use super::fetch;
 use super::output::Output;
 
-/// Writes the lock, and tells what changed since it was written the last time. Nothing is written if a document could not
-/// be compiled: its tools would be missing.
+/// Writes the lock, and reports what changed since it was last written. Nothing is written if a document could not be
+/// compiled: its tools would be missing.
 pub(super) fn run(task: &WriteLock, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, &[], output);
     if !complete {
@@ -93,7 +93,7 @@ pub(super) fn compare(task: &Check, compiled: &[Compiled], output: &mut Output) 
     Ok(if denied { Outcome::Problems } else { Outcome::Fine })
 }
 
-/// Returns the lock that is given, or named by the only manifest, or that stands beside the first document and is of the
+/// Returns the lock that is given, or named by the only manifest, or that is next to the first document and is for the
 /// same documents and options.
 fn lock_of(selection: &Selection, programs: &[&Program], output: &mut Output) -> Option<PathBuf> {
     if let Some(path) = &selection.options.lock {

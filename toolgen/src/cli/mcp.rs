@@ -33,14 +33,14 @@ pub(super) fn run(task: &Mcp, output: &mut Output) -> io::Result<Outcome> {
     }
 }
 
-/// A server that is asked, and what its lock says so far.
+/// A server to ask, and what its lock says so far.
 struct Target {
     server: McpServer,
     path: PathBuf,
     locked: Option<Lock>,
 }
 
-/// What was found of a server.
+/// What was found about a server.
 struct Report {
     path: PathBuf,
     alias: String,
@@ -48,7 +48,7 @@ struct Report {
     now: Lock,
     /// What changed since the lock was made. `None` if there was none.
     changes: Option<Vec<Change>>,
-    /// The texts that are to be looked at: the tool, the place, and what is wrong.
+    /// The texts to look at: the tool, the place, and what is wrong.
     suspicious: Vec<(String, String, String)>,
 }
 
@@ -120,8 +120,8 @@ fn verify(task: &args::Verify, output: &mut Output) -> io::Result<Outcome> {
     Ok(if fine && answered && same { Outcome::Fine } else { Outcome::Problems })
 }
 
-/// Returns the servers that documents name, and whether all documents could be read. What else is wrong with a document
-/// is for `check`: a lock that is not there yet is no mistake here, and one that was edited is none where it is made `anew`.
+/// Returns the servers that documents name, and whether all documents could be read. Other problems of a document are
+/// for `check`: a missing lock is not an error here, nor is an edited one if it is made `anew`.
 fn targets(documents: &[PathBuf], anew: bool, output: &mut Output) -> (Vec<Target>, bool) {
     let mut targets = Vec::new();
     let mut complete = true;
@@ -160,7 +160,7 @@ fn targets(documents: &[PathBuf], anew: bool, output: &mut Output) -> (Vec<Targe
     (targets, complete)
 }
 
-/// Reads a lock, if it is one.
+/// Reads a file as a lock, if it is one.
 fn read(path: &Path) -> Option<Lock> {
     Lock::read(&Document::load(path, &mut Problems::new())?.root).ok()
 }
@@ -186,7 +186,7 @@ fn server_of(given: &Given) -> McpServer {
     McpServer { alias: Text::copy_of(&given.alias), transport, ..McpServer::EMPTY }
 }
 
-/// Asks all servers, and tells which do not answer.
+/// Asks all servers, and reports which do not answer.
 fn ask_all(targets: &[Target], private_hosts: &[String], output: &mut Output) -> (Vec<Report>, bool) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,

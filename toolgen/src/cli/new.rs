@@ -16,7 +16,7 @@ use super::Outcome;
 use super::args::New;
 use super::output::Output;
 
-/// The tool in place of which the name of the new one goes.
+/// The placeholder that the name of the new tool replaces.
 const NAME: &str = "TOOL";
 
 /// A manifest without tools.
@@ -25,8 +25,8 @@ const EMPTY: &str = "toolgen: 1\ntools:\n";
 /// What is left to do where the file cannot be changed; the text of the tool follows.
 const BY_HAND: &str = "add the tool below to `tools` by hand";
 
-/// Adds the tool. "Problems found" means that there is such a tool already, or that the file cannot be changed; the text
-/// of the tool is then the output.
+/// Adds the tool. "Problems found" means that there is such a tool already, or that the file cannot be changed; the
+/// text of the tool is then the output.
 pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
     if let Err(error) = ToolName::parse(task.tool.clone()) {
         output.complain(&format!("`{}` is not a name for a tool: {error}", task.tool));
@@ -66,7 +66,7 @@ pub(super) fn run(task: &New, output: &mut Output) -> io::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Returns the text of a manifest with another tool. An error says why it stays as it is.
+/// Returns the text of a manifest with another tool. An error says why it stays unchanged.
 fn changed(path: &Path, text: &str, name: &str, tool: &str) -> Result<String, String> {
     let read = |text: &str| {
         let document = Document::parse(path, text, &mut Problems::new());
@@ -74,7 +74,7 @@ fn changed(path: &Path, text: &str, name: &str, tool: &str) -> Result<String, St
     };
     let mut before = read(text).ok_or_else(|| format!("this cannot be read; {BY_HAND}"))?;
     if before.get("toolgen").is_none() {
-        return Err("this is no tool manifest: it has no `toolgen: 1`".to_owned());
+        return Err("this is not a tool manifest: it has no `toolgen: 1`".to_owned());
     }
     if before["tools"].get(name).is_some() {
         return Err(format!("there is a tool `{name}` already; choose another name, or change that one"));

@@ -28,12 +28,12 @@ pub(super) struct Output {
     pub(super) of: Option<(usize, usize)>,
 }
 
-/// What the environment says of colors and of the terminal (<https://no-color.org>, <https://bixense.com/clicolors>).
+/// What the environment says about colors and the terminal (<https://no-color.org>, <https://bixense.com/clicolors>).
 #[derive(Clone, Copy, Debug, Default)]
 struct Wanted {
     never: bool,
     always: bool,
-    /// Whether the terminal understands no escapes.
+    /// Whether the terminal does not understand escapes.
     dumb: bool,
 }
 
@@ -47,7 +47,7 @@ impl Wanted {
         }
     }
 
-    /// Whether text is colored that goes to a terminal, or does not.
+    /// Whether text is colored, depending on whether it goes to a terminal.
     fn colors(self, terminal: bool) -> bool {
         self.always || (terminal && !self.never && !self.dumb)
     }
@@ -74,19 +74,19 @@ impl Output {
         }
     }
 
-    /// Whether somebody sits there who can be asked.
+    /// Whether there is a person to ask.
     pub(super) fn can_ask(&self) -> bool {
         self.terminal && io::stdin().is_terminal()
     }
 
-    /// Writes a part of the result: as it is into a file, and for a terminal without what it would obey.
+    /// Writes a part of the result: unchanged to a file, and to a terminal without control sequences.
     pub(super) fn write(&mut self, text: &str) -> io::Result<()> {
         self.clear();
         let text = if self.on_screen { printable(text) } else { Cow::Borrowed(text) };
         self.results.write_all(text.as_bytes())
     }
 
-    /// Writes lines of the result for people, without what a terminal would obey.
+    /// Writes lines of the result for people, without control sequences for a terminal.
     pub(super) fn line(&mut self, text: &str) -> io::Result<()> {
         self.clear();
         self.results.write_all(printable(text).as_bytes())?;
@@ -154,9 +154,9 @@ impl Output {
         }
     }
 
-    /// Shows problems to a person as a result, if at least as severe as `least`. Of warnings and notes of one code and
-    /// file, if there are more than `most`, only the number is shown and where the worst of them are: in some documents
-    /// they are thousands, and hide what matters.
+    /// Shows problems to a person as a result, if at least as severe as `least`. If a file has more than `most`
+    /// warnings or notes of one code, only their number and the places of the worst are shown: some documents have
+    /// thousands, which hide what matters.
     pub(super) fn problem_results(
         &mut self,
         problems: &Problems,

@@ -39,7 +39,7 @@ impl Files for OutputFile {
     }
 }
 
-/// Makes a file in the folder of another, under a name that nobody else uses.
+/// Makes a file in the folder of another, under a name that is not in use.
 fn beside(path: &Path) -> io::Result<(File, PathBuf)> {
     let mut number = 0;
     loop {
@@ -53,7 +53,8 @@ fn beside(path: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// Gives a file its name, unless another has it. The name stands for the whole file or for nothing, whenever the program ends.
+/// Gives a file its name, unless another has it. Whenever the program ends, the name refers to the whole file or to
+/// nothing.
 fn name_if_free(temporary: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(temporary, path) {
         // The file has both names, and is whole; a name that cannot be removed is no reason to fail.
@@ -72,7 +73,8 @@ fn name_if_free(temporary: &Path, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What is being written. `file` is `None` for the standard output, and once the file is whole: until then it has another name.
+/// What is being written. `file` is `None` for the standard output, and once the file is whole: until then it has
+/// another name.
 #[derive(Debug)]
 struct Writing {
     file: Option<(File, PathBuf)>,

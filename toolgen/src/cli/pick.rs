@@ -9,7 +9,7 @@ use toolgen_runtime::schema::shape::{Field, Kind};
 /// How many tools are shown at once.
 const SCREEN: usize = 20;
 
-/// Asks for a tool: by its number, its name, or words that it or its description has. `None` if nobody wants one.
+/// Asks for a tool: by its number, its name, or words that it or its description has. `None` if no tool is wanted.
 pub(super) fn tool<'t>(
     tools: &[&'t Tool],
     input: &mut impl BufRead,
@@ -73,7 +73,7 @@ pub(super) fn arguments(
     Ok(pairs)
 }
 
-/// Returns a line that is typed; `None` for an empty one, and at the end of the input.
+/// Returns a typed line; `None` for an empty one, and at the end of the input.
 fn ask(what: &str, input: &mut impl BufRead, screen: &mut impl Write) -> io::Result<Option<String>> {
     write!(screen, "{}: ", printable(what).trim_end_matches(" ()"))?;
     screen.flush()?;

@@ -16,12 +16,12 @@ pub(super) enum Place {
     Redis { url: String, namespace: String },
 }
 
-/// How an argument begins that names a variable of the environment, so that no other user of the machine sees the
+/// The beginning of an argument that names an environment variable, so that no other user of the machine sees the
 /// password in the list of processes.
 const VARIABLE: &str = "env:";
 
 impl Place {
-    /// Reads an argument: a path, a URL, or `env:NAME` for what the variable has. `Err` says what is wrong.
+    /// Reads an argument: a path, a URL, or `env:NAME` for the value of the variable. `Err` says what is wrong.
     pub(super) fn of(given: &Path) -> Result<Place, String> {
         let Some(text) = given.to_str() else { return Ok(Place::File(given.to_owned())) };
         let Some(name) = text.strip_prefix(VARIABLE) else { return Place::of_text(text) };
@@ -60,7 +60,7 @@ impl Place {
         }
     }
 
-    /// Opens the log that is here. `Err` says what is wrong.
+    /// Opens the log at this place. `Err` says what is wrong.
     pub(super) fn reader(&self) -> Result<AuditReader, String> {
         match self {
             Place::File(path) => AuditReader::open(path).map_err(|why| why.to_string()),
@@ -93,7 +93,7 @@ impl Place {
         started.map_err(|why| format!("{self} cannot be written: {why}"))
     }
 
-    /// Opens the queue that is here, to decide or only to look. `None`: no calls wait or have waited here. `Err` says
+    /// Opens the queue at this place, to decide or only to look. `None`: no calls wait or have waited here. `Err` says
     /// what is wrong.
     pub(super) async fn queue(&self, decides: bool) -> Result<Option<Approvals>, String> {
         match self {

@@ -1,4 +1,4 @@
-//! `record`: takes a run from an audit log, as the file that a test replays.
+//! `record`: extracts a run from an audit log, as the file that a test replays.
 
 use std::io;
 

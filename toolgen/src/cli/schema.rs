@@ -1,5 +1,5 @@
-//! `schema`: prints the arguments of tools in the dialect of an LLM provider, the tools as they go into a request, or how
-//! each of them is shown there.
+//! `schema`: prints the arguments of tools in the dialect of an LLM provider, the tools as they go into a request, or
+//! how each of them is shown there.
 
 use std::io;
 
@@ -16,8 +16,8 @@ use super::compile::{choose, compile_all};
 use super::discovery;
 use super::output::Output;
 
-/// Prints every tool with its schema and what the dialect cannot express, or its envelope. "Problems found" means that the dialect
-/// refuses a tool.
+/// Prints every tool with its schema and what the dialect cannot express, or its envelope. "Problems found" means that
+/// the dialect refuses a tool.
 pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
     let Some(dialect) = Dialect::by_name(&task.dialect) else {
         let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
@@ -70,14 +70,15 @@ fn envelope(dialect: &Dialect, specs: &[ToolSpec], output: &mut Output) -> io::R
     }
 }
 
-/// Returns the format of the requests in which a dialect is used: that of the dialect itself, or of the lax one beside it.
+/// Returns the format of the requests in which a dialect is used: that of the dialect itself, or of its lax
+/// counterpart.
 fn format_of(dialect: &Dialect) -> WireFormat {
     let of = |name: &str| WireFormat::ALL.into_iter().find(|format| format.dialect().name == name);
     of(dialect.name).or_else(|| of(dialect.lax?.name)).unwrap_or(WireFormat::OpenAiChat)
 }
 
-/// Prints how each tool is shown in one request to the provider of a dialect, and why; as JSON, the tools of the request,
-/// too.
+/// Prints how each tool is shown in one request to the provider of a dialect, and why; as JSON, the tools of the
+/// request, too.
 fn plan(
     task: &Schema,
     dialect: &'static Dialect,

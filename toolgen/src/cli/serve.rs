@@ -31,15 +31,15 @@ use super::engines::{counted, engines, http, unset_schemes};
 use super::output::{Output, complain_beside};
 use super::place::Place;
 
-/// Serves until the client goes away or the program is told to stop. What is wrong with some of the documents is told, and
-/// the rest is served.
+/// Serves until the client goes away or the program is told to stop. Problems with some of the documents are reported,
+/// and the rest is served.
 pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
     let (mut compiled, _) = compile_all(&task.selection, &[], output);
     let is_missing = |one: &Compiled| {
         one.program.is_none()
             && one.problems.as_slice().iter().any(|problem| problem.code == codes::UNREADABLE_FILE)
     };
-    // A word that is no document was meant as something else.
+    // A word that is not a document was meant as something else.
     if compiled.iter().any(is_missing) {
         output.complain("nothing is served, because a document is missing");
         return Ok(Outcome::Problems);
@@ -96,7 +96,8 @@ struct Offered {
     discovers: bool,
 }
 
-/// Returns why tools that a client may call will fail, and what to do: hosts that are not opened, schemes without credentials.
+/// Returns why tools that a client may call will fail, and what to do: hosts that are not opened, schemes without
+/// credentials.
 fn lacking(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<String>, String> {
     let engine = http(&task.requests, &task.selection.options)?;
     let called = tools.iter().filter(|tool| offered.names.contains(tool.spec.name.as_str()));
@@ -133,7 +134,7 @@ impl Hooks for Told {
     }
 }
 
-/// Returns the tools behind their limits and records, and what of them a client may call.
+/// Returns the tools behind their limits and records, and those that a client may call.
 fn provider(
     task: &Serve,
     engines: &Engines,

@@ -1,4 +1,4 @@
-//! `completions` and `man`: what a shell and a manual say of the words of this program.
+//! `completions` and `man`: what a shell and a manual say about the words of this program.
 
 use std::fs;
 use std::io;

@@ -71,7 +71,7 @@ async fn serve(log: (Log, Place), queue: Queue, address: &str, output: &mut Outp
     let address = listener.local_addr().map_err(|why| why.to_string())?;
     if !address.ip().is_loopback() {
         return Err(format!(
-            "{address} can be reached from other machines, and the log is for nobody else: listen at 127.0.0.1"
+            "{address} can be reached from other machines, and the log is for this machine only: listen at 127.0.0.1"
         ));
     }
     let server = Server::new(log, queue, address)?;

@@ -1,8 +1,8 @@
 //! Turns names of a document into Rust names.
 //!
-//! Names of a document are any text; Rust names here are ASCII (other letters are valid but draw warnings about
-//! scripts and look-alikes), unique after case folding (so that neither a reader nor a file system confuses two),
-//! never a keyword, and independent of the rest of the document unless they collide.
+//! Names of a document can be any text; Rust names here are ASCII (other letters are valid but draw warnings about
+//! scripts and look-alikes), unique after case folding (so that neither a reader nor a file system confuses two), never
+//! a keyword, and independent of the rest of the document unless they collide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,7 +50,7 @@ impl Names {
         })
     }
 
-    /// Takes the name of a field for a key. Of keys that differ in a sign alone, the later ones have it as a word.
+    /// Takes the name of a field for a key. Of keys that differ only in a sign, the later ones have it as a word.
     pub(super) fn take_field(&mut self, key: &str) -> String {
         let plain = snake(&spelled(key));
         let name = if self.is_free(&plain) { plain } else { snake(&worded(key)) };
@@ -122,8 +122,8 @@ fn fix_start(name: String, prefix: &str) -> String {
 /// Returns the words of a text in lower case; never empty.
 ///
 /// Words end at characters other than letters and digits, before a capital after a small letter, and before the last
-/// capital of a run (`HTTPServer`), unless a plural or a version follows (`IDs`, `UUIDv4`). Signs are words where they carry the meaning: at the start (`-created`) and in a
-/// text of nothing else (`>=`).
+/// capital of a run (`HTTPServer`), unless a plural or a version follows (`IDs`, `UUIDv4`). Signs are words where they
+/// carry the meaning: at the start (`-created`) and in a text that consists of nothing else (`>=`).
 pub(super) fn words(text: &str) -> Vec<String> {
     let signs_matter = !text.chars().any(|c| c.is_ascii_alphanumeric());
     let foreign = !text.chars().any(|c| c.is_ascii_alphabetic());

@@ -10,7 +10,7 @@ use toolgen_core::Hidden;
 /// Returns a Rust string literal whose value is the text.
 ///
 /// It is raw if that saves more escapes than it costs; invisible characters, and those that would reorder their line,
-/// are escaped (rustc denies the latter in literals).
+/// are escaped (rustc rejects the latter in literals).
 #[must_use]
 pub fn string(text: &str) -> String {
     let escapes = text.chars().filter(|c| matches!(c, '"' | '\\')).count();

@@ -16,17 +16,17 @@ use crate::tool::Tool;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Modules {
-    /// All stand in the module of the document.
+    /// All are in the module of the document.
     #[default]
     One,
-    /// The tools of each tag (of a manifest: of each category) stand in a module of the tag's name, with the types that no
-    /// other tool uses. What several tags share stands around them, and so do tools without a tag and functions of the
-    /// program.
+    /// The tools of each tag (in a manifest, of each category) are in a module named after the tag, with the types that
+    /// no other tool uses. What several tags share is in the module around these, as are tools without a tag and
+    /// functions of the program.
     ByTag,
 }
 
 impl Modules {
-    /// All ways.
+    /// All values.
     pub const ALL: &'static [Modules] = &[Modules::One, Modules::ByTag];
 
     /// Returns the name, as the command line has it.
@@ -54,13 +54,13 @@ impl FromStr for Modules {
     }
 }
 
-/// The names of the modules that a module has for other things than tags and imported documents.
+/// The names of the modules that a module has for things other than tags and imported documents.
 pub(super) const RESERVED: [&str; 5] = ["types", "functions", "categories", "toolsets", "contexts"];
 
 /// The longest name of a module, in characters: file systems take 255 bytes.
 const MAX_NAME: usize = 50;
 
-/// The names of files that are no modules, and of the folder of pieces.
+/// The names of files that are not modules, and of the folder of pieces.
 const FILES: [&str; 4] = ["lib", "main", "mod", "parts"];
 
 /// The module of a tag.
@@ -69,18 +69,18 @@ pub(super) struct Tag<'p> {
     pub(super) name: String,
     /// The tag, as the document has it.
     tag: &'p str,
-    /// Whether another module has the name that this one would have.
+    /// Whether another module already has the name that this one would have.
     renamed: bool,
 }
 
-/// Returns the tag whose module a tool stands in.
+/// Returns the tag whose module a tool is in.
 fn of_tool(tool: &Tool) -> Option<&str> {
     let category = tool.spec.category.as_str();
     let stands_outside = category == ToolSpec::EMPTY.category.as_str() || tool.call == Call::Function;
     (!stands_outside).then_some(category)
 }
 
-/// Returns the modules of tags, and for each tool the one that it stands in.
+/// Returns the modules of tags, and for each tool the one it is in.
 pub(super) fn of_tools<'p>(
     tools: &'p [Tool],
     modules: Modules,
@@ -109,7 +109,7 @@ pub(super) fn of_tools<'p>(
     (tags, homes)
 }
 
-/// Returns the name of the module of a tag, which file systems take, too: of a long one the beginning.
+/// Returns the name of the module of a tag, which file systems accept, too: a long one is cut.
 fn file_name(tag: &str) -> String {
     let mut name = snake(tag);
     if let Some((end, _)) = name.char_indices().nth(MAX_NAME) {

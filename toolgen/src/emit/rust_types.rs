@@ -9,17 +9,19 @@
 //! The translations:
 //!
 //! * objects: structs; a field is an `Option` unless it is required, an `Option<Option<_>>` where `null` and absence
-//!   differ. A required field with one possible text is written by itself and has no place in the struct;
+//!   differ. A required field with one possible text is written automatically and is not in the struct;
 //! * texts: `String`, or what [`TextType`](super::TextType) says;
-//! * objects without known fields: `BTreeMap`, its keys `String` or what the document says of them;
-//! * lists of texts to choose from, or of integers that have names: enums, one for equal lists. Those that occur in results have `Other`, so a new value breaks nobody;
-//! * unions: enums, whose variant a value tells (by a discriminator or its JSON type), or which keeps most of the value;
+//! * objects without known fields: `BTreeMap`, its keys `String` or what the document says about them;
+//! * lists of texts to choose from, or of integers that have names: enums, one for equal lists. Those that occur in
+//!   results have `Other`, so a new value breaks nothing;
+//! * unions: enums; the variant is the one that the value names (by a discriminator or its JSON type), or the one that
+//!   keeps most of it;
 //! * `allOf` of objects: one struct;
 //! * what has no such form: `serde_json::Value`.
 //!
-//! Types that are the same are one type, whatever the places of the document that hold them. Only what tools reach is written. Fields for one direction (`readOnly`, `writeOnly`) are left out of types that
-//! serve only the other. Types that contain themselves are boxed; types that nest deeper than rustc follows are cut by
-//! a `Link`.
+//! Equal types are one type, wherever in the document they occur. Only what tools reach is written. Fields for one
+//! direction (`readOnly`, `writeOnly`) are left out of types that serve only the other. Types that contain themselves
+//! are boxed; types that nest deeper than rustc follows are cut by a `Link`.
 
 mod codecs;
 mod depth;
@@ -56,7 +58,7 @@ use super::ModuleStyle;
 /// The types of a module's tools.
 #[derive(Default)]
 pub(super) struct Types {
-    /// The module `types`, or an empty text if nothing stands in it.
+    /// The module `types`, or an empty text if nothing is in it.
     pub(super) text: String,
     /// The module `types` of the module of each tag, the same way.
     pub(super) tags: Vec<String>,
@@ -64,7 +66,8 @@ pub(super) struct Types {
     pub(super) calls: Vec<(String, String)>,
 }
 
-/// Returns the types of these tools, whose named shapes are all among `defs`. `tags` are the names of the modules of tags.
+/// Returns the types of these tools, whose named shapes are all among `defs`. `tags` are the names of the modules of
+/// tags.
 pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, tags: &[&str], style: &ModuleStyle) -> Types {
     if tools.is_empty() {
         return Types::default();

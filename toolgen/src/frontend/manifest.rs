@@ -32,14 +32,14 @@
 //!
 //! A tool has the attributes of `#[tool(…)]` under the same names, and what a doc comment says there: `description`,
 //! `returns`, `use_for`, `examples`. `defaults` are attributes of all tools of the file. Exactly one key says what a
-//! tool does: `command`, `http`, `function`, `compose`, `complete`, `effect` or `agent`; `complete` beside another one
-//! says that a successful call also ends the agent's loop. A list of `endpoints` is a short way to requests: `weather`
+//! tool does: `command`, `http`, `function`, `compose`, `complete`, `effect` or `agent`; `complete` next to another one
+//! says that a successful call also ends the agent's loop. A list of `endpoints` is a shorthand for requests: `weather`
 //! becomes the tool `call_weather`.
 //!
 //! # Arguments
 //!
-//! `parameters` are schemas by names: JSON Schema 2020-12, with `optional: true` for an argument that may be missing, or
-//! the short form `TYPE[?] [= default] [- description]`. The types are `string`, `integer`, `number`, `boolean`,
+//! `parameters` maps names to schemas: JSON Schema 2020-12, with `optional: true` for an argument that may be missing,
+//! or the short form `TYPE[?] [= default] [- description]`. The types are `string`, `integer`, `number`, `boolean`,
 //! `object`, `any`, `enum(a, b)` and the names under `schemas`; `[]` makes a list. `input` is one JSON Schema of all
 //! arguments instead, `output` that of the structured result. Short forms may also stand within JSON Schema, where a
 //! property in short form is required unless it has a `?` or a default. A `$ref` names a schema of the file,
@@ -49,11 +49,11 @@
 //!
 //! `{name}` in a text stands for an argument, `{name.member.0}` for a part of it, and `{{` and `}}` for braces. A text
 //! that is one placeholder is the value itself, of whatever type. `{name?}` may be missing, and what holds it is left
-//! out then: an argument of a program, a pair of a query, a member of an object. `{names*}`, alone in `argv`, is one
-//! argument for each item. Placeholders are checked against the schemas of their arguments.
+//! out then: an argument of a program, a query parameter, a member of an object. `{names*}`, alone in `argv`, is one
+//! argument per item. Placeholders are checked against the schemas of their arguments.
 //!
-//! `specs/manifest.schema.json` describes the format for editors: with `# yaml-language-server: $schema=PATH` in its first
-//! line, a manifest is completed and checked while it is written.
+//! `specs/manifest.schema.json` describes the format for editors: with `# yaml-language-server: $schema=PATH` in its
+//! first line, a manifest is completed and checked while it is written.
 
 mod attributes;
 mod calls;
@@ -238,14 +238,14 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Returns the namespace that an object states. One that no tool can have is reported: without it, all tools would have
-    /// other names.
+    /// Returns the namespace that an object states. A namespace that no tool can have is reported: without it, all
+    /// tools would have other names.
     fn namespace_of(&mut self, node: &Node<'a>) -> Option<&'a str> {
         let namespace = self.text(node, "namespace")?;
         if !namespace.is_empty() && legal_tool_name(namespace) == namespace {
             return Some(namespace);
         }
-        let message = format!("`{namespace}` is no namespace");
+        let message = format!("`{namespace}` is not a namespace");
         let help = "use ASCII letters, digits, `_` and `-`, and start with a letter";
         self.report(codes::NAME, &node.pointer.child("namespace"), message, help);
         None

@@ -1,7 +1,7 @@
-//! Compiles locks of MCP servers, and lists of tools as servers answer them.
+//! Compiles locks of MCP servers, and lists of tools as servers return them.
 //!
 //! A lock is made by `cargo toolgen mcp lock`. A list of tools, an object with `tools` or an array of descriptors, is
-//! compiled as well: to read it, not to call it.
+//! compiled as well: to be read, not called.
 
 pub mod codes;
 
@@ -94,11 +94,11 @@ fn listed(root: &Value) -> Option<(&Vec<Value>, Pointer)> {
     list.iter().any(is_descriptor).then_some((list, at))
 }
 
-/// Compiles a list of tools of a server that is not known. The alias is the namespace, or else made of the file's name.
+/// Compiles a list of tools of an unknown server. The alias is the namespace, or else derived from the file's name.
 fn lower_list(document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Program {
     let tools = listed(&document.root).map(|(list, _)| list.clone()).unwrap_or_default();
     let help = "lock the server: `cargo toolgen mcp lock --alias NAME -- COMMAND`";
-    let message = "a list of tools says nothing of the server, so its tools cannot be called";
+    let message = "a list of tools says nothing about the server, so its tools cannot be called";
     problems.report(codes::NO_LOCK, &Pointer::ROOT, message, help);
     let stem = document.source.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let mut options = options.clone();
@@ -219,7 +219,7 @@ fn below(at: &Pointer, pointer: &str) -> Pointer {
     Pointer::parse(&format!("{at}{pointer}")).unwrap_or_else(|| at.clone())
 }
 
-/// Reports what is lost of a tool, and what is suspicious in its texts.
+/// Reports what a tool loses, and what is suspicious in its texts.
 fn report_tool(at: &Pointer, descriptor: &Value, one: &Adapted, problems: &mut Problems) {
     for problem in &one.problems {
         let help = "the server checks it; a call that breaks it fails there";
@@ -235,7 +235,7 @@ fn report_suspicion(at: &Pointer, tool: &str, what: &str, problems: &mut Problem
     problems.report(codes::SUSPICIOUS, at, format!("a text of the tool `{tool}` {what}"), help);
 }
 
-/// Reports texts of the tools of one server that name tools of another: such a text may be there to stand before it.
+/// Reports texts of the tools of one server that name tools of another: such a text may be meant to supersede them.
 pub(super) fn report_shadows(programs: &[&Program], problems: &mut Problems) {
     let plan = |tool: &Tool| match &tool.call {
         Call::Mcp(plan) => Some(plan.clone()),

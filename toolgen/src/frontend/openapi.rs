@@ -96,7 +96,7 @@ impl Frontend for OpenApi {
         let mut tools = cx.tools(&operations);
         let defs = cx.reached_defs(&tools);
         let defs = cx.fitting(&defs);
-        // What only failures hold is no part of a tool.
+        // What only failures hold is not a part of a tool.
         if let Some(tool) = tools.first_mut() {
             tool.spec.defs = defs.clone();
         }

@@ -1,7 +1,7 @@
-//! Compiles contract locks, and what programs say of their own tools.
+//! Compiles contract locks, and what programs say about their own tools.
 //!
-//! Such a file is written by `cargo toolgen lock`, or printed by a program with `toolgen_runtime::export!`. Its tools are
-//! those of the program: they are shown and compared, and cannot be called.
+//! Such a file is written by `cargo toolgen lock`, or printed by a program with `toolgen_runtime::export!`. Its tools
+//! are those of the program: they are shown and compared, and cannot be called.
 
 pub mod codes;
 

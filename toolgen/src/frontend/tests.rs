@@ -36,7 +36,7 @@ impl Frontend for Toy {
         let pointer = Pointer::ROOT.child(self.0);
         let name = document.root.get(self.0).and_then(|name| name.as_str()).unwrap_or_default();
         let Ok(name) = ToolName::parse(name.to_owned()) else {
-            problems.report(openapi::codes::MALFORMED, &pointer, "this is no name", "give it one");
+            problems.report(openapi::codes::MALFORMED, &pointer, "this is not a name", "give it one");
             return None;
         };
         let origin = Origin {
@@ -74,7 +74,7 @@ fn the_front_end_that_claims_a_document_compiles_it() {
     let none = Options::default();
     assert_eq!(compiled("spade: dig", &none), (Some("dig".to_owned()), String::new()));
     let (broken, told) = compiled("bucket: 7", &none);
-    assert_eq!((broken, told.as_str()), (None, "toy.yaml:1:1: this is no name [W0312]; give it one"));
+    assert_eq!((broken, told.as_str()), (None, "toy.yaml:1:1: this is not a name [W0312]; give it one"));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_document_nobody_claims_is_told_what_is_looked_for() {
         (
             None,
             format!(
-                "toy.yaml:1:1: this is no spade, no bucket and no OpenAPI document [E0301]; {mark}; {mark}; {openapi}"
+                "toy.yaml:1:1: this is not a spade, no bucket and no OpenAPI document [E0301]; {mark}; {mark}; {openapi}"
             )
         )
     );

@@ -7,9 +7,9 @@ const FILLERS: [&str; 13] =
 /// The fewest words that a shortened name has: fewer say too little.
 const FEWEST: usize = 3;
 
-/// Returns the name without as many words as it takes to fit a limit: first those that say little, then those that it
-/// repeats, then those in its middle, for it begins with what is done and ends with what it is done to. `None` if too
-/// few words would be left.
+/// Returns the name with as many words left out as it takes to fit a limit: first those that say little, then those
+/// that it repeats, then those in its middle, since it begins with what is done and ends with what it is done to.
+/// `None` if too few words would be left.
 pub(super) fn shorten(name: &str, limit: usize) -> Option<String> {
     let mut words = words(name);
     while words.iter().map(|word| word.len()).sum::<usize>() > limit {
@@ -36,7 +36,7 @@ fn stem_of(word: &str) -> (&str, String) {
     (word, stem(word))
 }
 
-/// A word as it is compared: without what separates it, in lower case, in the singular.
+/// Returns a word as it is compared: without its separators, in lower case, in the singular.
 fn stem(word: &str) -> String {
     let word = word.trim_start_matches(is_separator).to_ascii_lowercase();
     match word.strip_suffix('s') {

@@ -1,6 +1,6 @@
 //! Signs of keys in words: `StartTime<=` is `StartTime_lte`.
 
-/// Comparisons, the longer ones first, and the words that services and query languages have for them.
+/// Comparisons, the longer ones first, and the words that services and query languages use for them.
 const COMPARISONS: [(&str, &str); 8] = [
     ("<=", "lte"),
     (">=", "gte"),
@@ -12,8 +12,8 @@ const COMPARISONS: [(&str, &str); 8] = [
     ("=", "eq"),
 ];
 
-/// Returns a key with a comparison at its end, or in brackets, as a word, and so with a sign before its first letter or digit:
-/// what such keys mean is in the sign.
+/// Returns a key with a comparison at its end or in brackets, and any sign before its first letter or digit, as a word:
+/// the sign carries the meaning of such keys.
 pub(crate) fn spelled(key: &str) -> String {
     let (start, rest) = match key.strip_prefix(['+', '-']) {
         Some(rest) if rest.starts_with(|char: char| char.is_ascii_alphanumeric()) => {

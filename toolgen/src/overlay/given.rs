@@ -18,7 +18,7 @@ pub(crate) struct Overlaid {
     pub(crate) sources: Vec<PathBuf>,
 }
 
-/// Returns what is compiled in place of a document. `None` if an overlay cannot be applied: what it takes away must not
+/// Returns what is compiled in place of a document. `None` if an overlay cannot be applied: what it removes must not
 /// become a tool.
 pub(crate) fn overlaid(
     document: &Arc<Document>,
@@ -76,8 +76,8 @@ fn is_overlay(document: &Document) -> bool {
     has("overlay") && !["openapi", "swagger", "toolgen"].into_iter().any(has)
 }
 
-/// Returns the file that an overlay extends. As a document may refer to no other files, it is in the folder of the overlay
-/// or below it, or in one that the options name.
+/// Returns the file that an overlay extends. As for the files a document refers to, it must be in the folder of the
+/// overlay or below it, or in one that the options name.
 fn extended(overlay: &Document, options: &Options) -> Result<PathBuf, (String, &'static str)> {
     const GIVE: &str = "give the document, and name the overlay by `--overlay` or `Options::overlay`";
     let Some(text) = overlay.root.get("extends").and_then(Value::as_str) else {
@@ -86,7 +86,7 @@ fn extended(overlay: &Document, options: &Options) -> Result<PathBuf, (String, &
     };
     let path = match local(text, overlay) {
         Some(path) if overlay.source.from_disk => path,
-        _ => return Err((format!("the overlay extends `{text}`, which is no file beside it"), GIVE)),
+        _ => return Err((format!("the overlay extends `{text}`, which is not a file next to it"), GIVE)),
     };
     let own = overlay.source.path.canonicalize().ok();
     let own = own.as_deref().and_then(Path::parent).map(Path::to_path_buf);
@@ -100,7 +100,7 @@ fn extended(overlay: &Document, options: &Options) -> Result<PathBuf, (String, &
     Ok(path)
 }
 
-/// Whether an overlay is for a document: it names none, or this one, or one by a URL, of which nothing is known.
+/// Whether an overlay is for a document: it names none, or this one, or one by a URL, about which nothing is known.
 fn is_meant(overlay: &Document, document: &Document) -> bool {
     let Some(text) = overlay.root.get("extends").and_then(Value::as_str) else { return true };
     if document.root.get("$self").and_then(Value::as_str) == Some(text) {

@@ -51,7 +51,7 @@ fn what_is_wrong_changes_nothing_and_is_told_with_its_place() {
 - {target: $.info, remove: 'yes'}
 ";
     let expected = "\
-fix.overlay.yaml:5:4: `target` is no JSONPath: a query starts with `$`, the whole document, but there is something else \
+fix.overlay.yaml:5:4: `target` is not a JSONPath: a query starts with `$`, the whole document, but there is something else \
 at character 1 [E0502]; write a JSONPath, such as `$.paths['/pets'].get`
 fix.overlay.yaml:6:3: the action does nothing: it has neither `update` nor `remove: true` nor `copy` [W0504]; say what is \
 to be done

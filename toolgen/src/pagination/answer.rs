@@ -1,4 +1,4 @@
-//! What the shape of an answer says: where its list is, and what it tells of pages.
+//! What the shape of an answer says: where its list is, and what it says about pages.
 
 use toolgen_core::schema::shape::{Def, Field, Kind, find_def};
 use toolgen_core::{List, Shape};
@@ -15,7 +15,7 @@ pub(super) struct Answer<'a> {
     pub(super) items: String,
     /// What an item is.
     pub(super) item: &'a Shape,
-    /// The fields that tell of pages, by their pointers.
+    /// The fields that say something about pages, by their pointers.
     told: Vec<(String, &'a Field)>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn key(field: &Field) -> &str {
     if field.wire.is_empty() { &field.name } else { &field.wire }
 }
 
-/// Returns the pointer to a field of what is at a pointer.
+/// Returns the pointer to a field of the value at a pointer.
 fn child(at: &str, field: &Field) -> String {
     format!("{at}/{}", key(field).replace('~', "~0").replace('/', "~1"))
 }
@@ -91,7 +91,7 @@ fn fields<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Vec<&'a Field> {
     }
 }
 
-/// Collects the fields that may tell of pages.
+/// Collects the fields that may say something about pages.
 fn tell<'a>(
     shape: &'a Shape,
     defs: &'a List<Def>,
@@ -167,7 +167,7 @@ fn is_plain(shape: &Shape) -> bool {
     matches!(shape.kind, Kind::String(_) | Kind::Integer(_) | Kind::Number(_) | Kind::Boolean | Kind::Enum(_))
 }
 
-/// Whether a list is never what is asked for.
+/// Whether a list is never the one that is asked for.
 fn is_aside(field: &Field) -> bool {
     rank(
         &[

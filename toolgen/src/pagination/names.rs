@@ -1,4 +1,4 @@
-//! The names that services give to what their pages are made of. They are compared without case and punctuation.
+//! The names that services give to the parts of their pages. They are compared without case and punctuation.
 
 /// Arguments that hold a cursor, which the answer before gave.
 pub(super) const CURSORS: &[&str] = &[
@@ -38,7 +38,7 @@ pub(super) const CURSORS: &[&str] = &[
     "since",
 ];
 
-/// Arguments that hold the most items of a page, beside its number: a limit may be that of an offset.
+/// Arguments that hold the most items of a page, together with its number: a limit may belong to an offset.
 pub(super) const PAGE_SIZES: &[&str] =
     &["perpage", "pagesize", "itemsperpage", "resultsperpage", "maxpagesize", "recordsperpage"];
 
@@ -114,7 +114,7 @@ pub(super) const NEXT_CURSORS: &[&str] = &[
     "iterator",
 ];
 
-/// Fields of an answer that hold the URL of the next page by their names.
+/// Fields of an answer that, by their names, hold the URL of the next page.
 pub(super) const NEXT_URLS: &[&str] = &[
     "nextlink",
     "nexturl",
@@ -164,7 +164,7 @@ pub(super) const TOTALS: &[&str] = &[
     "count",
 ];
 
-/// Fields of an answer that hold what is said of pages.
+/// Fields of an answer that hold information about pages.
 pub(super) const ENVELOPES: &[&str] = &[
     "meta",
     "metadata",

@@ -1,7 +1,7 @@
 //! Recognises how a list comes in pages.
 //!
-//! Nothing is recognised that is not a list, and each way needs an argument and, where the service gives what the
-//! argument takes, a field of the answer: names alone mean too much.
+//! Only lists are recognised, and each way needs an argument and, where the service gives what the argument takes, a
+//! field of the answer: names alone mean too much.
 
 use toolgen_core::schema::shape::{Field, Kind, Literal, Number};
 use toolgen_core::spec::plan::{Location, NextPage, Pagination, Parameter, RequestPlan};
@@ -10,8 +10,8 @@ use toolgen_core::{Shape, Text, ToolSpec};
 use super::answer::{Answer, key, resolved};
 use super::names::{self, plain, rank};
 
-/// Returns how the list of an operation comes in pages, if the document tells. A plan that says so already comes by links
-/// in a header.
+/// Returns how the list of an operation comes in pages, if the document says. In a plan that says so already, pages
+/// come by links in a header.
 pub(super) fn recognised(plan: &RequestPlan, spec: &ToolSpec) -> Option<Pagination> {
     if plan.method != *"GET" {
         return None;
@@ -43,7 +43,7 @@ pub(super) fn recognised(plan: &RequestPlan, spec: &ToolSpec) -> Option<Paginati
     })
 }
 
-/// What the name of an argument speaks of that switches cursors on.
+/// What the name of an argument that switches cursors on refers to.
 const SWITCHES: [&str; 4] = ["cursor", "marker", "keyset", "scroll"];
 
 struct List<'a> {
@@ -125,7 +125,8 @@ impl<'a> List<'a> {
             .then(|| NextPage::Cursor { argument: parameter.argument.clone(), pointer: pointer.into() })
     }
 
-    /// Whether cursors are taken only with another argument, such as `use_marker` or `with_cursor`, which is off by default.
+    /// Whether cursors are accepted only with another argument, such as `use_marker` or `with_cursor`, which is off by
+    /// default.
     fn is_switched(&self) -> bool {
         let Kind::Object(rules) = &self.spec.input.shape().kind else { return false };
         rules.fields.iter().any(|field| {
@@ -156,7 +157,7 @@ impl<'a> List<'a> {
         })
     }
 
-    /// The ID of the last item, which stands beside the list.
+    /// The ID of the last item, which is next to the list.
     fn last_id(&self) -> Option<NextPage> {
         self.answer.find(names::MORES, |_, _| true)?;
         let pointer = self.answer.find(&["lastid"], |_, shape| is_cursor(shape))?;
@@ -209,7 +210,7 @@ fn is_cursor(shape: &Shape) -> bool {
     }
 }
 
-/// Whether a value is a number of things. Documents write those as numbers of any kind.
+/// Whether a value is a number of things. Documents declare those as numbers of any kind.
 fn is_count(shape: &Shape) -> bool {
     matches!(shape.kind, Kind::Integer(_) | Kind::Number(_))
 }

@@ -60,7 +60,7 @@ pub struct Page {
 }
 
 impl Code {
-    /// Creates a code. Only tables do so, so each code has a page.
+    /// Creates a code. Only tables do this, so each code has a page.
     pub(crate) const fn new(page: &'static Page) -> Code {
         assert!(page.id.len() == 5 && matches!(page.id.as_bytes()[0], b'E' | b'W' | b'N'));
         Code(page)

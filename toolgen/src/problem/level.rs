@@ -28,17 +28,18 @@ impl Level {
     }
 }
 
-/// The levels of codes. A code without one keeps the severity that its first letter says.
+/// The levels of codes. A code without one keeps the severity given by its first letter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Levels {
-    /// By identifiers, and names that are none, as they were given.
+    /// By identifier, and by names that are not identifiers, as they were given.
     of_codes: BTreeMap<String, Level>,
     warnings: Option<Level>,
 }
 
 impl Levels {
-    /// Sets the level of a code such as `N0706`, or of all `warnings`. The last one counts, and that of a code before that
-    /// of all warnings. A name that is no code is reported with the other problems, as an error (E0338).
+    /// Sets the level of a code such as `N0706`, or of all `warnings`. The last level set counts, and that of a code
+    /// takes precedence over that of all warnings. A name that is not a code is reported with the other problems, as an
+    /// error (E0338).
     pub fn set(&mut self, name: &str, level: Level) {
         if name.eq_ignore_ascii_case("warnings") {
             self.warnings = Some(level);

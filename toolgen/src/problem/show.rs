@@ -21,7 +21,7 @@ const MAX_AFTER: usize = 60;
 /// The maximum number of characters of indentation shown; more would waste the width of the terminal.
 const MAX_INDENT: usize = 8;
 
-/// The maximum number of places of a recurring problem named; the report for machines has all.
+/// The maximum number of places named for a recurring problem; the report for machines has all.
 const MAX_PLACES: usize = 8;
 
 /// Returns a problem for machines: `code`, `severity`, `file`, `line`, `column`, `pointer`, `message`, `help`. `help`
@@ -41,7 +41,7 @@ pub fn json(position: Position, problem: &Problem) -> Value {
     })
 }
 
-/// How many places stand for many problems of a code.
+/// How many places stand for the many problems of a code.
 const MAX_WORST: usize = 3;
 
 /// A problem as it is shown: once, however many places of a document have it.
@@ -82,7 +82,7 @@ pub(crate) fn one_a_line(problems: &Problems, wanted: impl Fn(&Problem) -> bool)
     shown(problems).iter().filter(|shown| wanted(shown.problem)).map(in_one_line).collect()
 }
 
-/// Formats a problem as `FILE:LINE:COLUMN: message [CODE]; help`; one of the options has no place in the file.
+/// Formats a problem as `FILE:LINE:COLUMN: message [CODE]; help`; a problem in the options has no place in a file.
 fn in_one_line(Shown { position, problem, others }: &Shown<'_>) -> String {
     let Position { line, column } = position;
     let path = problem.source.path.display();
@@ -154,8 +154,8 @@ impl Human {
         text
     }
 
-    /// Returns one line for many problems of a code in a file: their number, what they are, and the first places of those
-    /// that recur most.
+    /// Returns one line for many problems of a code in a file: their number, what they are, and the first places of
+    /// those that recur most.
     #[must_use]
     pub fn count(&self, path: &Path, code: Code, problems: &[&Shown<'_>]) -> String {
         let severity = problems.first().map_or(code.severity(), |shown| shown.problem.severity());
@@ -264,7 +264,7 @@ fn path_of(source: &Source) -> String {
     one_line(&source.path.display().to_string())
 }
 
-/// Returns a text as one line that a terminal may show: every character stays in its place.
+/// Returns a text as one line that a terminal may show: every character keeps its place.
 fn one_line(text: &str) -> String {
     printable(text).replace(['\n', '\t'], " ")
 }

@@ -57,7 +57,7 @@ fn people_get_the_line_with_a_mark() {
     assert!(Human::new(true).show(at, problem).contains("\u{1b}[1;33mwarning[W0115]\u{1b}[0m"));
 }
 
-/// A text that turns the direction of what follows would hide what is wrong.
+/// A text that changes the direction of what follows would hide what is wrong.
 #[test]
 fn nothing_of_a_document_changes_what_is_shown() {
     let mut problems = problems("{\n\"a\u{202e}b\": \"\u{2066}\u{200b}c\"}");

@@ -1,7 +1,7 @@
 //! Archives of documents: ZIP, and tar with or without gzip.
 //!
-//! Nothing is written to a disk. Only regular files count, with names that stay inside of the archive, and of an archive
-//! that unpacks to more than a [`Bundle`] holds nothing is taken.
+//! Nothing is written to disk. Only regular files whose names stay inside the archive count, and an archive that
+//! unpacks to more than a [`Bundle`] holds is refused.
 
 use std::io::{Cursor, Read};
 use std::path::{Component, Path, PathBuf};
@@ -12,8 +12,8 @@ use super::{Document, Pointer, Source, read_bounded};
 use crate::problem::{Problems, codes};
 
 impl Bundle {
-    /// Unpacks an archive: ZIP, tar, or tar with gzip, as its first bytes say. Links, devices and names that lead out of
-    /// it are left out.
+    /// Unpacks an archive: ZIP, tar, or tar with gzip, as its first bytes say. Links, devices and names that lead out
+    /// of it are left out.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ fn untar(reader: impl Read, bundle: &mut Bundle) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads a file of an archive. What it says of its size is not trusted.
+/// Reads a file of an archive. The size that it claims is not trusted.
 fn content(file: &mut impl Read) -> Result<Vec<u8>, String> {
     let mut content = Vec::new();
     let limit = MAX_BUNDLED_BYTES as u64 + 1;
@@ -79,8 +79,8 @@ fn name_of(path: &Path) -> Option<String> {
     (!names.is_empty()).then(|| names.join("/"))
 }
 
-/// Reads a document of an archive: `api.zip` for its main document, `api.zip/v2/api.yaml` for another one. `None` if the
-/// path names no archive.
+/// Reads a document of an archive: `api.zip` for its main document, `api.zip/v2/api.yaml` for another one. `None` if
+/// the path does not name an archive.
 pub(super) fn load(path: &Path, problems: &mut Problems) -> Option<Option<Arc<Document>>> {
     let archive = path.ancestors().find(|path| path.is_file())?;
     let name = archive.file_name()?.to_str()?.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Files that came together, from an archive or over the network, and that refer to each other as those of a folder do.
+//! Files that came together, from an archive or over the network, and refer to each other like those in a folder.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ pub const MAX_BUNDLED_BYTES: usize = 256 * 1024 * 1024;
 /// Files by their names: paths with `/`, or URLs. A document of a bundle refers to its files, and to nothing else.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Bundle {
-    /// Where it came from, as the user named it; empty if the names say it.
+    /// Where it came from, as the user named it; empty if the names already say so.
     origin: PathBuf,
     files: BTreeMap<String, Vec<u8>>,
     bytes: usize,
@@ -80,8 +80,8 @@ impl Bundle {
         if self.origin.as_os_str().is_empty() { PathBuf::from(name) } else { self.origin.join(name) }
     }
 
-    /// Returns the name of the document that the others are parts of: the one called `openapi` or `swagger` that is in the
-    /// fewest folders, or else the only JSON or YAML file.
+    /// Returns the name of the document that the others are parts of: the one called `openapi` or `swagger` that is in
+    /// the fewest folders, or else the only JSON or YAML file.
     #[must_use]
     pub fn main(&self) -> Option<&str> {
         let is_document = |name: &&str| {

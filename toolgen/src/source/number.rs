@@ -26,7 +26,7 @@ impl Read {
                 (value, Some((codes::INEXACT_NUMBER, message)))
             }
             Read::Absurd(value) => {
-                let message = format!("`{text}` is larger than any number; it is read as {value}");
+                let message = format!("`{text}` is not a finite number; it is read as {value}");
                 (value, Some((codes::INFINITE_NUMBER, message)))
             }
         }

@@ -21,7 +21,7 @@ impl Pointer {
     }
 
     /// Reads the fragment of a reference, with or without its `#`: a pointer with special characters written as `%xx`
-    /// (RFC 6901, section 6). A `%` that starts no such escape stands for itself.
+    /// (RFC 6901, section 6). A `%` that does not start such an escape stands for itself.
     ///
     /// Returns `None` if the fragment is the name of an anchor, or its escapes are not UTF-8.
     #[must_use]
@@ -98,7 +98,7 @@ pub(crate) fn unescape(token: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns a text without its escapes `%xx`; `None` if it is then no UTF-8.
+/// Returns a text without its escapes `%xx`; `None` if it is then not UTF-8.
 pub(crate) fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
         return Some(Cow::Borrowed(text));

@@ -36,7 +36,7 @@ pub(super) fn read(text: &str) -> Reading {
     })
 }
 
-/// Hands on the nodes of a text, mended where that is clear, and what was found in it.
+/// Passes on the nodes of a text, mended where that is clear, and what was found in it.
 fn composed<R>(text: &str, then: impl FnOnce(Option<Tree<'_>>, Vec<Finding>) -> R) -> R {
     let (tree, findings, stuck) = compose(text);
     let Some(mended) = stuck.and_then(|stuck| mend(text, &stuck)) else { return then(tree, findings) };

@@ -10,9 +10,9 @@ pub enum Rendering {
     Full,
     /// As they go into a request, with the levers of [`Slim::COMPACT`](toolgen_core::schema::shape::Slim::COMPACT).
     Compact,
-    /// The list in a prompt, a line for each tool: its name and the names of its arguments.
+    /// The list in a prompt, one line per tool: its name and the names of its arguments.
     Index,
-    /// The list in a prompt, a line for each tool: its name and its first sentence.
+    /// The list in a prompt, one line per tool: its name and its first sentence.
     Summary,
     /// The types in a prompt, each tool with those that it names.
     Signature,
@@ -44,13 +44,13 @@ impl Rendering {
         }
     }
 
-    /// Returns the rendering of a name.
+    /// Returns the rendering with a name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Rendering> {
         Rendering::ALL.into_iter().find(|one| one.name() == name)
     }
 
-    /// Returns how a tool is told of in a prompt; `None` for the forms of requests.
+    /// Returns how a tool is described in a prompt; `None` for the forms of requests.
     pub(super) fn told(self, spec: &ToolSpec) -> Option<String> {
         match self {
             Rendering::Full | Rendering::Compact => None,

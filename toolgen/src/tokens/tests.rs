@@ -9,7 +9,7 @@ use crate::problem::Problems;
 use crate::source::Document;
 use crate::{Options, Program};
 
-/// What the tokenizers' own programs give.
+/// Compares with what the tokenizers' own programs give.
 #[test]
 fn texts_have_the_tokens_that_the_tokenizers_have() {
     for (text, o200k, cl100k) in [

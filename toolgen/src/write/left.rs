@@ -48,7 +48,7 @@ fn pieces(folder: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).filter(|path| is_piece(path)).collect()
 }
 
-/// Returns the names of the modules that a file has in files of their own.
+/// Returns the names of the modules that a file declares in files of their own.
 fn modules(root: &str) -> impl Iterator<Item = &str> {
     let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     root.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).filter(is_name)

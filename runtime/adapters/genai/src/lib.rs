@@ -25,7 +25,7 @@
 //! limits, checked arguments, approvals, records. Each call gets one answer; what goes wrong is told to the model. When the
 //! future of [`Conversation::answer`] is dropped, or the token of the context fires, the calls are cancelled.
 //!
-//! Answers to calls are texts in genai: images and what else is no text are replaced by a line that says so.
+//! Answers to calls are texts in genai: images and what else is not text are replaced by a line that says so.
 
 use genai::adapter::AdapterKind;
 use genai::chat::{ChatMessage, ChatResponse, StopReason, Tool, ToolResponse};

@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 use super::sha256::sha256;
 
 /// Returns a value as canonical JSON (RFC 8785): no white space, keys in the order of their UTF-16 code units, numbers
-/// as ECMAScript writes them, no escape that is not needed.
+/// as ECMAScript writes them, no unnecessary escapes.
 ///
 /// Integers that a float cannot hold are outside the RFC. They keep all their digits, so that no two of them become one.
 #[must_use]

@@ -1,7 +1,7 @@
 //! Checks whose subject or error is a type of a crate above this one.
 
-/// A check of something. A type of this crate has a method `check` for it, and the crate above implements it once, so that
-/// the compiler finds the types of the subject and of the error.
+/// A check of a subject. A type of this crate has a method `check` for it, and the crate above implements it
+/// once, so that the compiler finds the types of the subject and of the error.
 pub trait Check<Subject, Error> {
     /// Checks the subject.
     ///

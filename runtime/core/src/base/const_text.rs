@@ -1,6 +1,6 @@
 //! Texts in constants, for errors at compile time.
 
-/// A text of up to `N` bytes that is built in a constant. What does not fit is left out.
+/// A text of up to `N` bytes that is built in a constant. Text that does not fit is left out.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstText<const N: usize> {
     bytes: [u8; N],

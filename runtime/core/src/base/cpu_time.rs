@@ -1,4 +1,4 @@
-//! The processor time of a piece of a test, which does not depend on what else the machine does.
+//! The processor time of a part of a test, which does not depend on what else the machine does.
 
 use std::time::Duration;
 

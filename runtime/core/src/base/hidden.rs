@@ -1,9 +1,9 @@
-//! The characters that nobody sees: the one table of them.
+//! Invisible characters: the one table of them.
 //!
-//! What reads texts of documents removes them, what prints code escapes them, what checks texts reports them, and what
-//! writes to a terminal replaces those that it would obey.
+//! Readers of documents remove them, printers of code escape them, checks of texts report them, and writers to a
+//! terminal replace those that it would obey.
 
-/// What a character does that is not seen as itself.
+/// The function of a character that is not visible as itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hidden {
     /// It starts an escape sequence of terminals.
@@ -12,7 +12,7 @@ pub enum Hidden {
     Control,
     /// It turns the direction of the text around it.
     Direction,
-    /// It joins or parts the letters beside it: emoji and scripts such as Devanagari and Persian need it.
+    /// It joins or parts the letters next to it: emoji and scripts such as Devanagari and Persian need it.
     Joiner,
     /// It selects a form of the character before it, as emoji do.
     Selector,
@@ -23,7 +23,8 @@ pub enum Hidden {
 }
 
 impl Hidden {
-    /// Returns what a character does that is not seen as itself; `None` for what is seen, and for spaces.
+    /// Returns the function of a character that is not visible as itself; `None` for visible characters, and for
+    /// spaces.
     #[must_use]
     pub const fn of(char: char) -> Option<Hidden> {
         Some(match char {
@@ -57,16 +58,16 @@ impl Hidden {
         })
     }
 
-    /// Whether the character says nothing that a reader sees. Line ends and tabs are among these; characters of private
-    /// use are not, since a font may show them.
+    /// Whether the character shows nothing to a reader. Line ends and tabs are among these; characters of private use
+    /// are not, since a font may show them.
     #[must_use]
     pub const fn is_unseen(char: char) -> bool {
         !matches!(Hidden::of(char), None | Some(Hidden::Private))
     }
 
     /// Returns what is hidden in a text, as the end of a sentence that starts with "the text": the first character that
-    /// an honest text does not need. Line ends, tabs, and joiners and selectors where scripts and emoji use them are no
-    /// such characters.
+    /// an honest text does not need. Line ends, tabs, and joiners and selectors as scripts and emoji use them do not
+    /// count.
     #[must_use]
     pub fn found(text: &str) -> Option<String> {
         if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r')) {
@@ -119,7 +120,7 @@ mod tests {
         }
     }
 
-    /// Fillers of Hangul count as letters and have no shape.
+    /// Whether the character is a filler of Hangul, which counts as a letter but has no shape.
     fn is_filler(char: char) -> bool {
         matches!(char, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
     }

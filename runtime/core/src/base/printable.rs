@@ -1,11 +1,12 @@
-//! Texts as a terminal may show them.
+//! Texts that are safe to show on a terminal.
 
 use std::borrow::Cow;
 
 use crate::base::hidden::Hidden;
 
 /// Returns a text without what a terminal would obey, and without what hides or turns the text around it: each such
-/// character but line breaks and tabs becomes a space. Documents, services and models put anything into texts.
+/// character except line breaks and tabs becomes a space. Texts of documents, services and models may contain
+/// anything.
 ///
 /// ```
 /// assert_eq!(toolgen_runtime::printable("a\u{1b}[31mb\u{202e}c\n"), "a [31mb c\n");
@@ -20,8 +21,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     if text.contains(obeyed) { Cow::Owned(text.replace(obeyed, " ")) } else { Cow::Borrowed(text) }
 }
 
-/// Returns a text in which nothing is hidden, for people who decide about it: each character that is not seen as itself,
-/// but for line breaks and tabs, is written as `\u{…}`. What an approver reads is what a call holds.
+/// Returns a text in which nothing is hidden, for people who decide about it: each character that is not visible as
+/// itself, except line breaks and tabs, is written as `\u{…}`. An approver thus reads exactly what a call holds.
 ///
 /// ```
 /// assert_eq!(toolgen_runtime::visible("rm a\u{202e}b\u{200b}\n"), "rm a\\u{202e}b\\u{200b}\n");

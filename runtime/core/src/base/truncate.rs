@@ -10,7 +10,7 @@ pub fn floor(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Returns the bytes of a text without a character at their end that was cut inside.
+/// Returns the bytes of a text without a partial character at their end.
 pub fn whole(bytes: &[u8]) -> &[u8] {
     // A character has at most four bytes, so at most three of them can be left.
     let tail = bytes.len().saturating_sub(3);

@@ -1,7 +1,7 @@
 //! The rules of each LLM provider for tools, one row per provider and mode, one file per vendor.
 //!
 //! The rows are data: when a rule changes, a row changes. They record what the providers' documentation, the source of
-//! their SDKs and reports of refused requests say; each row names its sources and the day they were checked. Where the
+//! their SDKs and reports of refused requests say; each row names its sources and the day they were checked. If the
 //! sources leave a question open, the row takes the careful answer, and its sources say so.
 
 mod anthropic;
@@ -67,12 +67,12 @@ pub struct Dialect {
     /// Whether an object may have no properties. If not, such objects, maps and any values are written as JSON text, which
     /// decoding reads.
     pub empty_objects: bool,
-    /// Whether an object may have other keys than its properties, by `additionalProperties` or `patternProperties`. If
+    /// Whether an object may have keys other than its properties, by `additionalProperties` or `patternProperties`. If
     /// not, such keys are a list of pairs of a key and a value, which decoding reads.
     pub open_objects: bool,
-    /// Whether an object that does not say so has no other keys than its properties, against JSON Schema.
+    /// Whether an object that does not say otherwise has no keys but its properties, contrary to JSON Schema.
     pub closed_by_default: bool,
-    /// Whether a schema may say nothing of the type. If not, any value is written as JSON text, which decoding reads.
+    /// Whether a schema may leave the type open. If not, any value is written as JSON text, which decoding reads.
     pub untyped: bool,
     /// Whether listed values stand next to their `type`.
     pub typed_values: bool,
@@ -81,7 +81,7 @@ pub struct Dialect {
     /// Whether a field may be left out. If not, every field is required, and `null` stands for an optional one that is
     /// left out.
     pub optional_fields: bool,
-    /// Whether the provider holds the model to the schema, so that the request asks for it where there is a flag.
+    /// Whether the provider holds the model to the schema, so that the request asks for it if there is a flag.
     pub strict: bool,
     /// The dialect in which a tool of the same request may be shown instead, if this one refuses it or its limits leave no
     /// room; `None` if all tools of a request are shown in this one.
@@ -124,8 +124,8 @@ pub enum Nulls {
 pub enum Patterns {
     /// All of ECMA-262.
     All,
-    /// Those without assertions about what is around (`(?=`, `(?!`, `(?<=`, `(?<!`, `\b`) and references back: those
-    /// that an automaton can decide.
+    /// Those without assertions about the surrounding text (`(?=`, `(?!`, `(?<=`, `(?<!`, `\b`) and back references:
+    /// those that an automaton can decide.
     Regular,
     /// As [`Patterns::Regular`], from `^` to `$`.
     Anchored,
@@ -225,7 +225,7 @@ const ALL_KEYWORDS: &[&str] = &[
     "uniqueItems",
 ];
 
-/// Names of tools as OpenAI and the interfaces that follow it take them.
+/// The names of tools that OpenAI and the interfaces that follow it accept.
 const OPENAI_NAMES: KeyRule = KeyRule::Ascii { also: "_-", starts_with_letter: false, length: 64 };
 
 impl Dialect {
@@ -258,7 +258,7 @@ impl Dialect {
         Dialect::ALL.iter().find(|dialect| dialect.name == name)
     }
 
-    /// Whether every value is written as it is, so that decoding has nothing to turn back.
+    /// Whether every value is written as it is, so that decoding has nothing to convert back.
     #[must_use]
     pub(crate) fn is_plain(&self) -> bool {
         let forms = self.optional_fields && self.empty_objects && self.open_objects && self.untyped;

@@ -70,7 +70,7 @@ pub struct Shape {
     pub deprecated: bool,
     /// The title, which may name the Rust type of its values.
     pub title: Title,
-    /// What the values that it lists are called.
+    /// The names of the values that it lists.
     pub choices: Choices,
 }
 
@@ -170,8 +170,8 @@ pub struct UnionRules {
 pub enum UnionMode {
     /// At least one (`anyOf`).
     Any,
-    /// Exactly one (`oneOf`). A value that fits several is taken all the same: documents say `oneOf` of alternatives that
-    /// overlap, such as a date and a time, or an integer and a number.
+    /// Exactly one (`oneOf`). A value that fits several is accepted all the same: documents say `oneOf` of
+    /// alternatives that overlap, such as a date and a time, or an integer and a number.
     One,
 }
 
@@ -182,6 +182,6 @@ pub struct Discriminator {
     pub property: Text,
     /// The property's value for each variant that is a [`Kind::Ref`]: the value and the name of the shape.
     pub mapping: List<(Text, Text)>,
-    /// The name of the variant that is meant by any other value, and by none (OpenAPI's `defaultMapping`).
+    /// The name of the variant that is meant by any other value, or by a missing one (OpenAPI's `defaultMapping`).
     pub by_default: Option<Text>,
 }

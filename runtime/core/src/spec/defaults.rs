@@ -7,9 +7,9 @@ use crate::schema::shape::{Kind, resolved};
 use crate::spec::ToolSpec;
 
 impl ToolSpec {
-    /// Returns checked arguments with the schema's defaults for those that are not given, but for one that
-    /// does not fit its own schema. Engines do so, except
-    /// for HTTP requests whose services have [defaults](crate::RequestPlan::defaults) of their own.
+    /// Returns checked arguments with the schema's defaults for those that are not given, except for defaults
+    /// that do not fit their own schema. Engines do so, except for HTTP requests whose services have their
+    /// own [defaults](crate::RequestPlan::defaults).
     #[must_use]
     pub fn with_defaults(&self, mut arguments: Value) -> Value {
         if let Value::Object(given) = &mut arguments

@@ -1,9 +1,9 @@
-//! What changed in tools, and what it means for those who call them and for the model.
+//! Changes of tools, and what they mean for callers and for the model.
 //!
-//! One comparison of schemas serves tools of documents and of programs ([`Surface`](super::surface::Surface)) and those of
-//! MCP servers ([`mcp::drift`](super::mcp::drift)). Arguments go to the tool and results come back. So a change of the
-//! arguments is compatible if the tool accepts more than before, and one of the result if it returns less. What is not
-//! understood counts as breaking.
+//! One comparison of schemas serves tools of documents and of programs ([`Surface`](super::surface::Surface)) and
+//! those of MCP servers ([`mcp::drift`](super::mcp::drift)). Arguments go to the tool and results come back. So a
+//! change of the arguments is compatible if the tool accepts more than before, and one of the result if it returns
+//! less. Changes that are not understood count as breaking.
 
 pub mod report;
 pub(super) mod schema;
@@ -21,16 +21,16 @@ use crate::spec::mcp::lint::{Others, of_text, texts};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Class {
-    /// Every call that worked still works, and its result is still what was said.
+    /// Every call that worked still works, and its result is still as declared.
     Compatible,
-    /// Only what a model or a person reads is another.
+    /// Only texts for a model or a person changed.
     Text,
     /// The tool is new. One of an MCP server is not called before it is locked.
     Added,
     /// Calls work as before, but a model is offered something else: the tool is in another group, is deprecated, or
     /// gives less of its results at once.
     Model,
-    /// Calls may fail, or results may be what no program expects.
+    /// Calls may fail, or results may be unexpected.
     Breaking,
     /// The tool may do more harm, or tries to steer a model or to hide something.
     Security,
@@ -84,7 +84,7 @@ impl fmt::Display for Class {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Change {
-    /// The name of the tool; for a tool of an MCP server that by which the server knows it. Empty for what several share.
+    /// The name of the tool; for a tool of an MCP server, the server's name for it. Empty for what several share.
     pub tool: String,
     /// The names of the tools that share what changed, if there are several: they use the same named schema.
     pub tools: Vec<String>,
@@ -96,9 +96,9 @@ pub struct Change {
     pub message: String,
     /// Why the change is of its class, as a part of a sentence.
     pub why: &'static str,
-    /// What stood at the place before, if the change is one of a value.
+    /// The value at the place before, if the change is one of a value.
     pub before: Option<Value>,
-    /// What stands there now, if the change is one of a value.
+    /// The value there now, if the change is one of a value.
     pub after: Option<Value>,
 }
 
@@ -143,7 +143,7 @@ pub(super) struct Found<'o> {
     others: Others<'o>,
     /// The schemas that references name, before and after.
     named: (Named<'o>, Named<'o>),
-    /// The pairs of unlike names whose schemas were compared, with the worst change that was found.
+    /// The pairs of different names whose schemas were compared, with the worst change that was found.
     renamed: BTreeMap<(String, String), Class>,
 }
 
@@ -200,7 +200,8 @@ impl<'o> Found<'o> {
         }
     }
 
-    /// Reports a change of what is only read. What is suspicious in the new text, and was not in the old one, is more.
+    /// Reports a change of text that is only read. Something suspicious in the new text that was not in the old one
+    /// counts for more.
     pub(super) fn text(&mut self, pointer: &str, given: Given<'_>) {
         if !self.suspicious(pointer, given) {
             self.changed(pointer, Class::Text, "the text", given);
@@ -246,7 +247,7 @@ pub(super) fn members<'v>(old: &'v Value, new: &'v Value) -> Vec<(&'v str, Given
         .collect()
 }
 
-/// Whether two values are not the same, whatever their notation.
+/// Whether two values differ, whatever their notation.
 pub(super) fn differ((old, new): Given<'_>) -> bool {
     // Equal trees are common, and canonical texts are long.
     old != new && old.map(canonical) != new.map(canonical)

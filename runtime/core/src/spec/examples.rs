@@ -16,7 +16,7 @@ impl ToolSpec {
     ///
     /// # Errors
     ///
-    /// Why not: the text is no JSON, or what is wrong with the arguments, one problem after the other.
+    /// Why not: that the text is not JSON, or what is wrong with the arguments, one problem after the other.
     pub fn check_example(&self, example: &Example) -> Result<(), String> {
         let call: Value = serde_json::from_str(&example.arguments)
             .map_err(|error| format!("the arguments are no JSON: {error}"))?;

@@ -34,7 +34,7 @@ pub(crate) use argument::{Found, find_field};
 #[derive(Clone, Debug)]
 pub struct Graph<'a> {
     tools: BTreeMap<&'a str, &'a ToolSpec>,
-    /// Which tool calls which.
+    /// The pairs of a tool and one that it calls.
     calls: BTreeSet<(&'a str, &'a str)>,
 }
 
@@ -84,8 +84,8 @@ impl<'a> Graph<'a> {
         Graph { tools, calls: BTreeSet::new() }
     }
 
-    /// Adds to the drawings that a tool calls others itself, as one that is composed of them does. The order of the tools
-    /// stays as it is.
+    /// Adds to the drawings that a tool calls others itself, as a composition does. The order of the tools stays as it
+    /// is.
     #[must_use]
     pub fn with_calls(mut self, tool: &'a str, called: impl IntoIterator<Item = &'a str>) -> Graph<'a> {
         self.calls.extend(called.into_iter().map(|called| (tool, called)));

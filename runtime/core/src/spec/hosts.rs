@@ -77,11 +77,11 @@ fn is_port(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What is written where the network is meant to be on or off, and is the name of no host.
+/// Words that are meant to switch the network on or off, and are not names of hosts.
 const SWITCHES: [&str; 8] = ["no", "off", "false", "none", "yes", "on", "true", "any"];
 
-/// Whether a text can name a host that a tool may contact, with or without a port: no URL, and no word that is meant to
-/// switch the network, which would allow what is meant to be off.
+/// Whether a text can name a host that a tool may contact, with or without a port: not a URL, nor a word that is meant
+/// to switch the network, which would allow what is meant to be off.
 #[must_use]
 pub const fn is_host(text: &str) -> bool {
     let mut index = 0;
@@ -102,7 +102,7 @@ pub const fn is_host(text: &str) -> bool {
     !bytes.is_empty()
 }
 
-/// Returns the host of a URL that stands where a host should: `api.example.com` of `https://api.example.com/v1`.
+/// Returns the host of a URL that is in the place of a host: `api.example.com` of `https://api.example.com/v1`.
 #[must_use]
 pub const fn host_within(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();

@@ -8,8 +8,8 @@ use crate::spec::{Effects, Files, Network, ToolSpec};
 
 /// The limits on the tools of a context.
 ///
-/// A tool is allowed exactly if each of its [`Effects`] is within the limit of its kind; a tool that declares none
-/// counts as doing everything. Other declarations (`idempotent`, `open_world`) have no limit:
+/// A tool is allowed exactly if each of its [`Effects`] is within the limit of its kind; a tool that declares no
+/// effects counts as doing everything. Other declarations (`idempotent`, `open_world`) have no limit:
 /// `layers::policy::Rules` of `toolgen-runtime` can require them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {

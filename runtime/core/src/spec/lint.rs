@@ -1,6 +1,6 @@
 //! Lints on the texts of tools: what keeps a model from choosing and calling them well.
 //!
-//! A finding is no mistake in the program. Tests of a program can still ask for none:
+//! A finding is not a mistake in the program. Tests of a program can still require that there are none:
 //!
 //! ```
 //! use toolgen_runtime::spec::lint::{Lint, lint};
@@ -47,19 +47,19 @@ pub enum Lint {
     ArgumentRestatesName,
     /// A description was never written: `TODO`, `string`, `description`.
     Placeholder,
-    /// A number is a length of time, a size or the like, and nothing says in which unit.
+    /// A number is a duration, a size or the like, and nothing says in which unit.
     NoUnit,
-    /// A description tells another default than the schema has.
+    /// A description states a different default than the schema.
     DefaultDiffers,
-    /// A description tells a default that the schema does not have.
+    /// A default is mentioned only in a description.
     DefaultUndeclared,
     /// Tools have the same description, or names of the same words.
     NearDuplicate,
-    /// A text has characters that a person does not see.
+    /// A text has invisible characters.
     HiddenCharacters,
     /// A text tells a model what to do beyond the tool.
     Instructions,
-    /// An example is no call that the tool accepts.
+    /// An example is not a call that the tool accepts.
     Example,
 }
 
@@ -122,8 +122,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Returns what the lints find in tools, in the order of the tools and of [`Lint::ALL`] for each. What several tools share,
-/// a named shape or a description, is found at the first of them.
+/// Returns what the lints find in tools, in the order of the tools and of [`Lint::ALL`] for each. What several tools
+/// share, a named shape or a description, is reported for the first of them.
 #[must_use]
 pub fn lint<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Finding> {
     let specs: Vec<&ToolSpec> = specs.into_iter().collect();

@@ -1,6 +1,6 @@
 //! The tools of MCP servers, as data: their descriptors, their names, and the lock that pins them.
 //!
-//! A descriptor is an item of a server's answer to `tools/list`. It becomes a [`Tool`] as every document does.
+//! A descriptor is an item of a server's answer to `tools/list`. It becomes a [`Tool`] like those of every document.
 
 pub mod drift;
 mod keys;
@@ -28,19 +28,19 @@ pub use names::{MAX_ALIAS, is_alias, names};
 /// The largest descriptor, in bytes of canonical JSON.
 pub const MAX_DESCRIPTOR: usize = 512 * 1024;
 
-/// A tool made of a descriptor.
+/// A tool made from a descriptor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Adapted {
     /// The tool.
     pub tool: Tool,
-    /// What of its schemas is not kept, with places in the descriptor.
+    /// The parts of its schemas that were not kept, with places in the descriptor.
     pub problems: Vec<ReadProblem>,
 }
 
 /// Why a descriptor does not become a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The name by which the server knows the tool. Empty if it says none.
+    /// The server's name for the tool. Empty if it gives none.
     pub tool: String,
     /// The place in the descriptor, as a JSON pointer.
     pub pointer: &'static str,
@@ -61,8 +61,8 @@ impl std::error::Error for Refused {}
 
 /// Returns the tools of a server's whole list, in its order. Those that cannot be tools are refused, each on its own.
 ///
-/// Of a list that is `pinned`, each plan holds its descriptor, and what the server says of a tool's effects counts: a
-/// person has read it. Otherwise the worst is expected of every tool.
+/// If the list is `pinned`, each plan holds its descriptor, and what the server says about a tool's effects counts: a
+/// person has read it. Otherwise the worst is assumed of every tool.
 #[must_use]
 pub fn tools(
     server: &Frozen<McpServer>,
@@ -139,7 +139,7 @@ fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<Tool
     let ask = "ask the authors of the server to correct it, or leave the tool out";
     let fail = |pointer, message: &str, help| Err(refused(raw, pointer, message.to_owned(), help));
     if !descriptor.is_object() {
-        return fail("", "the descriptor is no object", ask);
+        return fail("", "the descriptor is not an object", ask);
     }
     if raw.is_empty() {
         return fail("/name", "the tool has no name", ask);
@@ -161,7 +161,7 @@ fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<Tool
     }
 }
 
-/// Makes a tool of a descriptor that was checked. Its named schemas are apart: a list shares them.
+/// Makes a tool from a checked descriptor. Its named schemas are separate: a list shares them.
 fn adapt(
     server: &Frozen<McpServer>,
     name: ToolName,
@@ -232,8 +232,9 @@ fn lost(message: &str) -> ReadProblem {
     ReadProblem { pointer, kind: ReadProblemKind::Keyword, message: message.to_owned() }
 }
 
-/// Returns the effects that the annotations of a descriptor state. What they do not state is the worst, by the protocol
-/// as well. They say nothing about this machine: a program that is started may do to it whatever its tools do.
+/// Returns the effects that the annotations of a descriptor state. What they do not state is the worst, also by the
+/// protocol. They say nothing about this machine: a program that is started may do anything to it, whatever its tools
+/// do.
 fn effects(server: &McpServer, descriptor: &Value) -> Effects {
     let hint = |key: &str| descriptor.pointer(&format!("/annotations/{key}")).and_then(Value::as_bool);
     let read_only = hint("readOnlyHint") == Some(true);

@@ -7,7 +7,7 @@ use crate::spec::ToolSpec;
 
 use serde_json::{Value, json};
 
-/// The structured result that a tool declares, as MCP's `outputSchema` has it: an object.
+/// The structured result that a tool declares, in the form of MCP's `outputSchema`: an object.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StructuredOutput {
@@ -17,14 +17,14 @@ pub struct StructuredOutput {
     pub defs: List<Def>,
     /// Whether results may differ from the schema, see [`ToolSpec::output_may_differ`].
     pub may_differ: bool,
-    /// Whether the result is no object, and so stands in one, as its [`RESULT`].
+    /// Whether the result is not an object, and so is wrapped in one, as its [`RESULT`].
     pub wrapped: bool,
 }
 
-/// The field of a structured result that is no object, as the official SDKs of MCP name it.
+/// The field of a structured result that is not an object, as the official SDKs of MCP name it.
 pub const RESULT: &str = "result";
 
-/// How many unions in each other are looked into: one may contain itself.
+/// How many nested unions are looked into: one may contain itself.
 const MAX_UNIONS: usize = 4;
 
 impl StructuredOutput {
@@ -34,13 +34,13 @@ impl StructuredOutput {
         result_problems(result, &self.schema, &self.defs)
     }
 
-    /// Returns a result as the object that it is in `structuredContent`.
+    /// Returns a result as the object in `structuredContent`.
     #[must_use]
     pub fn as_object(&self, result: Value) -> Value {
         if self.wrapped { json!({ RESULT: result }) } else { result }
     }
 
-    /// Returns the schema of that object, of the schema of the result as JSON Schema.
+    /// Returns the schema of that object, from the schema of the result as JSON Schema.
     #[must_use]
     pub fn object_schema(&self, mut result: Value) -> Value {
         if !self.wrapped {
@@ -61,8 +61,8 @@ impl StructuredOutput {
 }
 
 impl ToolSpec {
-    /// Returns the structured result that the tool declares. A text is none, nor is anything of which nothing is known: what
-    /// the model reads says it all.
+    /// Returns the structured result that the tool declares. A text does not count, nor does a result of unknown shape:
+    /// what the model reads says it all.
     #[must_use]
     pub fn structured_output(&self) -> Option<StructuredOutput> {
         let schema = self.output.as_ref()?;

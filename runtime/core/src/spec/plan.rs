@@ -34,7 +34,7 @@ pub struct Tool {
     pub call: Call,
 }
 
-/// So that lists of tools and lists of references to tools are taken alike.
+/// Lets functions accept lists of tools and lists of references to tools alike.
 impl AsRef<Tool> for Tool {
     fn as_ref(&self) -> &Tool {
         self
@@ -111,23 +111,24 @@ pub struct RequestPlan {
     pub security: List<SecurityRequirement>,
     /// The value of the `Accept` header. Empty for `*/*`.
     pub accept: Text,
-    /// How an answer that is XML is read as the result that the tool declares. `None` leaves it a text.
+    /// How an XML answer is read as the result that the tool declares; `None` leaves it a text.
     pub answer: Option<Xml>,
-    /// The headers that the result of a successful call tells, beside `Location`, by their names as the document writes them.
+    /// The headers that the result of a successful call reports besides `Location`, by their names as the document
+    /// writes them.
     pub headers: List<Text>,
-    /// The statuses from 300 to 399 that are answers of the operation: what it gives is that status and its `Location`. Such an
-    /// answer is a success, and is not followed.
+    /// The statuses from 300 to 399 that are answers of the operation: its result is that status and its `Location`.
+    /// Such an answer is a success, and is not followed.
     pub redirects: List<u16>,
-    /// Arguments that are made of those of the call before the request is built. Their names start with `=`, which no
-    /// other argument's does.
+    /// Arguments that are derived from those of the call before the request is built. Their names start with `=`, which
+    /// no other argument's does.
     pub derived: List<(Text, Template)>,
-    /// Whether arguments that are not given have the defaults of the tool's schema. If not, the service has defaults of
-    /// its own, and the schema only tells them.
+    /// Whether arguments that are not given have the defaults of the tool's schema. If not, the service has its own
+    /// defaults, and the schema only states them.
     pub defaults: bool,
-    /// The header that gets a key of the call, by which the service tells a repeated request from a second call. Empty if
-    /// the service has none.
+    /// The header that gets a key of the call, by which the service distinguishes a repeated request from a second
+    /// call. Empty if the service has none.
     pub idempotency_key: Text,
-    /// How the list that the operation gives comes in pages; `None` if it does not, or if that is not known.
+    /// How the operation gives its list in pages; `None` if it does not, or if that is not known.
     pub pagination: Option<Pagination>,
 }
 
@@ -198,7 +199,7 @@ pub enum Location {
     Cookie,
 }
 
-/// Who sets a header of requests that is no parameter, even if a document declares it as one.
+/// The owner of a request header that is not a parameter, even if a document declares it as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderOwner {
     /// The media types of the body and the responses.
@@ -292,7 +293,7 @@ pub struct Body {
 pub enum Codec {
     /// As JSON, which is also YAML.
     Json,
-    /// As JSON texts one after another, each on its own line: one an item of a list.
+    /// As JSON texts one after another, one line per item of a list.
     JsonLines,
     /// As `application/x-www-form-urlencoded`, by the encodings of its fields.
     Form(List<Part>),
@@ -327,7 +328,7 @@ pub struct BodyField {
 /// How one field of a form is written. Other fields follow the defaults of OpenAPI.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// The field, by its key in the body. Empty: each field that no other part names.
+    /// The field, by its key in the body; empty for each field that no other part names.
     pub name: Text,
     /// Whether the value is a file argument (see [`FILE_FIELDS`]), or a list of them.
     pub file: bool,
@@ -339,7 +340,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Returns the part that a field is sent as, if one is for it.
+    /// Returns the part that a field is sent as, if it has one.
     #[must_use]
     pub fn of<'p>(parts: &'p [Part], field: &str) -> Option<&'p Part> {
         let own = parts.iter().find(|part| part.name == field);

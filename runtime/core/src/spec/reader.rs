@@ -1,4 +1,4 @@
-//! Reads files of which no part may be lost: every key is known, and every mistake is told.
+//! Reads files of which no part may be lost: every key is known, and every mistake is reported.
 
 use serde_json::Value;
 
@@ -41,35 +41,35 @@ impl Reader {
         self.problems.push(LockProblem { pointer: pointer.into(), message: message.into(), help });
     }
 
-    /// Returns a text that has to be there.
+    /// Returns a required text.
     pub(super) fn text(&mut self, object: &Value, at: &str, key: &str) -> String {
         match object.get(key) {
             Some(Value::String(text)) => text.clone(),
             _ => {
-                self.fail(child(at, key), format!("`{key}` is no text"));
+                self.fail(child(at, key), format!("`{key}` is not text"));
                 String::new()
             }
         }
     }
 
-    /// Returns a list of texts that has to be there.
+    /// Returns a required list of texts.
     pub(super) fn texts(&mut self, object: &Value, at: &str, key: &str) -> List<Text> {
         let items = object.get(key).and_then(Value::as_array);
         let texts: Option<Vec<Text>> =
             items.and_then(|items| items.iter().map(|item| item.as_str().map(Text::copy_of)).collect());
         texts.map_or_else(
             || {
-                self.fail(child(at, key), format!("`{key}` is no list of texts"));
+                self.fail(child(at, key), format!("`{key}` is not a list of texts"));
                 List::EMPTY
             },
             List::from,
         )
     }
 
-    /// Reports the keys that are not known, and what is no object.
+    /// Reports unknown keys, and a value that is not an object.
     pub(super) fn keys(&mut self, object: &Value, at: &str, known: &[&str]) {
         let Some(members) = object.as_object() else {
-            return self.fail(at, "this is no object");
+            return self.fail(at, "this is not an object");
         };
         for key in members.keys().filter(|key| !known.contains(&key.as_str())) {
             self.fail(child(at, key), format!("`{key}` is not known here"));

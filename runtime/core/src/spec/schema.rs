@@ -9,15 +9,15 @@ use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal};
 use crate::schema::shape::slim::{Slim, Trim};
 
-/// A tool as a provider takes it, and what it no longer says. See [`ToolSpec::schema`].
+/// A tool in the form that a provider takes, and what that no longer says. See [`ToolSpec::schema`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSchema<'a> {
-    /// The description of the tool, cut at the end of a sentence if the dialect takes no longer one.
+    /// The description of the tool, cut at the end of a sentence if the dialect does not take one that long.
     pub description: Cow<'a, str>,
     /// The schema of the arguments.
     pub schema: Value,
-    /// What could not be said, and where it went. A loss of the keyword `description` means that the description of
-    /// the tool was cut.
+    /// What could not be expressed, and where it went. A loss of the keyword `description` means that the description
+    /// of the tool was cut.
     pub losses: Vec<Loss>,
     /// What was trimmed, by the levers of the tool or because it was above its ceiling. The places are those of the
     /// schema before a dialect changed it.
@@ -62,7 +62,7 @@ impl ToolSpec {
         size::Forms::of(self).schema(dialect)
     }
 
-    /// As [`schema`](Self::schema), with other levers of size than the tool's own.
+    /// As [`schema`](Self::schema), with levers of size other than the tool's own.
     ///
     /// ```
     /// use toolgen_runtime::schema::dialect::OPENAI;

@@ -1,9 +1,10 @@
 //! The search for tools by words.
 //!
-//! A [`SearchIndex`] ranks tools by [BM25F](https://en.wikipedia.org/wiki/Okapi_BM25): words of the name, the title and the
-//! first sentence count more than those of the rest of the description, the arguments and their values; rare words more
-//! than common ones. A tool that has words for most of a question counts more than one that has some of them often. Endings of English words are cut, and words that mean the same in interfaces (`delete` and `remove`)
-//! find each other. Nothing is random: the same tools and the same question give the same order.
+//! A [`SearchIndex`] ranks tools by [BM25F](https://en.wikipedia.org/wiki/Okapi_BM25): words of the name, the title and
+//! the first sentence count more than those of the rest of the description, the arguments and their values; rare words
+//! more than common ones. A tool that matches most words of a question counts more than one that has some of them
+//! often. Endings of English words are cut, and words that mean the same in interfaces (`delete` and `remove`) find
+//! each other. Nothing is random: the same tools and the same question give the same order.
 //!
 //! ```
 //! use toolgen_runtime::spec::search::SearchIndex;
@@ -49,7 +50,7 @@ const NOTE: usize = 120;
 /// How many values of an argument are indexed.
 const VALUES: usize = 50;
 
-/// How quickly further occurrences of a word in a tool stop to count.
+/// How quickly further occurrences of a word in a tool stop counting.
 const SATURATION: f32 = 6.0;
 
 /// How much a rare word counts more than a common one: 1 for as much as in BM25, 0 for as much as any.
@@ -58,13 +59,13 @@ const RARITY: f32 = 0.4;
 /// How much of the score depends on the share of the question that a tool has words for.
 const SHARE: f32 = 0.45;
 
-/// How much a word counts that only begins the same.
+/// How much a word that only begins the same counts.
 const BEGINNING: f32 = 0.4;
 
-/// How much more a tool counts that does what is asked for.
+/// How much more a tool that does what is asked for counts.
 const AGREES: f32 = 1.3;
 
-/// How much more a tool counts that only looks, if a question has no verb.
+/// How much more a tool that only looks counts, if a question has no verb.
 const READS: f32 = 1.15;
 
 /// A part of what is known about a tool.
@@ -88,7 +89,7 @@ const FIELDS: [(f32, f32); 7] =
 pub struct SearchIndex {
     /// How many tools there are.
     count: usize,
-    /// Where the stem of a word occurs: the tool, and how much it counts there.
+    /// The places where the stem of a word occurs: the tool, and how much it counts there.
     places: BTreeMap<String, Vec<(u32, f32)>>,
     /// What each tool does.
     actions: Vec<&'static [Action]>,
@@ -105,7 +106,7 @@ struct Words {
 /// Gives each stem a number.
 #[derive(Default)]
 struct Stems {
-    /// The number of the stem of a word; none for a word that says nothing.
+    /// The number of the stem of a word; `None` for a word that says nothing.
     words: HashMap<String, Option<u32>>,
     stems: HashMap<String, u32>,
     /// The numbers of texts that many tools have.

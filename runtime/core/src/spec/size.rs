@@ -47,13 +47,13 @@ impl Write for Count {
     }
 }
 
-/// The forms of a tool, from the whole one to the smallest. What dialects share of them is made once.
+/// The forms of a tool, from the whole one to the smallest. The parts that dialects share are made once.
 #[derive(Debug)]
 pub struct Forms<'a> {
     spec: &'a ToolSpec,
     slim: Cow<'a, Slim>,
     whole: Form<'a>,
-    /// What smaller forms are made of, for a tool above its ceiling.
+    /// The source of smaller forms, for a tool above its ceiling.
     ladder: OnceCell<Ladder<'a>>,
 }
 
@@ -158,7 +158,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// How much of the text that names a replacement is told, in characters.
+/// How much of the text that names a replacement is shown, in characters.
 const MAX_INSTEAD: usize = 200;
 
 /// Returns what is added to the description of a deprecated tool, unless that says it already.
@@ -178,7 +178,7 @@ fn deprecation(spec: &ToolSpec, description: &str) -> String {
     }
 }
 
-/// Returns why a dialect is refused by a tool that wants to be told exactly.
+/// Returns why a dialect is refused by a tool whose schema must be shown exactly.
 fn lost(losses: &[Loss], dialect: &Dialect) -> Vec<Refusal> {
     let refusal = |loss: &Loss| Refusal {
         pointer: loss.pointer.clone(),

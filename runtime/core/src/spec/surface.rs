@@ -1,9 +1,9 @@
-//! The surface of a program: all that callers, models and policies can rely on of its tools, as data.
+//! The surface of a program: everything about its tools that callers, models and policies can rely on, as data.
 //!
-//! It is a JSON file that is reviewed like code, the contract lock: one thing a line, in a stable order, the same for equal
-//! tools. `specs/lock.schema.json` describes it, `cargo toolgen lock` writes it, and [`Surface::drift`] says what a change
-//! of it means. A program whose tools are Rust functions shows its surface by `toolgen_runtime::export!`, and tests it by
-//! `toolgen_runtime::assert_contract!`.
+//! It is a JSON file that is reviewed like code, the contract lock: one thing per line, in a stable order, the same for
+//! equal tools. `specs/lock.schema.json` describes it, `cargo toolgen lock` writes it, and [`Surface::drift`] says what
+//! a change of it means. A program whose tools are Rust functions shows its surface by `toolgen_runtime::export!`, and
+//! tests it by `toolgen_runtime::assert_contract!`.
 
 mod call;
 mod compare;
@@ -25,7 +25,7 @@ use crate::spec::{ToolSpec, mcp};
 pub use self::call::recorded;
 pub use crate::spec::reader::LockProblem;
 
-/// The key by which a surface is known. Its value is the version of the format.
+/// The key that identifies a surface. Its value is the version of the format.
 pub const SURFACE: &str = "toolgen_lock";
 
 /// The version of the format.
@@ -49,11 +49,11 @@ pub struct Surface {
 struct Entry {
     /// The tool without its named schemas.
     tool: Value,
-    /// The schemas that it refers to, also by others.
+    /// The schemas that it refers to, directly or through others.
     named: Reached,
 }
 
-/// Two tools have one name, so that neither can be told from the other.
+/// Two tools have the same name, so that they cannot be told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SameName(pub String);
 
@@ -173,7 +173,7 @@ impl Surface {
         match serde_json::from_str(text) {
             Ok(root) => Surface::read(&root),
             Err(why) => {
-                let message = format!("the lock is no JSON: {why}");
+                let message = format!("the lock is not JSON: {why}");
                 Err(vec![LockProblem { pointer: String::new(), message, help: LOCK_AGAIN }])
             }
         }
@@ -190,8 +190,8 @@ impl Surface {
         if reader.problems.is_empty() { Ok(surface) } else { Err(reader.problems) }
     }
 
-    /// Says what changed from this surface to a newer one, tool by tool. What stands in another order or notation is no
-    /// change; everything else is at least one.
+    /// Says what changed from this surface to a newer one, tool by tool. A different order or notation is not a change;
+    /// everything else is at least one.
     #[must_use]
     pub fn drift(&self, new: &Surface) -> Vec<Change> {
         compare::drift(self, new)
@@ -218,7 +218,7 @@ impl Reader {
                     surface.tools.insert(name.clone(), entry);
                 }
             }
-            _ => self.fail("/tools", "`tools` is no object"),
+            _ => self.fail("/tools", "`tools` is not an object"),
         }
         if root.get("documents").is_some() {
             surface.documents = self.texts(root, "", "documents").iter().map(ToString::to_string).collect();
@@ -235,7 +235,7 @@ impl Reader {
                     surface.toolsets.insert(name.clone(), members);
                 }
             }
-            Some(_) => self.fail("/toolsets", "`toolsets` is no object"),
+            Some(_) => self.fail("/toolsets", "`toolsets` is not an object"),
         }
         surface
     }
@@ -247,7 +247,7 @@ impl Reader {
             let one = given.as_object().filter(|call| call.len() == 1).and_then(|call| call.iter().next());
             if !one.is_some_and(|(kind, told)| call::KINDS.contains(&kind.as_str()) && told.is_object()) {
                 let kinds = call::KINDS.join(", ");
-                self.fail(format!("{at}/call"), format!("`call` is no object with one of {kinds}"));
+                self.fail(format!("{at}/call"), format!("`call` is not an object with one of {kinds}"));
             }
         }
         let mut all = shared.clone();
@@ -264,7 +264,7 @@ impl Reader {
             None => Reached::new(),
             Some(Value::Object(members)) => named::read(members),
             Some(_) => {
-                self.fail(format!("{at}/$defs"), "`$defs` is no object");
+                self.fail(format!("{at}/$defs"), "`$defs` is not an object");
                 Reached::new()
             }
         }

@@ -1,4 +1,4 @@
-//! Values that are made of the arguments of a call and of the results of other calls.
+//! Values that are made from the arguments of a call and from the results of other calls.
 //!
 //! A manifest writes them as JSON with placeholders: `{"to": "{email}", "subject": "Order {id}"}`. A text that is one
 //! placeholder stands for the value itself; a placeholder within a text stands for the value's text.
@@ -59,7 +59,7 @@ pub enum Root {
 /// A condition on values that are known when a call runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
-    /// The value is there, and is not `null`.
+    /// The value exists and is not `null`.
     Given(Reference),
     /// The value is `true`.
     True(Reference),
@@ -249,7 +249,7 @@ pub fn text_of(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// JSON Schema compares numbers by value: `1` equals `1.0`.
+/// Whether two values are equal. As in JSON Schema, numbers compare by value: `1` equals `1.0`.
 fn equal(left: Option<&Value>, right: Option<&Value>) -> bool {
     match (left, right) {
         (Some(Value::Number(left)), Some(Value::Number(right))) => {
@@ -259,7 +259,8 @@ fn equal(left: Option<&Value>, right: Option<&Value>) -> bool {
     }
 }
 
-/// As in a manifest, without the braces: `path`, `steps.find.files.0`, `item.name`, each with `?` if it is optional.
+/// Writes the reference as in a manifest, without the braces: `path`, `steps.find.files.0`, `item.name`, each with
+/// `?` if it is optional.
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.root {

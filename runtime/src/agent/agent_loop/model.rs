@@ -1,4 +1,4 @@
-//! What a loop needs of a language model.
+//! What a loop needs from a language model.
 
 use super::{ModelTurn, Transcript};
 use crate::base::frozen::Text;
@@ -15,7 +15,7 @@ pub trait Model: Send {
     /// Returns the model's next turn for a transcript.
     fn next<'a>(&'a mut self, transcript: &'a Transcript) -> BoxFuture<'a, Result<ModelTurn, Self::Error>>;
 
-    /// Returns what is known of the model, for spans and metrics; by default nothing.
+    /// Returns what is known of the model, for spans and metrics; nothing by default.
     fn about(&self) -> ModelInfo {
         ModelInfo::default()
     }
@@ -44,13 +44,13 @@ where
     }
 }
 
-/// What is known of a model, for spans and metrics. Empty: unknown.
+/// What is known of a model, for spans and metrics. Empty fields are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelInfo {
     /// The provider, by the names of OpenTelemetry's conventions: `openai`, `anthropic`, `gcp.gemini`, `aws.bedrock`.
     pub provider: &'static str,
-    /// The operation, by the names of these conventions: `chat`, `generate_content`. Empty: `chat`.
+    /// The operation, by the names of these conventions: `chat`, `generate_content`; empty means `chat`.
     pub operation: &'static str,
     /// The name of the model that is asked.
     pub model: Text,
@@ -59,7 +59,7 @@ pub struct ModelInfo {
 }
 
 impl ModelInfo {
-    /// Creates what is known of a model by the names of its provider and of itself.
+    /// Creates the information from the names of the provider and of the model.
     #[must_use]
     pub fn new(provider: &'static str, model: impl Into<Text>) -> ModelInfo {
         ModelInfo { provider, model: model.into(), ..ModelInfo::default() }

@@ -13,7 +13,7 @@ use crate::call::{ToolCall, ToolResponse};
 use crate::wire::conversation::Conversation;
 use crate::wire::{AnswerOptions, WireFormat};
 
-/// A transcript as the messages of a provider, and what of it they cannot carry.
+/// A transcript as the messages of a provider, and the parts of it that they cannot carry.
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Rendered {
@@ -25,7 +25,7 @@ pub struct Rendered {
 
 discreet_debug!(Rendered: lost; messages);
 
-/// Something of an entry of a transcript that messages of another format cannot carry.
+/// A part of a transcript's entry that messages of another format cannot carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lost {
@@ -33,7 +33,7 @@ pub struct Lost {
     pub entry: usize,
     /// What it is, such as `thinking` or `thoughtSignature`.
     pub what: Text,
-    /// The name of the format that can carry it. Empty: none does.
+    /// The name of the format that can carry it. Empty if none can.
     pub only_in: Text,
 }
 
@@ -48,8 +48,8 @@ impl Transcript {
     /// Renders the transcript as the messages of a request.
     ///
     /// A turn that came from the same format goes back as it came, byte by byte: with its reasoning and signatures, in
-    /// their order. A turn from another format goes as its text and its calls, whose IDs become nine letters and digits, which
-    /// every provider takes; what else it had is told in [`lost`](Rendered::lost).
+    /// their order. A turn from another format goes as its text and its calls, whose IDs become nine letters and
+    /// digits, which every provider takes; what else it had is reported in [`lost`](Rendered::lost).
     ///
     /// ```
     /// use serde_json::json;

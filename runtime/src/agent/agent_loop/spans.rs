@@ -1,4 +1,4 @@
-//! The spans of an agent and of its model for OpenTelemetry, and nothing where the feature is off.
+//! The OpenTelemetry spans of an agent and of its model, or nothing if the feature is off.
 
 #[cfg(feature = "otel")]
 pub(super) use on::{AgentSpan, asked};
@@ -23,7 +23,7 @@ mod on {
     use crate::provider::Provider;
     use crate::wire::{Stop, Usage};
 
-    /// What a kind of provider or a code is called that the conventions have no word for.
+    /// The name of a kind of provider or a code that the conventions have no word for.
     const OTHER: &str = "_OTHER";
 
     /// The span of a run of an agent, if its provider makes spans. If it is dropped, the run was abandoned.
@@ -31,7 +31,7 @@ mod on {
 
     struct Open {
         signals: Arc<Signals>,
-        /// `None`: nobody makes spans.
+        /// `None` if no spans are made.
         context: Option<Context>,
         since: Instant,
         agent: Option<KeyValue>,
@@ -116,7 +116,7 @@ mod on {
         }
     }
 
-    /// A turn that a model is asked for. If it is dropped, nobody waits for it any more.
+    /// A turn that a model is asked for. If it is dropped, no caller is waiting for it any longer.
     struct Asked {
         signals: Arc<Signals>,
         context: Option<Context>,

@@ -167,7 +167,7 @@ impl Deref for Transcript {
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelTurn {
-    /// The text. Empty: none.
+    /// The text; may be empty.
     pub text: String,
     /// The calls it made, in order.
     pub calls: Vec<ToolCall>,
@@ -177,11 +177,12 @@ pub struct ModelTurn {
     pub usage: Usage,
     /// Why the model stopped.
     pub stop: Stop,
-    /// The turn as its provider wrote it: as such it goes back to the same provider. Empty: it goes back as text and calls.
+    /// The turn as its provider wrote it: as such it goes back to the same provider. If empty, it goes back as text
+    /// and calls.
     pub kept: Kept,
 }
 
-/// What goes back to the provider as it came is left out if not all of its calls can be answered.
+/// The part that goes back to the provider as it came is left out if not all of its calls can be answered.
 impl From<Turn> for ModelTurn {
     fn from(turn: Turn) -> ModelTurn {
         let kept = if turn.calls.problems.is_empty() { turn.kept } else { Kept::default() };

@@ -18,11 +18,11 @@ use crate::wire::{
 /// Sends a request and reads the turn that comes back.
 type Ask<'a, E> = Box<dyn FnMut(Value) -> BoxFuture<'a, Result<Turn, ModelError<E>>> + Send + 'a>;
 
-/// A model that is reached by a function which sends JSON and knows nothing of conversations.
+/// A model that is reached by a function which sends JSON and knows nothing about conversations.
 ///
 /// It builds whole requests from a [`Transcript`] and reads the replies, so it can be given to
-/// [`run_loop`](super::run_loop) and to sub-agents, which offer it their tools unless it has others. A [`Loop`] is one with a
-/// provider of tools.
+/// [`run_loop`](super::run_loop) and to sub-agents, which offer it their tools unless it has others. A [`Loop`]
+/// combines one with a provider of tools.
 pub struct WireModel<'a, E> {
     format: WireFormat,
     tools: Value,
@@ -41,11 +41,11 @@ pub enum ModelError<E> {
     Request(WireError),
     /// The function failed; contains its error.
     Send(E),
-    /// What came back is no reply, or the error that the provider sent in place of one.
+    /// What came back is not a reply, or is the error that the provider sent in place of one.
     Reply(WireError),
-    /// What was streamed back is no reply, or the error that the provider sent in place of one.
+    /// What was streamed back is not a reply, or is the error that the provider sent in place of one.
     Stream(StreamError),
-    /// The only calls of the turn are ones that nobody can answer.
+    /// The turn has no calls but ones that cannot be answered.
     Unanswerable(Vec<WireError>),
 }
 
@@ -76,8 +76,8 @@ impl<E> fmt::Debug for WireModel<'_, E> {
 }
 
 impl<'a, E: Send + 'a> WireModel<'a, E> {
-    /// Creates a model from a function that sends a request and returns the reply. What a provider answers in place of
-    /// a reply, such as an error in JSON, may be returned as well: it is told in the provider's words.
+    /// Creates a model from a function that sends a request and returns the reply. An answer that is not a reply, such
+    /// as an error in JSON, may be returned as well: it is reported in the provider's words.
     pub fn new<F, Reply>(format: WireFormat, mut send: F) -> WireModel<'a, E>
     where
         F: FnMut(Value) -> Reply + Send + 'a,
@@ -91,8 +91,8 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
         })
     }
 
-    /// Creates a model from a function that sends a request and adds what is streamed back to a [`Stream`], from which
-    /// it also learns what is new.
+    /// Creates a model from a function that sends a request and adds what is streamed back to a [`Stream`], which also
+    /// tells it what is new.
     pub fn streaming<F, Reply>(format: WireFormat, mut send: F) -> WireModel<'a, E>
     where
         F: FnMut(Value, Stream) -> Reply + Send + 'a,
@@ -116,7 +116,7 @@ impl<'a, E: Send + 'a> WireModel<'a, E> {
         WireModel { format, tools, system, model, options, streamed, ask: Box::new(ask) }
     }
 
-    /// Sets the name of the model. Where it is part of the URL, as for Gemini and Bedrock, it is not written.
+    /// Sets the name of the model. If it is part of the URL, as for Gemini and Bedrock, it is not written.
     #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = model.into();
@@ -318,8 +318,8 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
         self
     }
 
-    /// Shows the tools in a dialect such as [`OPENAI_STRICT`](crate::schema::dialect::OPENAI_STRICT), each that it takes and
-    /// as many as the limits of a request allow, and the others in the lax dialect of the same provider, see
+    /// Shows the tools in a dialect such as [`OPENAI_STRICT`](crate::schema::dialect::OPENAI_STRICT), as far as it
+    /// takes them and the limits of a request allow, and the others in the lax dialect of the same provider, see
     /// [`WireFormat::plan`]. Calls are read in the dialects in which their tools are shown, whatever the context says.
     ///
     /// # Errors
@@ -332,8 +332,8 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
     }
 
     /// Sets the context of the calls: its token ends the loop, and its principal, services and session are those of the
-    /// calls. A dialect that it names counts, see [`ToolContext::with_dialect`]: it must be the one of the tools. It need
-    /// not name one.
+    /// calls. If it names a dialect, see [`ToolContext::with_dialect`], that must be the one of the tools; it need not
+    /// name one.
     #[must_use]
     pub fn with_context(mut self, context: ToolContext) -> Self {
         self.context = match context.turn().dialects {
@@ -350,7 +350,8 @@ impl<'a, E: Send + 'a> Loop<'a, E> {
         self
     }
 
-    /// Runs until the model is done, see [`run_loop`](super::run_loop): from a message of the user, or on from a transcript.
+    /// Runs until the model is done, see [`run_loop`](super::run_loop), starting from a message of the user or from a
+    /// transcript.
     pub async fn run(&mut self, transcript: impl Into<Transcript>) -> LoopRun<ModelError<E>> {
         let context = self.context.clone();
         let context = match &self.planned {

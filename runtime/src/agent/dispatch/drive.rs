@@ -23,7 +23,8 @@ pub(super) enum Refusal {
 /// mean that it was called before.
 pub(super) trait Turn {
     type Answer;
-    /// Not a boxed future with a lifetime: the compiler could not tell then that the future of a dispatch is `Send`.
+    /// The run of a call. Not a boxed future with a lifetime, with which the compiler could not tell that the future
+    /// of a dispatch is `Send`.
     type Run: Future<Output = Self::Answer> + Unpin;
 
     fn len(&self) -> usize;

@@ -14,7 +14,7 @@ use crate::schema::dialect::Dialect;
 use crate::schema::shape::{Kind, Literal};
 use crate::spec::{RequirementKind, ToolSpec};
 
-/// Above this number of resources of one template, the footprint is everything with the same beginning.
+/// The maximum number of resources of one template; beyond it, the footprint is everything with the same beginning.
 const MANY: usize = 64;
 
 /// What a call touches.

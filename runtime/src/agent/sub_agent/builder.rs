@@ -42,7 +42,8 @@ impl SubAgentBuilder {
         }
     }
 
-    /// Sets the description of when to delegate to it. The default is `Delegate a task to the '{name}' sub-agent`.
+    /// Sets the description, which says when to delegate to it. The default is
+    /// `Delegate a task to the '{name}' sub-agent`.
     pub fn description(mut self, description: impl Into<Text>) -> SubAgentBuilder {
         self.description = Some(description.into());
         self

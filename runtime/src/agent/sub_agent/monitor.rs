@@ -10,7 +10,7 @@ use crate::base::sync::unpoisoned;
 use crate::call::context::ToolContext;
 use crate::call::result::ToolResult;
 
-/// The maximum number of bytes of text that wait for more.
+/// The maximum number of bytes of text that are held back until more arrives.
 const MOST_HELD: usize = 64 << 10;
 
 /// Receives the reports of a sub-agent while it works. Clones share the same state.

@@ -6,7 +6,7 @@ use super::pattern::Unit;
 
 /// The most digits of an entity that are read.
 const DIGITS: usize = 8;
-/// The entities that programs write, and what they stand for.
+/// The entities that programs write, and their characters.
 const ENTITIES: [(&str, u8); 5] =
     [("lt;", b'<'), ("gt;", b'>'), ("quot;", b'"'), ("apos;", b'\''), ("nbsp;", b' ')];
 
@@ -33,7 +33,7 @@ impl<'t> Decoded<'t> {
         Decoded { text: text.as_bytes(), at: 0, rest: Vec::new().into_iter(), part: 0..0 }
     }
 
-    /// Returns the next byte behind a position, without percent-encoding, and where it ends.
+    /// Returns the next byte after a position, without percent-encoding, and where it ends.
     fn percent(&self, at: usize) -> Option<(Option<u8>, usize)> {
         let byte = *self.text.get(at)?;
         if byte != b'%' {
@@ -51,7 +51,7 @@ impl<'t> Decoded<'t> {
         }
     }
 
-    /// Reads what follows a backslash, if the two mean something else than the second alone.
+    /// Reads what follows a backslash, if the two mean something other than the second alone.
     fn escaped(&mut self) {
         self.backslashes();
         let Some((Some(letter), end)) = self.percent(self.at) else { return };
@@ -135,7 +135,7 @@ impl<'t> Decoded<'t> {
         Some((escaped.to_string().into_bytes(), self.ahead(at, ";").unwrap_or(at)))
     }
 
-    /// Returns where a word ends that stands at a position, in any case.
+    /// Returns the end of a word at a position, in any case.
     fn ahead(&self, mut at: usize, word: &str) -> Option<usize> {
         for letter in word.bytes() {
             let (byte, end) = self.percent(at)?;
@@ -145,7 +145,7 @@ impl<'t> Decoded<'t> {
         Some(at)
     }
 
-    /// Returns the number that four hexadecimal digits are, and where they end.
+    /// Returns the value of four hexadecimal digits, and where they end.
     fn unit(&self, at: usize) -> Option<(u32, usize)> {
         self.hexadecimal(at, 4)
     }

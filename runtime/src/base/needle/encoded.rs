@@ -3,15 +3,15 @@
 use super::decoded::folded;
 use super::pattern::Pattern;
 
-/// Shorter parts of Base64 and hexadecimal numbers occur by chance.
+/// The length of the shortest part of Base64 and hexadecimal numbers: shorter ones occur by chance.
 const SHORTEST: usize = 8;
-/// So many digits at the end of a text are taken for the start of one.
+/// This many digits at the end of a text are taken for the start of one.
 const SURE: usize = 4;
-/// The most bytes of a needle that are looked for: what is longer is rarely repeated in an encoding.
+/// The most bytes of a needle that are looked for: longer texts are rarely repeated in an encoding.
 const MOST: usize = 8 * 1024;
 
-/// Returns what a text is in Base64 and in hexadecimal numbers, of which a start is enough that holds so many of its
-/// characters.
+/// Returns the patterns of a text in Base64 and in hexadecimal numbers, of which a start with this many of its
+/// characters is enough.
 pub(super) fn patterns(text: &str, enough: usize) -> Vec<Pattern> {
     let text = &text[..super::floor(text, MOST)];
     let start = text.char_indices().nth(enough).map_or(text.len(), |(at, _)| at);
@@ -36,8 +36,8 @@ pub(super) fn patterns(text: &str, enough: usize) -> Vec<Pattern> {
     all.into_iter().map(pattern).collect()
 }
 
-/// Adds what of some bytes stands in the Base64 of all that contains them: one for each place modulo three, without the
-/// digits that depend on what is around them, in both alphabets. With each, how many digits of it are enough.
+/// Adds the digits of some bytes in the Base64 of any text around them: one pattern for each place modulo three,
+/// without the digits that depend on that text, in both alphabets; each with how many of its digits are enough.
 fn in_base64(bytes: &[u8], start: usize, all: &mut Vec<(String, usize)>) {
     for before in 0..3 {
         let placed = [vec![0; before], bytes.to_vec()].concat();
@@ -50,7 +50,7 @@ fn in_base64(bytes: &[u8], start: usize, all: &mut Vec<(String, usize)>) {
     }
 }
 
-/// Returns bytes in Base64 without padding. The crate for it is there only with the HTTP engine.
+/// Returns bytes in Base64 without padding. The crate for it is available only with the HTTP engine.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();

@@ -8,7 +8,7 @@ pub(super) struct Unit {
     pub(super) part: Range<usize>,
 }
 
-/// Looks for all patterns in one pass. Returns where one begins that the end cuts off.
+/// Looks for all patterns in one pass. Returns the start of one that the end cuts off.
 pub(super) fn scan(
     units: impl Iterator<Item = Unit>,
     mut patterns: Vec<&Pattern>,
@@ -87,7 +87,7 @@ impl Pattern {
         pattern
     }
 
-    /// Takes this many bytes for the start of the pattern, where a text ends.
+    /// Takes this many bytes at the end of a text for the start of the pattern.
     pub(super) fn sure_by(self, sure: usize) -> Pattern {
         Pattern { sure, ..self }
     }

@@ -1,4 +1,4 @@
-//! Events out of bytes, in whatever pieces these arrive.
+//! Events from bytes, in whatever pieces these arrive.
 
 use proptest::prelude::*;
 

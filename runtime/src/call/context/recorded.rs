@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::ToolContext;
 
-/// The place of a call's record: whose record it is, and its number there; and its number in a replay. 0: none.
+/// The place of a call's record: the auditor that keeps it, its number there, and its number in a replay; 0 for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Recorded {
     pub(crate) auditor: u64,

@@ -24,7 +24,7 @@ pub(crate) struct TurnContext {
     pub(crate) on_update: Option<OnUpdate>,
     pub(crate) on_progress: Option<OnProgress>,
     pub(crate) timeout: Option<Duration>,
-    /// The dialects of the arguments. None: nothing was said of them.
+    /// The dialects of the arguments. `None` if not set.
     pub(crate) dialects: Option<Dialects>,
     pub(crate) services: Services,
     pub(crate) roots: Roots,
@@ -34,7 +34,7 @@ pub(crate) struct TurnContext {
     pub(crate) values: ContextValues,
     pub(crate) principal: Option<Principal>,
     pub(crate) peers: Option<Arc<dyn Peers>>,
-    /// The number of the turn among those of the program that are recorded, from 1. 0: none.
+    /// The number of the turn among those of the program that are recorded, from 1; 0 if it is not recorded.
     pub(crate) turn: u64,
     /// What the provider derived for the call, if this is a copy that was changed since. Calls that the tool makes get
     /// their rights from there.
@@ -85,7 +85,7 @@ impl ToolContext {
         self.turn.as_ref().unwrap_or(&NOTHING)
     }
 
-    /// The dialect in which the tool of this name was shown: JSON Schema if nothing was said of it.
+    /// The dialect in which the tool of this name was shown: JSON Schema if that is not set.
     pub(crate) fn dialect_of(&self, tool: &str) -> &'static Dialect {
         self.turn().dialects.as_ref().map_or(&JSON_SCHEMA, |dialects| dialects.of(tool))
     }

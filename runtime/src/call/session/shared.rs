@@ -14,19 +14,19 @@ use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
 use crate::call::error::ToolError;
 
-/// Which session is meant.
+/// The key of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionKey<'a> {
-    /// To whom it belongs, see [`Sessions::open_for`](super::Sessions::open_for). May be empty.
+    /// The owner of the session, see [`Sessions::open_for`](super::Sessions::open_for). May be empty.
     pub owner: &'a str,
     /// Its ID. Never blank.
     pub id: &'a str,
 }
 
-/// What processes share of a session.
+/// The part of a session that processes share.
 #[derive(Clone, PartialEq)]
 pub struct SessionData {
-    /// Another one after each change. 0 if nothing is stored.
+    /// The version, which differs after each change; 0 if nothing is stored.
     pub version: u64,
     /// The values by their key.
     pub values: BTreeMap<String, Value>,
@@ -81,7 +81,7 @@ pub trait SessionStore: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If that is not certain.
+    /// If it is not certain that it is removed.
     fn remove<'a>(&'a self, key: SessionKey<'a>) -> BoxFuture<'a, Result<bool, ToolError>>;
 }
 
@@ -136,7 +136,7 @@ impl Unsaved {
         self.count
     }
 
-    /// Returns what is to be stored, and the number of the latest change. `None`: nothing.
+    /// Returns what is to be stored, and the number of the latest change; `None` if there is nothing to store.
     fn changes(&self) -> Option<(SessionChanges, u64)> {
         if self.values.is_empty() && self.called.is_empty() && self.forgotten.is_none() {
             return None;
@@ -204,7 +204,7 @@ impl Session {
         SessionKey { owner: &shared.owner, id: &self.0.id }
     }
 
-    /// Takes what is stored, with the changes that are not.
+    /// Takes over the stored data, with the changes that are not stored yet.
     fn adopt(&self, shared: &Shared, data: SessionData) {
         // In the order in which changes take them.
         let mut values = unpoisoned(self.0.values.lock());
@@ -231,7 +231,7 @@ impl Session {
     }
 }
 
-/// Names the values that it holds, and shows none: some are secrets.
+/// Names the values that it holds but does not show them: some are secrets.
 impl fmt::Debug for SessionData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SessionData")
@@ -242,7 +242,7 @@ impl fmt::Debug for SessionData {
     }
 }
 
-/// Names the values that were changed, and shows none: some are secrets.
+/// Names the values that were changed but does not show them: some are secrets.
 impl fmt::Debug for SessionChanges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SessionChanges")

@@ -24,7 +24,7 @@ pub(super) fn argv(plan: &CommandPlan, scope: &Scope<'_>) -> Result<Vec<String>,
     Ok(line.words)
 }
 
-/// Returns the text of a template that is no argument: of a variable or a directory.
+/// Returns the text of a template that is not an argument but a variable or a directory.
 pub(super) fn text(template: &Template, scope: &Scope<'_>) -> Result<Option<String>, ToolError> {
     let Some(text) = template.fill_text(scope).map_err(missing)? else { return Ok(None) };
     if text.contains('\0') {
@@ -73,7 +73,7 @@ fn refused(
 struct Line<'a> {
     scope: &'a Scope<'a>,
     words: Vec<String>,
-    /// Whether `--` stands before: programs read no options after it.
+    /// Whether there was a `--`, after which programs read no options.
     options_ended: bool,
 }
 

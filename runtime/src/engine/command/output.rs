@@ -61,7 +61,7 @@ fn failed(message: &str, output: &ExecOutput) -> ToolError {
     ToolError::failed_with(FAILED, text)
 }
 
-/// Returns a stream with a notice of what is not in it.
+/// Returns a stream with a notice of what is missing from it.
 fn shown(stream: &str, dropped: u64) -> String {
     match dropped {
         0 => stream.to_owned(),
@@ -101,7 +101,7 @@ fn json_of(output: &ExecOutput) -> Result<Value, ToolError> {
         .map_err(|why| unreadable(&format!("is not JSON ({why})"), &output.stdout))
 }
 
-/// Reads a JSON value on each line. Of truncated output the last line is incomplete.
+/// Reads a JSON value on each line. The last line of truncated output is incomplete.
 fn lines(output: &ExecOutput) -> Result<ToolResult, ToolError> {
     let whole = match output.stdout_dropped {
         0 => output.stdout.as_str(),
@@ -120,8 +120,8 @@ fn lines(output: &ExecOutput) -> Result<ToolResult, ToolError> {
     Ok(result.with_content(Content::Text(truncated(dropped))))
 }
 
-/// Reads `{"result"}`, `{"results"}` or `{"error", "code"}`; `None` if the output has none of them, or a program that
-/// failed says nothing of an error.
+/// Reads `{"result"}`, `{"results"}` or `{"error", "code"}`; `None` if the output has none of them, or a program
+/// failed without reporting an error.
 fn envelope(output: &ExecOutput, success: bool) -> Option<Result<ToolResult, ToolError>> {
     let read = match json_of(output) {
         Ok(Value::Object(members)) => members,

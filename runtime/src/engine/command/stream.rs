@@ -7,7 +7,7 @@ use crate::call::context::ToolContext;
 use crate::call::result::ToolResult;
 use crate::call::secrets::Secrets;
 
-/// The most bytes of lines that wait for others.
+/// The most bytes of lines that are held back until others come.
 const MOST_HELD: usize = 64 << 10;
 
 /// Reports the lines of a program as updates of its call. Clones share the lines that wait: a secret of the call may have
@@ -38,7 +38,7 @@ impl Stream {
         self.show(&secrets, shown);
     }
 
-    /// Reports what still waits: nothing follows.
+    /// Reports what still waits, since nothing follows.
     pub(super) fn end(&self) {
         let held = std::mem::take(&mut *unpoisoned(self.held.lock()));
         if let Some(secrets) = self.ctx.secrets() {

@@ -1,4 +1,4 @@
-//! Tools made at run time go the way of every other tool.
+//! Tools made at run time are called like every other tool.
 
 use std::time::Duration;
 

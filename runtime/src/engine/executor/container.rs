@@ -30,7 +30,7 @@ const INHERITED: &[&str] = &[
     "SSH_AUTH_SOCK",
     "XDG_RUNTIME_DIR",
 ];
-/// The exit codes by which `docker run` reports its own failure: any, a program that cannot be run, and none.
+/// The exit codes by which `docker run` reports its own failure: any, a program that cannot be run, and a missing one.
 const OWN_FAILURES: std::ops::RangeInclusive<i32> = 125..=127;
 
 /// Runs each program in its own container, by `docker run` or a program that takes the same arguments.
@@ -119,8 +119,8 @@ impl ContainerExecutor {
         self
     }
 
-    /// Returns the command that runs a command in a container. When it is run, the name of the container is added,
-    /// and that its end is not waited for.
+    /// Returns the command that runs a command in a container. A run also adds the name of the container and
+    /// `--stop-timeout 0`.
     ///
     /// # Errors
     ///
@@ -254,7 +254,7 @@ impl ContainerExecutor {
     }
 
     /// Whether the error is the runner's own: `docker: Error response from daemon: …`, or `Error: …` from Podman. A
-    /// shell uses the same codes for what it cannot run, but knows of no container.
+    /// shell uses the same codes for what it cannot run, but does not mention containers.
     fn failed_itself(&self, output: &ExecOutput) -> bool {
         let name = Path::new(&self.program).file_name().and_then(|name| name.to_str()).unwrap_or_default();
         output.stderr.lines().any(|line| {

@@ -41,7 +41,7 @@ pub const STARTERS: &[&str] = &[
 ];
 
 /// An executor that bans programs and tightens the options of every command before another executor runs it, so that
-/// no tool can forget to.
+/// no tool can forget to do so.
 ///
 /// A ban looks at the name of the program that is started, not at its arguments: `ls /usr/include/ncurses.h` is fine.
 /// It is a guard rail. A program that starts others, such as a shell, circumvents it: ban [`STARTERS`] too, or better,
@@ -150,7 +150,8 @@ impl Executor for GuardedExecutor {
         })
     }
 
-    /// A banned program is missing, too. The check itself may use a banned shell: no tool chooses its words.
+    /// Counts banned programs as missing, too. The check itself may use a banned shell, since no tool chooses its
+    /// words.
     fn missing<'a>(
         &'a self,
         programs: &'a [&'a str],

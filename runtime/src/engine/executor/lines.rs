@@ -1,9 +1,9 @@
-//! Makes lines of a stream, as they come.
+//! Splits a stream into lines, as they come.
 
 use super::listener::{LineListener, MAX_LINE};
 use crate::base::truncate::whole;
 
-/// Makes lines of the pieces of a stream.
+/// Splits the pieces of a stream into lines.
 pub(super) struct Lines<'l> {
     listener: &'l LineListener,
     /// The start of a line, shorter than [`MAX_LINE`].
@@ -15,7 +15,7 @@ impl Lines<'_> {
         Lines { listener, start: Vec::new() }
     }
 
-    /// Takes the next bytes of the stream and tells the lines that end in them.
+    /// Takes the next bytes of the stream and passes on the lines that end in them.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -42,7 +42,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Tells the line that has no end.
+    /// Passes on the last line, which has no end.
     pub(super) fn finish(self) {
         if !self.start.is_empty() {
             self.tell(&self.start);

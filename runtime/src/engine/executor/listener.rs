@@ -1,13 +1,13 @@
-//! What hears the lines of a program.
+//! Listeners to the lines of a program.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The longest line that is told in one piece: 8 KiB.
+/// The longest line that is passed on in one piece: 8 KiB.
 pub const MAX_LINE: usize = 8 * 1024;
 
-/// What hears the lines of a program while it runs, see [`ExecOptions::on_line`](super::ExecOptions::on_line). Two
-/// listeners are equal if one is a clone of the other.
+/// A function that gets the lines of a program while it runs, see
+/// [`ExecOptions::on_line`](super::ExecOptions::on_line). Two listeners are equal if one is a clone of the other.
 #[derive(Clone)]
 pub struct LineListener(Arc<dyn Fn(&str) + Send + Sync>);
 
@@ -17,7 +17,7 @@ impl LineListener {
         LineListener(Arc::new(listener))
     }
 
-    /// Tells it a line.
+    /// Passes a line to it.
     pub fn tell(&self, line: &str) {
         (self.0)(line);
     }

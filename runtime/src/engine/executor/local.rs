@@ -17,26 +17,26 @@ pub(in crate::engine) const INHERITED: &[&str] =
 /// Runs programs on this machine, as the user of this process.
 ///
 /// Each program gets its own process group. When it ends, takes too long or is cancelled, the whole group is killed:
-/// nothing that a command started in its group runs on. (A program that is not confined can leave its group; and where
-/// a system has no groups, as on Windows, only the program itself is killed.) The environment is empty except for a few
-/// variables such as `PATH`, so credentials of this process stay with it. On Linux no program gains privileges, as by
-/// `sudo`.
+/// nothing that a command started in its group keeps running. (A program that is not confined can leave its group; and
+/// if a system has no groups, as on Windows, only the program itself is killed.) The environment is empty except for a
+/// few variables such as `PATH`, so credentials of this process stay with it. On Linux no program gains privileges, as
+/// by `sudo`.
 ///
 /// # What is enforced
 ///
-/// On Linux the operating system enforces `read_only`, `network_disabled` and `limits`, by [`Sandbox::Bubblewrap`] where
+/// On Linux the operating system enforces `read_only`, `network_disabled` and `limits`, by [`Sandbox::Bubblewrap`] if
 /// the program `bwrap` works and otherwise by [`Sandbox::Landlock`]. A program is confined if any of these options asks
-/// for it. What the means at hand cannot enforce is refused, as on other systems everything is, and the error says what
-/// would help.
+/// for it. Options that the available means cannot enforce are refused, as all of them are on other systems, and the
+/// error says what would help.
 ///
 /// | option | Bubblewrap | Landlock, Linux 6.2 or newer |
 /// |---|---|---|
-/// | `read_only` | all file systems are read-only; `/tmp` and `/dev/shm` are empty ones of the program's own; named pipes can be written to | no file is written, made, removed, renamed or linked (Landlock), none changes its mode, owner, times or attributes (seccomp); `TMPDIR` is a directory of the program's own |
-/// | `network_disabled` | a network with nothing but a loopback of its own | no sockets at all (seccomp) |
+/// | `read_only` | all file systems are read-only; `/tmp` and `/dev/shm` are empty and private to the program; named pipes can be written to | no file is written, created, removed, renamed or linked (Landlock), and none changes its mode, owner, times or attributes (seccomp); `TMPDIR` is a private directory |
+/// | `network_disabled` | a network with only a private loopback | no sockets at all (seccomp) |
 /// | either of them | no Unix sockets, through which services outside would act for it, and no io_uring (seccomp) | the same |
-/// | `limits.cpus`, `limits.memory` | a control group, for the program and all it starts together | the same |
-/// | `limits.pids` | a control group; where none can be made, a limit of its user namespace, which does not hold root | a control group |
-/// | environment and memory of other processes | not readable: only its own processes are there | not readable, those of its own excepted |
+/// | `limits.cpus`, `limits.memory` | a control group, for the program and everything it starts together | the same |
+/// | `limits.pids` | a control group; if none can be made, a limit of its user namespace, which does not hold root | a control group |
+/// | environment and memory of other processes | not readable: only its own processes are visible | not readable, except those of its own |
 /// | signals to other processes | not possible | possible before Linux 6.12 |
 /// | what it leaves running | ends with it, or, once it runs, with this process | ends with it unless it left its group; with any limit all of it ends |
 /// | devices | none but `null`, `zero`, `full`, `random`, `urandom` and terminals of its own | those of this machine |
@@ -96,7 +96,7 @@ impl LocalExecutor {
         self
     }
 
-    /// Sets the means by which options are enforced; without it, the best there is.
+    /// Sets the means by which options are enforced; by default, the best available.
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> LocalExecutor {
         self.sandbox = sandbox;

@@ -39,7 +39,7 @@ pub struct ExecOptions {
     pub stdin: Vec<u8>,
     /// The number of bytes kept of its output, and as many of its errors; [`DEFAULT_MAX_OUTPUT`] by default.
     pub max_output: usize,
-    /// What hears each line of its output while it runs.
+    /// The listener that gets each line of its output while it runs.
     pub on_line: Option<LineListener>,
 }
 
@@ -143,11 +143,11 @@ impl ExecOptions {
         self
     }
 
-    /// Sets what hears each line of its standard output while it runs, without the end of the line. It hears all lines,
-    /// also those past [`ExecOptions::max_output`], in order, and the last one even if it has no end; a line of more
-    /// than [`MAX_LINE`] bytes comes in pieces. Bytes that are not UTF-8 become `U+FFFD`.
+    /// Sets the listener that gets each line of its standard output while it runs, without the end of the line. It gets
+    /// all lines, also those past [`ExecOptions::max_output`], in order, and the last one even if it has no end; a line
+    /// of more than [`MAX_LINE`] bytes comes in pieces. Bytes that are not UTF-8 become `U+FFFD`.
     ///
-    /// The listener runs where the output is read: while it does, the program may wait, and its time goes on.
+    /// The listener runs on the task that reads the output: meanwhile the program may wait, and its time goes on.
     ///
     /// ```
     /// use toolgen_runtime::engine::executor::ExecOptions;
@@ -208,7 +208,7 @@ impl ResourceLimits {
     }
 }
 
-/// Returns the lesser of two limits; `None` is no limit.
+/// Returns the lesser of two limits; `None` is not a limit.
 pub(super) fn least<T: PartialOrd>(left: Option<T>, right: Option<T>) -> Option<T> {
     match (left, right) {
         (Some(left), Some(right)) => Some(if right < left { right } else { left }),

@@ -27,7 +27,7 @@ const LEFTOVERS: Duration = Duration::from_secs(1);
 /// How long to wait for a killed process to end.
 const REAP: Duration = Duration::from_secs(5);
 
-/// Where programs are looked for if the environment does not say so.
+/// Where programs are looked for if the environment does not say.
 #[cfg(unix)]
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -49,14 +49,14 @@ pub(super) struct Job<'a> {
 pub(super) struct Confinement {
     /// Confines the thread that starts the process, which inherits that.
     pub(super) before: Box<dyn FnOnce() -> Result<(), String> + Send>,
-    /// Is told the number of the process; what it returns is dropped when the process has ended.
+    /// A callback that receives the number of the process; what it returns is dropped when the process has ended.
     pub(super) started: Box<dyn FnOnce(u32) -> Result<Held, String> + Send>,
 }
 
 /// What is kept while a process runs.
 pub(super) type Held = Box<dyn Send>;
 
-/// A name that nothing else has, with the number of this process: `toolgen-4711-0123456789abcdef`.
+/// Returns a unique name, with the number of this process: `toolgen-4711-0123456789abcdef`.
 pub(super) fn unique_name() -> String {
     // Each `RandomState` has its own keys, made of the system's random numbers.
     format!("toolgen-{}-{:016x}", std::process::id(), RandomState::new().hash_one(0))
@@ -166,7 +166,7 @@ async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
     outcome.map_err(|message| ExecError::Start { program, message })
 }
 
-/// Starts a process on a thread of its own: what confines a thread stays with it for ever, and what is told to end with
+/// Starts a process on a separate thread: what confines a thread stays with it forever, and what is set to end with
 /// its parent ends with the thread that started it. So the thread lives as long as the process; another thread, which
 /// is not confined, cleans up after it.
 async fn on_thread(

@@ -55,7 +55,7 @@ fn refuse(options: Vec<&'static str>, reason: impl Into<String>) -> ExecError {
     ExecError::Unsupported { executor: "the local executor", options, reason: reason.into() }
 }
 
-/// The options that a sandbox enforces and that were asked for.
+/// The options that a sandbox enforces and that were requested.
 fn asked(options: &ExecOptions) -> Vec<&'static str> {
     let mut asked = vec![("read_only", options.read_only), ("network_disabled", options.network_disabled)];
     asked.extend(limits(options));

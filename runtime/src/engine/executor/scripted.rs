@@ -9,8 +9,8 @@ use super::{ExecError, ExecOptions, ExecOutput, Executor};
 use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
 
-/// An executor for tests: returns the given outcomes in order, telling the lines of their output, and records the commands.
-/// When no outcomes are left, every command succeeds without output.
+/// An executor for tests: returns the given outcomes in order, passes on the lines of their output, and
+/// records the commands. When no outcomes are left, every command succeeds without output.
 ///
 /// ```
 /// use toolgen_runtime::CancellationToken;

@@ -3,8 +3,8 @@
 //! The ranges are those of the IANA IPv4 and IPv6 Special-Purpose Address Registries
 //! (<https://www.iana.org/assignments/iana-ipv4-special-registry>,
 //! <https://www.iana.org/assignments/iana-ipv6-special-registry>) as of 9 October 2025, the multicast ranges, and
-//! everything outside the unicast space that IANA allocates (`2000::/3`). Cloud services that hand out credentials to
-//! any caller inside have addresses of their own, some of them in ordinary ranges; they come first.
+//! everything outside the unicast space that IANA allocates (`2000::/3`). The addresses of cloud services that hand
+//! out credentials to any caller inside, some of them in ordinary ranges, come first.
 //!
 //! An IPv6 address that carries an IPv4 address is judged by the carried address, because that is where it leads.
 
@@ -44,10 +44,10 @@ impl fmt::Display for Range {
 
 use Access::{Closed, Private, Public};
 
-/// Address, prefix length, access and name; the first match counts.
+/// A row of a table: address, prefix length, access and name; the first match counts.
 type Row<const N: usize> = ([u16; N], u32, Access, &'static str);
 
-/// The four numbers of an IPv4 address.
+/// The ranges of IPv4, whose addresses are four numbers.
 const IPV4: &[Row<4>] = &[
     ([100, 100, 100, 200], 32, Closed, "cloud metadata service"),
     ([168, 63, 129, 16], 32, Closed, "cloud metadata service"),
@@ -73,7 +73,7 @@ const IPV4: &[Row<4>] = &[
     ([240, 0, 0, 0], 4, Closed, "Reserved"),
 ];
 
-/// The eight groups of an IPv6 address.
+/// The ranges of IPv6, whose addresses are eight groups.
 const IPV6: &[Row<8>] = &[
     ([0xfd00, 0xec2, 0, 0, 0, 0, 0, 0], 32, Closed, "cloud metadata service"),
     ([0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254], 128, Closed, "cloud metadata service"),
@@ -161,7 +161,8 @@ fn carried(how: &'static str, bits: u32, most: Access) -> Range {
     Range { access: access.max(most), name, carried: Some((how, inner)) }
 }
 
-/// RFC 4380, section 4: the server's address, and the client's inverted at the end. The more restricted counts.
+/// Returns the range of a Teredo address (RFC 4380, section 4): of the server's address or the client's, which is
+/// inverted at the end, whichever is more restricted.
 fn teredo(address: Ipv6Addr) -> Range {
     let bits = address.to_bits();
     let server = carried("Teredo", (bits >> 64) as u32, Public);

@@ -35,9 +35,9 @@ impl<T> Answer<T> {
         self.headers.get(&name.to_ascii_lowercase()).and_then(Value::as_str)
     }
 
-    /// Returns the headers as a type, such as the generated `…Headers` of an operation: an object with their names in small
-    /// letters. Where a field is a number or a boolean, the text of its header is read as one; what cannot be read is left
-    /// out.
+    /// Returns the headers as a type, such as the generated `…Headers` of an operation: an object with their
+    /// names in lower case. If a field is a number or a boolean, the text of its header is read as one; what
+    /// cannot be read is left out.
     #[must_use]
     pub fn headers<H: FromJson + Default>(&self) -> H {
         let mut headers = self.headers.clone();
@@ -60,7 +60,7 @@ impl<T> Answer<T> {
     }
 }
 
-/// Returns the headers of an answer that a program is shown.
+/// Returns the headers of an answer that a program sees.
 pub(super) fn shown(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
     let mut shown = response::headers(request, headers);
     shown.retain(|name, _| !is_secret_header(name));

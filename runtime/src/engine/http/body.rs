@@ -249,8 +249,8 @@ impl File {
 }
 
 impl File {
-    /// Returns the media type to send the file as, of those that are allowed: a list whose members may be ranges. It is
-    /// what the argument says, or what the name or the first bytes of the file say, or the first that is no range.
+    /// Returns the media type to send the file as, of those in the list of allowed ones, which may be ranges: that of
+    /// the argument, or of the name or the first bytes of the file, or the first that is not a range.
     pub(super) fn media_type(&self, argument: &str, allowed: &str) -> Result<String, RequestProblem> {
         let listed = || allowed.split(',').map(str::trim).filter(|one| !one.is_empty());
         if let Some(asked) = &self.content_type {
@@ -290,7 +290,7 @@ impl File {
     }
 }
 
-/// The endings of file names, the media type of such files, and the bytes that they start with, if those tell.
+/// The endings of file names, the media type of such files, and the bytes that they start with, if those identify them.
 const KINDS: [(&str, &str, &[u8]); 21] = [
     ("png", "image/png", b"\x89PNG\r\n\x1a\n"),
     ("jpg jpeg", "image/jpeg", b"\xff\xd8\xff"),
@@ -322,7 +322,7 @@ pub(super) fn ending_of(essence: &str) -> Option<&'static str> {
     endings.split(' ').next()
 }
 
-/// Whether a media type is another one, or of its range. A range of all types says nothing of a file.
+/// Whether a media type is another one, or in its range. A range of all types says nothing about a file.
 fn is_of(kind: &str, allowed: &str) -> bool {
     let range = allowed.strip_suffix("/*").filter(|main| *main != "*");
     kind == essence(allowed) || range.is_some_and(|main| kind.split('/').next() == Some(main))

@@ -172,7 +172,7 @@ fn header(
     None
 }
 
-/// Whether a member of a list or an object holds what stands between members in a header.
+/// Whether a member of a list or an object holds the delimiter of members in a header.
 fn holds_comma(value: &Value) -> bool {
     let holds = |member: &Value| style::text(member).contains(',');
     match value {

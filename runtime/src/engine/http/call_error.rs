@@ -15,10 +15,10 @@ use crate::base::truncate::cut;
 use crate::call::error::ToolError;
 use crate::spec::plan::Tool;
 
-/// Why a call from Rust returned no value. No model reads it, so `Display` says which call it was, has the
-/// [text for operators](ToolError::operator_text), and of an answer the beginning, of an HTML error page that of its text:
-/// `get_me: GET https://api.example.com/me → 404: no such user`. `Debug` has the same text, which is what a `main` that
-/// returns an error prints.
+/// Why a call from Rust returned no value. No model reads it, so `Display` says which call it was, and has the [text
+/// for operators](ToolError::operator_text) and the beginning of an answer, or of the text of an HTML error page:
+/// `get_me: GET https://api.example.com/me → 404: no such user`. `Debug` has the same text, since that is what a `main`
+/// that returns an error prints.
 #[non_exhaustive]
 pub enum CallError {
     /// There was no response, or no request: the network, the time limit, a credential or an argument failed.
@@ -38,7 +38,7 @@ pub enum CallError {
         status: u16,
         /// Where a redirect leads that was not followed, and why it was not; empty for other answers.
         redirect: String,
-        /// The body, as text; of an HTML page that shows a credential, its text.
+        /// The body, as text; if it is an HTML page that shows a credential, only the text of the page.
         body: String,
     },
     /// The service answered with success, but not with a value of the expected type.
@@ -50,7 +50,7 @@ pub enum CallError {
         status: u16,
         /// What does not fit.
         source: serde_json::Error,
-        /// The body, as text; of a list, the item.
+        /// The body, as text; only the item if it is a list.
         body: String,
     },
     /// The service answered with more than the engine accepts.
@@ -77,8 +77,8 @@ impl CallError {
         }
     }
 
-    /// Reads the body of the answer as a type: a generated one, or one's own. `None` if there was no answer, or its body is not
-    /// of the type.
+    /// Reads the body of the answer as a type, generated or the program's own. `None` if there was no answer, or its
+    /// body is not of the type.
     ///
     /// ```ignore
     /// let Err(error) = engine.call(petstore::GetPet::new(7)).await else { return };
@@ -98,18 +98,18 @@ impl CallError {
         }
     }
 
-    /// Returns what makes an error of the failure of a tool that got no answer.
+    /// Returns a function that turns the failure of a tool that got no answer into an error.
     pub(super) fn without_answer(tool: &Tool) -> impl Fn(ToolError) -> CallError + Copy {
         |error| CallError::Transport { tool: tool.spec.name.as_str().to_owned(), error }
     }
 }
 
-/// Which call an answer is of, as errors tell it.
+/// The call that an answer is of, as errors show it.
 #[derive(Clone, Default)]
 pub(super) struct Answered {
     call: String,
     status: u16,
-    /// What is hidden in what errors tell of it.
+    /// The credentials that errors hide.
     credentials: Applied,
 }
 
@@ -125,7 +125,7 @@ impl Answered {
         Answered { call, status: status.as_u16(), credentials: request.credentials.clone() }
     }
 
-    /// The answer is none of the operation: its status says so.
+    /// Returns the error for an answer whose status is not one of the operation.
     pub(super) fn refusing(
         self,
         request: &HttpRequest,
@@ -144,7 +144,7 @@ impl Answered {
         CallError::Status { call: self.call, status: self.status, redirect, body }
     }
 
-    /// What the answer holds is not what was expected.
+    /// Returns the error for an answer whose content is not what was expected.
     pub(super) fn unfit(self, why: &str, body: &str) -> CallError {
         let Answered { call, status, credentials } = self;
         let source = serde_json::Error::custom(cut(&printable(&credentials.redact(why)), SHOWN));

@@ -10,8 +10,8 @@ use super::xml::DECLARATION;
 use crate::base::media_type::{essence, is_xml};
 use crate::base::truncate::{floor, whole};
 
-/// Decodes the text of a body by the charset that it is said to have, or else UTF-8; a byte-order mark knows better
-/// (WHATWG Encoding, "decode"). Bytes that do not fit the charset become U+FFFD, except that a character cut in two at the
+/// Decodes the text of a body by its declared charset, or else UTF-8; a byte-order mark takes precedence (WHATWG
+/// Encoding, "decode"). Bytes that do not fit the charset become U+FFFD, except that a character cut in two at the
 /// end is dropped.
 pub(super) fn decode(bytes: &[u8], content_type: &str, truncated: bool) -> String {
     let label = charset(content_type).or_else(|| xml_encoding(bytes, content_type));
@@ -28,14 +28,14 @@ pub(super) fn decode(bytes: &[u8], content_type: &str, truncated: bool) -> Strin
 pub(super) struct Reader(Decoder);
 
 impl Reader {
-    /// Returns what reads a body of a media type.
+    /// Returns a reader for a body of a media type.
     pub(super) fn of(content_type: &str) -> Reader {
         let encoding =
             charset(content_type).and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
         Reader(encoding.unwrap_or(UTF_8).new_decoder())
     }
 
-    /// Decodes the next bytes. A character whose end has not come waits for it.
+    /// Decodes the next bytes. An incomplete character waits for its end.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Reader {
     }
 }
 
-/// Returns a text in the charset that its media type names, or `None` if that is how it stands in UTF-8.
+/// Returns a text in the charset that its media type names, or `None` if that is the same as in UTF-8.
 ///
 /// # Errors
 ///
@@ -94,7 +94,7 @@ pub(super) fn encode(text: &str, content_type: &str) -> Option<Result<Vec<u8>, S
     Some(Ok(bytes.into_owned()))
 }
 
-/// The beginnings of the names of charsets in which the letters of ASCII are other bytes, or begin others.
+/// The prefixes of the names of charsets in which the letters of ASCII are other bytes, or begin other characters.
 const NO_ASCII: [&str; 10] =
     ["utf-7", "utf-32", "utf32", "ucs-4", "ebcdic", "ibm037", "cp037", "ibm500", "cp500", "ibm1047"];
 
@@ -129,7 +129,7 @@ pub(super) fn form(form: String, content_type: &str) -> Result<String, String> {
         out.push_str(&rest[..at]);
         let escaped: Vec<u8> = octets(&rest[at..]).collect();
         let (run, after) = rest[at..].split_at(escaped.len() * 3);
-        // What is no UTF-8 was escaped before it came here.
+        // What is not UTF-8 was escaped before it came here.
         match String::from_utf8(escaped).ok().and_then(|text| encode(&text, content_type)) {
             Some(bytes) => out.extend(percent_encode(&bytes?, NON_ALPHANUMERIC)),
             None => out.push_str(run),
@@ -160,7 +160,7 @@ pub(super) fn json(text: String, content_type: &str) -> String {
     out
 }
 
-/// Whether a media type names a charset, and so is one of texts.
+/// Whether a media type names a charset, and so is that of a text.
 pub(super) fn is_named(content_type: &str) -> bool {
     charset(content_type).is_some()
 }

@@ -11,7 +11,8 @@ use crate::base::frozen::Text;
 use crate::spec::Network;
 use crate::spec::plan::Tool;
 
-/// Tools of one host that an engine does not reach. Displays why, and how the host is opened, for the engineer.
+/// Tools of one host that an engine does not reach. Its `Display` says why, and how the host is opened, for the
+/// engineer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClosedHost {

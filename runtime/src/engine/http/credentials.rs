@@ -37,15 +37,14 @@ pub trait Credentials: fmt::Debug + Send + Sync {
     /// else.
     fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret>;
 
-    /// Whether the request gets the credential from elsewhere, so that none is added: a header that the program sends with
-    /// every request, perhaps.
+    /// Whether the request gets the credential from elsewhere, such as a header that the program sends with every
+    /// request, so that none is added.
     fn is_sent_otherwise(&self, request: &CredentialRequest<'_>) -> bool {
         let _ = request;
         false
     }
 
-    /// Returns what to do so that there is a credential, for the error of a call that needs it: `set the environment
-    /// variable …`.
+    /// Returns how to provide the credential, for the error of a call that needs it: `set the environment variable …`.
     fn remedy(&self, request: &CredentialRequest<'_>) -> String {
         format!("let the engine's `Credentials` give one for `{}`", request.scheme)
     }
@@ -115,7 +114,7 @@ impl Credentials for StaticCredentials {
     }
 }
 
-/// Adds to a remedy which of the schemes that somebody named was probably meant.
+/// Adds to a remedy which of the named schemes was probably meant.
 pub(super) fn with_meant<'a>(
     remedy: String,
     scheme: &str,
@@ -134,7 +133,7 @@ pub struct MissingCredential {
     pub scheme: String,
     /// The environment variable that the plan names for it; empty if there is none.
     pub env: String,
-    /// What to do so that there is one.
+    /// How to provide it.
     pub remedy: String,
 }
 
@@ -174,12 +173,12 @@ pub(super) fn choose<'a>(
     if anonymous || missing.is_empty() { Ok(Vec::new()) } else { Err(missing) }
 }
 
-/// Tools that cannot be called for want of the same credential. Displays what is missing and what to do about it, for the
-/// engineer.
+/// Tools that cannot be called because they lack the same credential. `Display` says what is missing and what to do
+/// about it, for the engineer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingCredentials {
-    /// The tools that lack the same.
+    /// The tools that lack it.
     pub tools: Vec<Text>,
     /// What is missing for each alternative; one of them suffices.
     pub alternatives: Vec<Vec<MissingCredential>>,

@@ -1,4 +1,4 @@
-//! Arguments of a request that are made of those of the call.
+//! Arguments of a request that are derived from those of the call.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::request::{RequestProblem, RequestProblemKind};
 use crate::spec::plan::RequestPlan;
 use crate::spec::template::{Reference, Root, Scope, Unfilled};
 
-/// Returns the arguments together with those that are made of them.
+/// Returns the arguments together with those that are derived from them.
 pub(super) fn derive<'a>(
     plan: &RequestPlan,
     arguments: &'a Map<String, Value>,
@@ -31,7 +31,7 @@ pub(super) fn derive<'a>(
     if problems.is_empty() { Ok(all) } else { Err(problems) }
 }
 
-/// Describes problems of arguments that were made by those of the call.
+/// Describes problems of derived arguments by the arguments of the call.
 pub(super) fn explain(plan: &RequestPlan, problems: &mut [RequestProblem]) {
     for problem in problems {
         let made = plan.derived.iter().find(|(name, _)| name.as_str() == problem.argument);

@@ -1,6 +1,6 @@
-//! Requests that are no calls of HTTP tools: for documents, and for other engines, such as messages to MCP servers.
+//! Requests that are not calls of HTTP tools: for documents, and for other engines, such as messages to MCP servers.
 //!
-//! They take the way of every request: one client, one guard.
+//! They are sent like every request: one client, one guard.
 
 #[cfg(feature = "mcp")]
 use reqwest::Response;
@@ -31,11 +31,11 @@ pub(in crate::engine) struct Unanswered {
 }
 
 impl HttpRequest {
-    /// Creates a request without a body. A secret header takes the place of a plain one of the same name.
+    /// Creates a request without a body. A secret header replaces a plain one of the same name.
     ///
     /// # Errors
     ///
-    /// If the URL is none that can be asked, or holds a user.
+    /// If the URL cannot be requested, or holds a user.
     pub(in crate::engine) fn direct<'a>(
         method: &str,
         url: &str,
@@ -86,7 +86,7 @@ impl HttpRequest {
 
 #[cfg(feature = "mcp")]
 impl HttpEngine {
-    /// Sends a request. Of the engine's settings, headers and credentials are not used.
+    /// Sends a request. The engine's headers and credentials are not used.
     pub(in crate::engine) async fn exchange(
         &self,
         request: &HttpRequest,

@@ -141,7 +141,7 @@ impl HttpEngine {
     /// Returns the request a call would send, with its credentials, as for a dry run.
     ///
     /// If a needed credential is missing, the request comes without it, and with what is missing for each alternative.
-    /// A token by OAuth is not asked for: if none is known, a text stands for it.
+    /// A token by OAuth is not requested: if none is known, a placeholder stands for it.
     ///
     /// # Errors
     ///
@@ -285,7 +285,7 @@ impl HttpEngine {
         reply.refused.is_some() || (failed && !accepted())
     }
 
-    /// Returns how much of an answer of a tool is read.
+    /// Returns the limits on how an answer of a tool is read.
     pub(super) fn limits<'t>(&'t self, tool: &'t Tool) -> Limits<'t> {
         Limits {
             bytes: self.inner.settings.max_bytes,
@@ -335,7 +335,7 @@ impl HttpEngine {
 
 /// Returns the request plan of a tool. A tool with another kind of call belongs to another engine.
 pub(super) fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
-    let other = || format!("`{}` is no HTTP request, so this engine cannot carry it out", tool.spec.name);
+    let other = || format!("`{}` is not an HTTP request, so this engine cannot carry it out", tool.spec.name);
     tool.call.http().ok_or_else(|| ToolError::failed_with("wrong_engine", other()))
 }
 

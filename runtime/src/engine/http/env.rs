@@ -25,7 +25,7 @@ impl Default for EnvCredentials {
     }
 }
 
-/// How a program names the variable of a scheme.
+/// Says how a program names the variable of a scheme.
 fn by_the_program(scheme: &str, variable: &str) -> String {
     format!(
         "`EnvCredentials::variable({scheme:?}, {variable:?})`, or `Options::credential({scheme:?}, {variable:?})` where \
@@ -47,18 +47,19 @@ impl EnvCredentials {
         self
     }
 
-    /// Takes the credential of each scheme that nobody named a variable for from `{PREFIX}_{SCHEME}`, in capitals:
+    /// Takes the credential of each scheme without a named variable from `{PREFIX}_{SCHEME}`, in capitals:
     /// `PETSTORE_API_KEY` for the scheme `api_key` and the prefix `petstore`.
     ///
-    /// A document says how its schemes are called, so the prefix should be one that only variables for this service have.
+    /// A document names its schemes itself, so the prefix should be one that only variables for this service have.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> EnvCredentials {
         self.prefix = prefix.into();
         self
     }
 
-    /// Sets what the error says that would name the variable of a scheme, for programs whose users do not write Rust.
-    /// Given the scheme and a variable; by default the sentence names [`variable`](Self::variable).
+    /// Sets the sentence in errors that says how to name the variable of a scheme, for programs whose users do not
+    /// write Rust. The function gets the scheme and a variable; the default sentence names
+    /// [`variable`](Self::variable).
     #[must_use]
     pub fn variable_remedy(mut self, remedy: fn(&str, &str) -> String) -> EnvCredentials {
         self.remedy = remedy;
@@ -88,7 +89,7 @@ impl Credentials for EnvCredentials {
             }
             // It may be the secret itself.
             variable if !is_name(variable) => format!(
-                "what is given as the environment variable of `{}` is no name of one, and is not repeated: set a variable, and \
+                "what is given as the environment variable of `{}` is not a name of one, and is not repeated: set a variable, and \
                  give its name",
                 request.scheme
             ),

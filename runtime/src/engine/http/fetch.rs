@@ -16,7 +16,7 @@ use crate::spec::Network;
 /// The default size limit of a document, in bytes: 64 MiB.
 pub const MAX_DOCUMENT_BYTES: usize = 64 << 20;
 
-/// The media types that documents are requested as. A server that knows only one form may answer with it.
+/// The media types in which documents are requested. A server that knows only one form may answer with it.
 const ACCEPT: &str = "application/json, application/yaml, text/yaml;q=0.9, */*;q=0.5";
 
 /// A document to fetch. A URL alone is enough: `"https://api.example.com/openapi.json".into()`.
@@ -187,7 +187,7 @@ fn request(what: &Fetch) -> Result<HttpRequest, String> {
     HttpRequest::direct("GET", &what.url.0, vec![("Accept".to_owned(), ACCEPT.to_owned())], headers)
 }
 
-/// Returns a URL without what may be secret. A text that is no URL is not shown.
+/// Returns a URL without what may be secret. A text that is not a URL is not shown.
 fn shown(url: &str) -> String {
     let Ok(mut url) = Url::parse(url.trim()) else { return "the URL".to_owned() };
     url.set_query(None);

@@ -9,7 +9,7 @@ use toolgen_core::Hidden;
 /// The longest name, in bytes: file systems take 255, and a number may follow.
 const LONGEST: usize = 160;
 
-/// The name of a file of which nothing is known.
+/// The name of a file about which nothing is known.
 const NAMELESS: &str = "answer";
 
 /// Names of devices on Windows, whatever ending follows.
@@ -40,7 +40,8 @@ pub(super) fn of_url(url: &str) -> Option<String> {
     (!last.is_empty()).then(|| last.into_owned())
 }
 
-/// Returns a name with which a file can be made anywhere: no path, nothing hidden, nothing that a system gives a meaning.
+/// Returns a name under which a file can be created anywhere: no path, not hidden, and without special meaning on any
+/// system.
 pub(super) fn plain(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let illegal = |char: char| {
@@ -85,7 +86,7 @@ pub(super) fn numbered(name: &str, number: &str) -> String {
     format!("{stem}-{number}{ending}")
 }
 
-/// Takes a name apart before its ending, which begins with a dot.
+/// Splits a name before its ending, which begins with a dot.
 fn split(name: &str) -> (&str, &str) {
     match name.rfind('.') {
         Some(at) if at > 0 && at + 1 < name.len() => name.split_at(at),
@@ -113,7 +114,7 @@ fn parameters(header: &str) -> Vec<(String, String)> {
     out
 }
 
-/// Returns what stands before the closing quote, and what follows it.
+/// Returns the text before the closing quote, and the text after it.
 fn unquoted(text: &str) -> (String, &str) {
     let mut value = String::new();
     let mut chars = text.char_indices();

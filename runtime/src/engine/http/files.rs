@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::filename;
 use crate::call::folder::{self, Dir, File, is_escape, told};
 
-/// Keeps the files of calls: it reads those that arguments name by path, and takes what services answer.
+/// Keeps the files of calls: it reads those that arguments name by path, and stores those that services answer with.
 pub trait Files: fmt::Debug + Send + Sync {
     /// Returns the content of the file.
     ///
@@ -16,7 +16,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Says why the file cannot be read, in words for the caller of the tool.
     fn read(&self, path: &str) -> Result<Vec<u8>, String>;
 
-    /// Whether files can be read at all. Where not, models are not told that a file may be given by its path.
+    /// Whether files can be read at all. If not, models do not see that a file may be given by its path.
     fn can_read(&self) -> bool {
         true
     }
@@ -31,7 +31,7 @@ pub trait Files: fmt::Debug + Send + Sync {
         Err("files cannot be written here".to_owned())
     }
 
-    /// Returns the most bytes that the files of one request have together: 64 MiB, unless it says otherwise.
+    /// Returns the most bytes that the files of one request may have together: 64 MiB by default.
     fn most(&self) -> u64 {
         MAX_FILE
     }
@@ -46,7 +46,7 @@ pub trait NewFile: fmt::Debug + Send {
     /// Says why they cannot be written, such as that the file would be too large.
     fn write(&mut self, bytes: &[u8]) -> Result<(), String>;
 
-    /// Completes the file, which is not seen under its name before.
+    /// Completes the file, which does not appear under its name before.
     ///
     /// # Errors
     ///
@@ -89,8 +89,8 @@ pub const MAX_KEPT: u64 = 1 << 30;
 /// How many names like the wanted one are tried before a random one is taken.
 const MOST_ALIKE: u32 = 1000;
 
-/// The files below one directory. Neither `..` nor a symbolic link leads out of it, also if somebody changes the directory
-/// meanwhile.
+/// The files below one directory. Neither `..` nor a symbolic link leads out of it, even if somebody changes the
+/// directory meanwhile.
 #[derive(Clone, Debug)]
 pub struct FilesRoot {
     root: PathBuf,
@@ -111,7 +111,7 @@ impl FilesRoot {
         self
     }
 
-    /// Writes no more files where those of the directory have this many bytes together.
+    /// Writes no more files once those of the directory have this many bytes together.
     #[must_use]
     pub fn max_kept(mut self, max_bytes: u64) -> FilesRoot {
         self.max_kept = max_bytes;
@@ -178,7 +178,7 @@ fn held(dir: &Dir) -> io::Result<u64> {
     Ok(files.filter(cap_std::fs::Metadata::is_file).map(|file| file.len()).sum())
 }
 
-/// A file of a directory that is being written, under a name that nobody guesses.
+/// A file of a directory that is being written, under an unguessable name.
 #[derive(Debug)]
 struct Writing {
     /// `None` once the file has its name.
@@ -193,7 +193,7 @@ struct Writing {
 }
 
 impl Writing {
-    /// What is random in the name until the file has its own.
+    /// The random part of the name until the file has its own.
     fn own_part(&self) -> String {
         self.temporary.to_string_lossy().trim_start_matches(".tmp-").to_owned()
     }

@@ -28,7 +28,7 @@ pub(super) struct Flow {
     limit: usize,
 }
 
-/// What came of a sequence at once.
+/// The part of a sequence that came at once.
 pub(super) struct Batch {
     pub(super) items: Vec<Value>,
     pub(super) bytes: usize,
@@ -66,7 +66,7 @@ impl Flow {
                 if !status.is_success() {
                     return Err(answered.refusing(&request, response.headers(), refused, body));
                 }
-                let why = format!("the answer is no sequence of items, but `{content_type}`");
+                let why = format!("the answer is not a sequence of items, but `{content_type}`");
                 Err(answered.unfit(&why, &body))
             }
         }
@@ -77,7 +77,7 @@ impl Flow {
         &self.answered
     }
 
-    /// Waits until at least one item has come, or the end.
+    /// Waits until at least one item or the end has come.
     pub(super) async fn batch(&mut self) -> Result<Batch, CallError> {
         let mut batch = Batch { items: Vec::new(), bytes: 0, last: false };
         while batch.items.is_empty() && !batch.last {

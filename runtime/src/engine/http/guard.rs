@@ -1,8 +1,8 @@
 //! Decides which hosts requests may go to.
 //!
 //! A host is checked twice. Before a request and before each redirect the URL is checked: its host must be one that
-//! the call may reach, and a host that is an address must be one that the program may reach. When a connection is
-//! made, every address found for a name is checked, and the connection goes to one that passed.
+//! the call may reach and, if it is an address, one that the program may reach. When a connection is made, every
+//! address found for a name is checked, and the connection goes to one that passed.
 //!
 //! Spelling makes no difference: the URL has been parsed by then, which turns `2130706433`, `0177.1` and `0x7f000001`
 //! into `127.0.0.1`, and names such as `metadata.google.internal` or `10.0.0.1.nip.io` resolve to addresses.
@@ -33,10 +33,10 @@ pub(super) struct Guard {
     remedy: Remedy,
 }
 
-/// Says how a private host is opened.
+/// A function that says how a private host is opened.
 pub(super) type Remedy = fn(&str) -> String;
 
-/// How a program opens a private host.
+/// Says how a program opens a private host.
 pub(super) fn by_the_program(host: &str) -> String {
     format!("The program can open it with `HttpEngineBuilder::private_host({host:?})`.")
 }
@@ -163,14 +163,14 @@ fn literal(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-/// Names below `local` are resolved by machines on the local link (RFC 6762, section 3), which others must not make
-/// the program do.
+/// Whether the name is below `local`: machines on the local link resolve such names (RFC 6762, section 3), which
+/// others must not make the program do.
 fn is_local_name(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
     host == "local" || host.ends_with(".local")
 }
 
-/// Names below `localhost` are those of this machine (RFC 6761, section 6.3).
+/// Whether the name is below `localhost`, and so that of this machine (RFC 6761, section 6.3).
 fn is_localhost(host: &str) -> bool {
     let name = host.strip_suffix('.').unwrap_or(host);
     name == "localhost" || name.ends_with(".localhost")
@@ -189,7 +189,7 @@ pub(super) fn opened_by(url: &str) -> Option<String> {
 }
 
 impl Refused {
-    /// What a model is told: no more than why, since only an operator can open a host.
+    /// The reason a model sees, and no more than that, since only an operator can open a host.
     fn reason(&self) -> String {
         format!("The host `{}` may not be reached: {}", self.host, self.why)
     }

@@ -1,4 +1,4 @@
-//! What a result says of an answer before its body: its headers, and why a redirect was not followed.
+//! What a result says about an answer before its body: its headers, and why a redirect was not followed.
 
 use reqwest::StatusCode;
 use serde_json::{Map, Value};
@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 use crate::base::frozen::Text;
 use crate::spec::plan::is_secret_header;
 
-/// The longest header that a model is told, in bytes; a part of one is of no use.
+/// The longest header that a model sees, in bytes; a longer one is left out, since a part of it is useless.
 const MAX_HEADER: usize = 1024;
 
-/// Adds to the first line of a result the headers that a model is told: those that are declared for answers, of a redirect that
-/// is none where it leads, and why it was not followed, and of another failure when the service may be asked again.
+/// Adds to the first line of a result the headers that a model sees: those declared for answers; for a redirect that
+/// was not followed, where it leads and why; and for another failure, when the service may be asked again.
 pub(super) fn tell(
     head: &mut String,
     status: StatusCode,
@@ -43,7 +43,7 @@ fn not_followed(status: StatusCode, refused: Option<&str>) -> String {
     }
 }
 
-/// Adds the headers of these names that a model may be told, one a line.
+/// Adds the headers of these names that a model may see, one per line.
 fn add<'n>(headers: &Map<String, Value>, names: impl IntoIterator<Item = &'n str>, out: &mut String) {
     for name in names.into_iter().filter(|name| !is_secret_header(name)) {
         let value = headers.get(&name.to_ascii_lowercase()).and_then(Value::as_str).unwrap_or_default();

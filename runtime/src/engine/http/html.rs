@@ -2,7 +2,7 @@
 
 use serde_core::de::IgnoredAny;
 
-/// Elements whose content nobody sees.
+/// Elements whose content is not shown.
 const UNSEEN: [&str; 4] = ["script", "style", "svg", "template"];
 
 /// Elements within a line.
@@ -32,8 +32,8 @@ const ENTITIES: [(&str, char); 18] = [
     ("rsquo", '’'),
 ];
 
-/// Returns what a page says, which may be nothing and may be a credential that its markup hid. `None` if the text is no page: services also
-/// send JSON and plain texts as HTML.
+/// Returns what a page says, which may be nothing and may be a credential that its markup hid. `None` if the
+/// text is not a page: services also send JSON and plain texts as HTML.
 pub(super) fn page(essence: &str, text: &str) -> Option<String> {
     let start = text.trim_start();
     let begins = |with: &str| start.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
@@ -50,7 +50,7 @@ fn has_tag(text: &str) -> bool {
     after.any(|rest| rest.starts_with(|char: char| char.is_ascii_alphabetic() || matches!(char, '!' | '/')))
 }
 
-/// Returns the text that a reader of a page sees, a line for each block.
+/// Returns the text that a reader of a page sees, one line per block.
 fn visible(html: &str) -> String {
     let (mut lines, mut rest) = (Lines::default(), html);
     while let Some(at) = rest.find('<') {
@@ -82,7 +82,7 @@ fn visible(html: &str) -> String {
     lines.out
 }
 
-/// Splits after a tag, whose attributes may hold its end in quotes.
+/// Splits after a tag, whose attributes may hold `>` in quotes.
 fn tag(markup: &str) -> (&str, &str) {
     let (mut quote, mut is_value) = (None, false);
     for (at, char) in markup.char_indices() {
@@ -149,7 +149,7 @@ impl Lines {
         }
     }
 
-    /// A title is often the first heading, too.
+    /// Ends the line, and drops it if it repeats the one before: a title is often the first heading, too.
     fn end_line(&mut self) {
         let (from, to) = self.before;
         if self.out.len() > self.last && self.out[from..to] == self.out[self.last..] && to > from {

@@ -25,7 +25,7 @@ use crate::call::error::ToolError;
 use crate::spec::plan::Tool;
 
 /// How far a list is read. A list that is longer than `items` just ends there; where another bound is reached, the last
-/// item is an error, so that nobody takes a part for the whole.
+/// item is an error, so that a part is not taken for the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageBounds {
     /// The most items.
@@ -65,7 +65,7 @@ pub struct Items<T = Value> {
     bounds: PageBounds,
     /// How many items were read.
     read: usize,
-    /// Which answer those that are ready came with.
+    /// The answer that the ready items came with.
     answered: Answered,
     of: PhantomData<fn() -> T>,
 }
@@ -78,16 +78,16 @@ enum State {
     Over,
 }
 
-/// What reads the list, and the items that it has read.
+/// The reader of the list, and the items that it has read.
 type Read = (Box<Reading>, Result<Vec<Value>, CallError>);
 
-/// What reads the list.
+/// The reader of the list.
 struct Reading {
     engine: HttpEngine,
     tool: Frozen<Tool>,
     ctx: ToolContext,
     from: Source,
-    /// Which answer the last items came with.
+    /// The answer that the last items came with.
     answered: Answered,
     pages: usize,
     bytes: usize,
@@ -98,7 +98,7 @@ struct Reading {
 enum Source {
     /// One page after the other.
     Pages(Box<Place>),
-    /// One answer that is a sequence. It is not asked for yet.
+    /// One answer that is a sequence, not requested yet.
     Answer(Value),
     /// That answer.
     Flow(Box<Flow>),
@@ -121,7 +121,7 @@ impl HttpEngine {
     /// If the service answers with a sequence instead, lines of JSON or events, its items are read as they come. An event is
     /// an object with `data`, and `event` and `id` if it has them.
     ///
-    /// Nothing is sent before the first item is asked for. What cannot be read is the last item.
+    /// Nothing is sent before the first item is asked for. A failure to read is the last item.
     pub fn items(&self, tool: impl Into<Frozen<Tool>>, mut arguments: Value) -> Items {
         let tool = tool.into();
         // What a model would ask for is a bound here.

@@ -1,4 +1,4 @@
-//! The credentials that an engine has: tokens that it got itself, its certificate, and what the program's source gives.
+//! The credentials that an engine has: tokens that it got itself, its certificate, and those of the program's source.
 
 use super::credentials::{CredentialRequest, Credentials, with_meant};
 use super::oauth::OAuth;
@@ -9,7 +9,7 @@ use crate::spec::plan::Placement;
 /// The tokens of a call, by scheme.
 pub(super) type Tokens = Vec<(String, Secret)>;
 
-/// What stands for a token that is only got when a request is sent.
+/// The placeholder for a token that is requested only when a request is sent.
 const LATER: &str = "(a token by OAuth)";
 
 /// The credentials of one call.
@@ -29,7 +29,7 @@ impl HttpEngineBuilder {
         Some(&found.1)
     }
 
-    /// Returns what gets the tokens of a scheme, if the engine gets them itself.
+    /// Returns the source of the tokens of a scheme, if the engine gets them itself.
     pub(super) fn oauth_of(&self, scheme: &str) -> Option<&OAuth> {
         self.oauth.iter().find(|(known, _)| known == scheme).map(|(_, oauth)| oauth)
     }

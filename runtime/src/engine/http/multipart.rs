@@ -46,7 +46,7 @@ pub(super) fn parts(
     Ok(pieces)
 }
 
-/// Refuses files that are too many for the memory: each is read whole.
+/// Refuses files that are too large together for the memory: each is read whole.
 fn small_enough(pieces: &[Piece], files: &dyn Files) -> Result<(), RequestProblem> {
     let all = pieces.iter().filter(|piece| piece.filename.is_some());
     let size: u64 = all.map(|piece| piece.content.len() as u64).sum();

@@ -1,7 +1,7 @@
 //! Tokens of APIs by OAuth 2 (RFC 6749), without a person: client credentials and refresh tokens.
 //!
-//! One request at a time asks for a token, and the others that need it wait for that one. It is kept until shortly before
-//! it expires, or until a service refuses it.
+//! Only one request at a time asks for a token; the others that need it wait. It is kept until shortly before it
+//! expires, or until a service refuses it.
 
 mod exchange;
 
@@ -49,7 +49,7 @@ struct Settings {
     rotated: Option<Rotated>,
 }
 
-/// Is told each new refresh token.
+/// A callback that receives each new refresh token.
 type Rotated = Arc<dyn Fn(&Secret) + Send + Sync>;
 
 #[derive(Clone)]
@@ -65,7 +65,7 @@ struct Shared {
     asking: Arc<Mutex<Asking>>,
 }
 
-/// What those who ask for tokens know of each other.
+/// What those who ask for tokens share.
 #[derive(Default)]
 struct Asking {
     /// The refresh token that took the place of the first one.
@@ -97,7 +97,7 @@ impl fmt::Debug for OAuth {
 }
 
 impl OAuth {
-    /// Uses the credentials that the program has of the authorization server (RFC 6749, section 4.4).
+    /// Uses the credentials that the program has at the authorization server (RFC 6749, section 4.4).
     #[must_use]
     pub fn client_credentials(
         token_url: impl Into<String>,
@@ -134,7 +134,7 @@ impl OAuth {
         OAuth { settings, shared: Arc::default() }
     }
 
-    /// Changes what is asked for: tokens that were got before are for something else.
+    /// Changes what is asked for, and forgets earlier tokens, which are for something else.
     fn with(mut self, change: impl FnOnce(&mut Settings)) -> OAuth {
         change(&mut self.settings);
         self.shared = Arc::default();
@@ -160,21 +160,21 @@ impl OAuth {
         self.with(|settings| settings.parameters.push((name.into(), value.into())))
     }
 
-    /// Sets how long before its end a token is replaced; the default is 30 seconds. It is at most half of the time that
-    /// the token is valid.
+    /// Sets how long before its expiry a token is replaced; the default is 30 seconds. It is at most half of the
+    /// token's lifetime.
     #[must_use]
     pub fn leeway(self, leeway: Duration) -> OAuth {
         self.with(|settings| settings.leeway = leeway)
     }
 
-    /// Is called with each refresh token that takes the place of the one before, so that the program can keep it for its
-    /// next run: the one before is no longer valid.
+    /// Sets a function that is called with each new refresh token, so that the program can keep it for its next run:
+    /// the one before is no longer valid.
     #[must_use]
     pub fn on_refresh_token(self, keep: impl Fn(&Secret) + Send + Sync + 'static) -> OAuth {
         self.with(|settings| settings.rotated = Some(Arc::new(keep)))
     }
 
-    /// The token URL, of which a query may hold a key.
+    /// Returns the token URL without its query, which may hold a key.
     fn shown_url(&self) -> &str {
         let url = &self.settings.token_url;
         url.split_once('?').map_or(url, |(url, _)| url)

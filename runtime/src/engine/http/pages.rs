@@ -1,4 +1,4 @@
-//! Lists that come in pages: one page after the other.
+//! Lists that come in pages, read one page after the other.
 
 mod merged;
 mod next;
@@ -44,7 +44,7 @@ pub(super) struct Place {
     asked: HashSet<String>,
     /// How many items of the list come before what is asked for next, if that is known.
     before: Option<usize>,
-    /// How many items the whole list has, as the last page said.
+    /// How many items the whole list has, according to the last page.
     total: Option<usize>,
     /// The first URL: credentials go to its origin.
     home: Option<Url>,
@@ -54,11 +54,11 @@ pub(super) struct Place {
 enum Next {
     /// By the arguments.
     Call,
-    /// By a URL, where that of the page before led.
+    /// By a URL, to which that of the page before led.
     Led(Box<HttpRequest>, Url),
     /// Not at all, though the service says that there is one.
     Refused(ToolError),
-    /// Not at all, though the service says that there are more items: what it says.
+    /// Not at all, though the service says that there are more items; in its words.
     Short(String),
     Nothing,
 }
@@ -83,7 +83,7 @@ impl Place {
         Place { arguments, next: Next::Call, asked: HashSet::new(), before: None, total: None, home: None }
     }
 
-    /// Returns what the service says of items that it did not give, where the list ends.
+    /// Returns what the service says about items that it did not give, where the list ends.
     fn short(&self) -> Option<&str> {
         match &self.next {
             Next::Short(said) => Some(said),
@@ -103,7 +103,7 @@ impl Place {
 }
 
 impl Page {
-    /// Returns which call it is the answer of.
+    /// Returns the call that it is the answer to.
     pub(super) fn answered(&self, tool: &Tool) -> Answered {
         Answered::new(tool, &self.request, self.status, self.final_url.as_ref())
     }
@@ -123,7 +123,8 @@ impl Reader<'_> {
     ///
     /// # Errors
     ///
-    /// If there is no answer, or the next page may not be asked for. An answer that is no page is a page without a list.
+    /// If there is no answer, or the next page may not be asked for. An answer that is not a page is a page
+    /// without a list.
     pub(super) async fn page(&self, place: &mut Place) -> Result<Page, ToolError> {
         let mut sending = Sending::new(self.engine, self.tool, self.ctx, self.until)?;
         let request = match std::mem::replace(&mut place.next, Next::Nothing) {
@@ -220,17 +221,17 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the request that a URL in a page leads to, and the URL of that page. What goes to another origin than the page
-/// came from is what redirects take there.
+/// Returns the request that a URL in a page leads to, and the URL of that page. Another origin than that of
+/// the page gets only what redirects would take there.
 fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
     let refuse = |why: &str| {
         ToolError::failed_with("unusable_next_page", format!("Error: the next page is not read: {why}"))
     };
     let from = match &page.final_url {
         Some(url) => url.clone(),
-        None => Url::parse(&page.request.url).map_err(|_| refuse("its URL is no URL"))?,
+        None => Url::parse(&page.request.url).map_err(|_| refuse("its URL is not a URL"))?,
     };
-    let mut next = from.join(url.trim()).map_err(|_| refuse("its URL is no URL"))?;
+    let mut next = from.join(url.trim()).map_err(|_| refuse("its URL is not a URL"))?;
     if !matches!(next.scheme(), "http" | "https") || !next.has_host() {
         return Err(refuse("its URL is not an http or https URL"));
     }
@@ -254,7 +255,8 @@ fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
     Ok((request, from))
 }
 
-/// Takes the most items that a model asks for out of its arguments, if it asks for several pages.
+/// Takes the maximum number of items that a model asks for out of its arguments, if it asks for several
+/// pages.
 pub(super) fn wanted(tool: &Tool, arguments: &mut Value) -> Result<Option<usize>, ToolError> {
     let Some(pages) = &plan(tool)?.pagination else { return Ok(None) };
     let given = arguments.as_object_mut().filter(|_| !pages.offered.is_empty());

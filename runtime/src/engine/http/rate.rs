@@ -1,4 +1,4 @@
-//! What answers say of how many requests may follow.
+//! What answers say about how many requests may follow.
 
 use std::time::SystemTime;
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use super::retry::retry_after;
 use crate::base::time::whole_millis;
 
-/// Returns what the headers say, as numbers: `limit`, `remaining`, `reset` (in seconds, or as the service says it, which
-/// may be a time since 1970), and `retry_after_ms`. What they do not say is not there.
+/// Returns what the headers say, as numbers: `limit`, `remaining`, `reset` (in seconds, or as the service says it,
+/// which may be a time since 1970), and `retry_after_ms`. What they do not say is left out.
 ///
-/// Three forms are read: `RateLimit-Limit` and its like, the same with `X-` before, and `RateLimit` as one list
+/// Three forms are read: `RateLimit-Limit` and the like, the same with the prefix `X-`, and `RateLimit` as one list
 /// (draft-ietf-httpapi-ratelimit-headers). `details.headers` holds all of them as they came.
 pub(super) fn told(headers: &HeaderMap) -> Map<String, Value> {
     let mut told = Map::new();

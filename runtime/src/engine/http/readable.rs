@@ -1,4 +1,4 @@
-//! What a model reads of an answer, as short as it can be said: URLs that are decoded, JSON without blanks.
+//! The text that a model reads of an answer, kept short: decoded URLs, JSON without blanks.
 
 use std::borrow::Cow;
 
@@ -16,10 +16,10 @@ use crate::base::truncate::cut;
 /// The end of a text that was cut off.
 pub(super) const TRUNCATED: &str = "\n... [truncated]";
 
-/// How many characters of an error page a model reads: what went wrong stands at the top, and what follows is decoration.
+/// How many characters of an error page a model reads: the top says what went wrong, and the rest is decoration.
 const SHOWN_OF_PAGE: usize = 2000;
 
-/// An answer as a model sees it, but for its body.
+/// An answer as a model sees it, except for its body.
 #[derive(Clone, Copy)]
 pub(super) struct Shown<'a> {
     pub(super) head: &'a str,
@@ -41,7 +41,7 @@ pub(super) fn head(request: &HttpRequest, status: StatusCode, final_url: Option<
     }
 }
 
-/// Returns a URL with those percent-encoded characters decoded that have no meaning in it and can be seen: `Bär` for
+/// Returns a URL with those percent-encoded characters decoded that have no meaning in it and are visible: `Bär` for
 /// `B%C3%A4r`, and `%20`, `%2F` and `%26` as they are. So the text is the same URL for whoever reads it.
 pub(super) fn url(url: &str) -> String {
     let mut out = String::with_capacity(url.len());
@@ -73,7 +73,7 @@ fn first_char(bytes: &[u8]) -> Option<char> {
     (1..=bytes.len()).find_map(|end| std::str::from_utf8(bytes.get(..end)?).ok()?.chars().next())
 }
 
-/// Whether a character means itself wherever it stands in a URL, and is seen.
+/// Whether a character means itself anywhere in a URL, and is visible.
 fn is_plain(char: char) -> bool {
     if char.is_ascii() {
         char.is_ascii_alphanumeric() || matches!(char, '-' | '.' | '_' | '~')
@@ -82,7 +82,8 @@ fn is_plain(char: char) -> bool {
     }
 }
 
-/// Returns a JSON text without the blanks between its tokens, whose text stays as it is. A text that is no JSON stays whole.
+/// Returns a JSON text without the blanks between its tokens, whose text stays as it is. A text that is not JSON
+/// stays whole.
 fn json(text: String) -> String {
     let is_spaced = text.contains([' ', '\t', '\n', '\r']);
     if !is_spaced || serde_json::from_str::<IgnoredAny>(&text).is_err() {
@@ -103,7 +104,7 @@ fn json(text: String) -> String {
     text
 }
 
-/// Returns an answer that is a text, of which the rest may not have been read.
+/// Returns an answer that is a text, whose rest may not have been read.
 pub(super) fn text(request: &HttpRequest, shown: Shown<'_>, decoded: &str, truncated: bool) -> String {
     let Shown { head, content_type, .. } = shown;
     let redact = |text: &str| request.credentials.redact(text);
@@ -130,7 +131,8 @@ pub(super) fn text(request: &HttpRequest, shown: Shown<'_>, decoded: &str, trunc
     format!("{head}{remark}\n\n{body}{end}")
 }
 
-/// Returns the line that says why the whole of a body is not the JSON that it is said to be; `None` if it is, or is empty.
+/// Returns the line that says why the whole of a body is not the JSON that it claims to be; `None` if it is, or is
+/// empty.
 fn not_json(text: &str) -> Option<String> {
     let wrong = serde_json::from_str::<IgnoredAny>(text).err().filter(|_| !text.trim().is_empty())?;
     Some(match wrong.classify() {

@@ -118,7 +118,7 @@ pub struct RequestProblem {
 pub enum RequestProblemKind {
     /// The arguments are not an object.
     Arguments,
-    /// A part of the request is made of an argument that has no value.
+    /// A part of the request is made from an argument that has no value.
     MissingArgument,
     /// The path has a placeholder without an argument.
     MissingPathParameter,

@@ -26,13 +26,13 @@ use crate::spec::plan::{Xml, is_surely_bytes};
 pub(super) struct Limits<'p> {
     /// The limit for text and most binary types, in bytes.
     pub(super) bytes: usize,
-    /// The limit for images and sounds, in bytes; a part of one is of no use.
+    /// The limit for images and sounds, in bytes; a part of one is useless.
     pub(super) media_bytes: usize,
     /// When to stop reading an event stream, which may never end.
     pub(super) stream_until: Option<Instant>,
     /// Whether the body is also the structured result of the tool.
     pub(super) structured: bool,
-    /// The headers that a success tells, beside `Location`.
+    /// The headers that a success reports besides `Location`.
     pub(super) told: &'p [Text],
     /// The redirects that are successes, too.
     pub(super) redirects: &'p [u16],
@@ -59,7 +59,7 @@ enum Kind {
     Image,
     Audio,
     Binary,
-    /// What the server says does not tell; the bytes decide.
+    /// What the server says leaves it open; the bytes decide.
     Unknown,
 }
 
@@ -67,7 +67,7 @@ enum Kind {
 pub(super) struct Read {
     pub(super) bytes: Vec<u8>,
     pub(super) truncated: bool,
-    /// What came with the last of it and had no room.
+    /// What came with the end of it but had no room.
     pub(super) rest: Vec<u8>,
 }
 
@@ -160,7 +160,7 @@ pub(super) async fn result(
     Ok(result)
 }
 
-/// Returns a list without the items for which there is no room, and whether there are such.
+/// Returns a list without the items for which there is no room, and whether there are any.
 fn fitting(json: Value, limit: usize) -> (Value, bool) {
     let Value::Array(mut items) = json else { return (json, false) };
     let sizes: Vec<usize> = items.iter().map(|item| item.to_string().len() + 1).collect();
@@ -187,8 +187,8 @@ fn structured(result: &ToolResult, head: &str, instead: Option<StatusCode>) -> S
     }
 }
 
-/// Returns the value of an answer in another form than JSON: a list of the items of a sequence, or XML if it is said how it
-/// is read. Of a sequence that was cut off it has the items that came as a whole.
+/// Returns the value of an answer in another form than JSON: a list of the items of a sequence, or XML if it is known
+/// how to read it. A sequence that was cut off gives the items that came whole.
 ///
 /// # Errors
 ///
@@ -274,7 +274,7 @@ fn kind(content_type: &str, still_encoded: bool) -> Kind {
     }
 }
 
-/// Whether a model is shown the body as a text.
+/// Whether a model sees the body as a text.
 fn is_text(kind: Kind, read: &Read) -> bool {
     match kind {
         Kind::Text | Kind::Events => true,
@@ -318,7 +318,7 @@ fn content(request: &HttpRequest, shown: Shown<'_>, kind: Kind, read: Read) -> T
     })
 }
 
-/// Returns the media type of an answer, or that of any bytes where a credential stands in it.
+/// Returns the media type of an answer, or that of any bytes if it contains a credential.
 fn content_type(request: &HttpRequest, headers: &HeaderMap) -> String {
     let named = header(headers, CONTENT_TYPE.as_str());
     match request.credentials.stand_in(named.as_bytes()) {

@@ -1,4 +1,4 @@
-//! When a request is repeated, and when after that.
+//! Whether a request is repeated, and after how long.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,13 +11,13 @@ use crate::base::time::{http_date, whole_millis};
 
 /// How often and for how long requests are repeated.
 ///
-/// A request is repeated if the service answers 429 or 503, or a gateway before it 502 or 504, or if the connection
-/// breaks, and the operation declares that a second request changes nothing more: its tool is read-only or idempotent, or
-/// it has a header for an idempotency key, which is the same each time. A request that was not sent at all, because there
-/// was no connection, is repeated whatever the operation is.
+/// A request is repeated if the service answers 429 or 503, or a gateway in front of it 502 or 504, or if the
+/// connection breaks, and the operation declares that a second request changes nothing more: its tool is read-only or
+/// idempotent, or it has a header for an idempotency key, which is the same each time. A request that was not sent at
+/// all, because there was no connection, is repeated whatever the operation is.
 ///
-/// A service says when with `Retry-After`; otherwise the waits double, and a part of each is random. If the service wants
-/// more time than is granted here, or than the call has, its answer is the result.
+/// A service says how long to wait with `Retry-After`; otherwise the waits double, and a part of each is random. If
+/// the service wants more time than is granted here, or than the call has, its answer is the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries {
     most: u32,
@@ -27,7 +27,7 @@ pub struct Retries {
 }
 
 impl Default for Retries {
-    /// Two repetitions, the first after 250 ms, none after more than 10 s, and 20 s in all.
+    /// Two repetitions, the first after 250 ms, none after more than 10 s, and 20 s in total.
     fn default() -> Retries {
         Retries {
             most: 2,
@@ -64,7 +64,7 @@ impl Retries {
         self
     }
 
-    /// Sets how long the waits of a request may take in all.
+    /// Sets how long the waits of a request may take in total.
     #[must_use]
     pub fn total(mut self, total: Duration) -> Retries {
         self.total = total;
@@ -162,7 +162,7 @@ pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     }
 }
 
-/// Returns a number from 0 to 1; always 1 if the system gives none.
+/// Returns a random number from 0 to 1; always 1 if the system gives none.
 fn random() -> f64 {
     let mut bytes = [0; 4];
     match getrandom::fill(&mut bytes) {
@@ -171,7 +171,7 @@ fn random() -> f64 {
     }
 }
 
-/// Returns a key that no other call has: a random UUID (RFC 9562, section 5.4), which services take that want one.
+/// Returns a key that no other call has: a random UUID (RFC 9562, section 5.4), for services that want one.
 pub(super) fn idempotency_key() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;

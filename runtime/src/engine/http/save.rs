@@ -1,4 +1,4 @@
-//! Writes the body of an answer to a file, as it comes.
+//! Writes the body of an answer to a file while it arrives.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ const SEARCHED: usize = 256 << 10;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Saving<'s> {
     pub(super) place: &'s Arc<dyn Files>,
-    /// Whether each answer is saved, not only those that a model cannot be shown as a whole.
+    /// Whether every answer is saved, not only those that cannot be shown to a model whole.
     pub(super) all: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Saved {
 }
 
 impl Saved {
-    /// What a model reads of it.
+    /// The text that a model reads about it.
     pub(super) fn note(&self) -> String {
         let Saved { file, media_type, size, sha256 } = self;
         format!("[{media_type}, {size} bytes, saved as `{}`, SHA-256 {sha256}]", file.path)
@@ -137,7 +137,7 @@ pub(super) async fn body(
 /// A part of a body, `None` at its end, or why there is no end.
 type Chunk = Result<Option<Vec<u8>>, &'static str>;
 
-/// Writes chunks until `None` ends them. Where they end otherwise, nobody wants the file any more. What may be a credential,
+/// Writes chunks until `None` ends them. If they end otherwise, the file is no longer wanted. What may be a credential,
 /// or the start of one, is held back until it is known: a standard output cannot be taken back.
 fn write(
     place: &dyn Files,

@@ -18,7 +18,7 @@ const SHORTEST: usize = 6;
 /// How many bytes at the end of a part are held back at most for the start of a credential, unless it is longer.
 const MOST_HELD: usize = 16 << 10;
 
-/// How many times its length a credential has at most, however it is encoded.
+/// How many times longer an encoded credential is at most than the credential itself.
 const LONGER: usize = 12;
 
 impl Secret {
@@ -71,13 +71,13 @@ impl Applied {
         needle::replace(text, self.searched(), HIDDEN).unwrap_or_else(|| text.to_owned())
     }
 
-    /// Whether a credential stands in some bytes, however it is encoded there.
+    /// Whether some bytes contain a credential, however it is encoded there.
     pub(super) fn stand_in(&self, bytes: &[u8]) -> bool {
         !needle::find(&String::from_utf8_lossy(bytes), self.searched()).is_empty()
     }
 
-    /// Returns how many of some bytes are free of credentials, and of the start of one if the bytes go on. `None`: a credential
-    /// stands in them.
+    /// Returns how many of some bytes are free of credentials, and of the start of one if the bytes go on. `None` if
+    /// they contain a credential.
     pub(super) fn clear(&self, bytes: &[u8], ends: bool) -> Option<usize> {
         if self.stand_in(bytes) {
             return None;
@@ -100,7 +100,7 @@ impl Applied {
         self.redact(&text)
     }
 
-    /// Cuts off the end of a text, which goes on, where it may be the beginning of a credential.
+    /// Cuts off the end of a text that goes on, if it may be the beginning of a credential.
     pub(super) fn cut_unfinished(&self, text: &mut String) {
         text.truncate(needle::unfinished(text, self.searched()));
     }
@@ -122,7 +122,7 @@ impl Applied {
         }
     }
 
-    /// Returns the URL with a mask where its query ends in a credential, however short. Others are found by their text.
+    /// Returns the URL with a mask if its query ends in a credential, however short. Others are found by their text.
     pub(super) fn mask_url(&self, url: &str, mask: &str) -> String {
         let Some((before, query)) = url.split_once('?') else { return url.to_owned() };
         let part = |part: &str| match self.ending(part) {

@@ -1,4 +1,4 @@
-//! Sends the requests of a call: with credentials, and again where that helps.
+//! Sends the requests of a call: with credentials, and repeatedly where that helps.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ pub(super) struct Sending<'a> {
     repeatable: bool,
     tokens: Tokens,
     attempts: Attempts,
-    /// What the answer says of how many requests may follow.
+    /// What the answer says about how many requests may follow.
     rate: Map<String, Value>,
     /// The URL whose answer led to the request, if it was not made from arguments, and whether it leads to where
     /// credentials go.
@@ -51,7 +51,8 @@ impl<'a> Sending<'a> {
         Ok(Sending { engine, plan, ctx, until, repeatable, tokens, attempts, rate, led: None })
     }
 
-    /// Adds what proves a request: the credentials of the call, and a key by which the service knows it again.
+    /// Adds what authenticates a request: the credentials of the call, and a key by which the service recognises a
+    /// repetition.
     pub(super) async fn proven(&mut self, mut request: HttpRequest) -> Result<HttpRequest, ToolError> {
         let needed = self.needed(&request.url)?;
         for scheme in needed {

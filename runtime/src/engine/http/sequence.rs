@@ -27,8 +27,8 @@ pub(super) enum EventData {
     Json,
 }
 
-/// Returns what the data of events is, if a tool declares events as its result. A document may declare JSON beside them, of
-/// which the result is then.
+/// Returns what the data of events is, if a tool declares events as its result. If the document also declares JSON, the
+/// result is of that.
 pub(super) fn declared_events(tool: &Tool) -> Option<EventData> {
     let types = || tool.call.http().into_iter().flat_map(|plan| plan.accept.split(',').map(essence));
     if !types().any(|name| name == EVENTS)
@@ -56,7 +56,7 @@ pub(super) fn may_be_sequence(tool: &Tool) -> bool {
     types.any(|name| name == EVENTS || is_json_lines(&name))
 }
 
-/// Takes a sequence apart while it arrives.
+/// Splits a sequence into items while it arrives.
 #[derive(Debug)]
 pub(super) enum Sequence {
     /// JSON texts.
@@ -65,7 +65,7 @@ pub(super) enum Sequence {
         separated: bool,
         /// The beginning of a text whose end has not arrived.
         rest: Vec<u8>,
-        /// How much of it has no end of a text.
+        /// How much of it is known to contain no end of a text.
         looked_at: usize,
     },
     /// Events.
@@ -73,7 +73,7 @@ pub(super) enum Sequence {
 }
 
 impl Sequence {
-    /// Returns what reads a body of a media type, if that is a sequence. An event has at most `limit` bytes.
+    /// Returns a reader for a body of a media type, if that is a sequence. An event has at most `limit` bytes.
     pub(super) fn of(content_type: &str, data: EventData, limit: usize) -> Option<Sequence> {
         let essence = essence(content_type);
         if essence == EVENTS {
@@ -146,7 +146,7 @@ impl Sequence {
     }
 }
 
-/// Adds a JSON text, unless there is nothing.
+/// Adds a JSON text, unless it is empty.
 fn text(bytes: &[u8], items: &mut Vec<Value>) -> Result<(), String> {
     if !bytes.iter().all(|byte| byte.is_ascii_whitespace()) {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);

@@ -222,23 +222,23 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Writes answers to this directory that a model cannot be shown as a whole: bytes, and texts that are too long. The model
-    /// gets the name of the file, its media type, size and digest in place of Base64. No file is replaced, and one that is
-    /// not whole is removed. [`FilesRoot`] has limits. If the directory is that of [`files_root`](Self::files_root), too, a
-    /// model can send what it got.
+    /// Writes answers that cannot be shown to a model whole to this directory: bytes, and texts that are too long. The
+    /// model gets the name of the file, its media type, size and digest in place of Base64. No file is replaced, and
+    /// incomplete ones are removed. [`FilesRoot`] has limits. If the directory is that of
+    /// [`files_root`](Self::files_root), too, a model can send what it got.
     #[must_use]
     pub fn save_to(self, root: impl Into<PathBuf>) -> Self {
         self.save_with(FilesRoot::new(root))
     }
 
-    /// Sets another place that takes answers, as [`save_to`](Self::save_to) does.
+    /// Sets another place for answers, used as by [`save_to`](Self::save_to).
     #[must_use]
     pub fn save_with(mut self, files: impl Files + 'static) -> Self {
         self.saves = Some(Arc::new(files));
         self
     }
 
-    /// Sets whether the body of each success is saved, also of those that a model can be shown; the default is no.
+    /// Sets whether the body of every success is saved, even if it can be shown to a model; the default is no.
     #[must_use]
     pub fn save_all(mut self, all: bool) -> Self {
         self.saves_all = all;
@@ -295,8 +295,9 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Sets what the error says that would open a private host, for programs whose users do not write Rust: an option of
-    /// a command line, perhaps. Given the host; by default the sentence names [`private_host`](Self::private_host).
+    /// Sets the sentence in errors that says how to open a private host, such as by an option of a command line, for
+    /// programs whose users do not write Rust. The function gets the host; the default sentence names
+    /// [`private_host`](Self::private_host).
     #[must_use]
     pub fn private_host_remedy(mut self, remedy: fn(&str) -> String) -> Self {
         self.remedy = remedy;
@@ -317,7 +318,7 @@ impl HttpEngineBuilder {
         self.accepted.iter().any(|(name, accepted)| name == tool && *accepted == status)
     }
 
-    /// Sets what resolves names, in place of the operating system. The addresses it returns are still checked.
+    /// Sets the resolver of names, in place of the operating system. The addresses it returns are still checked.
     #[must_use]
     pub fn resolver(mut self, resolver: impl Resolver + 'static) -> Self {
         self.resolver = Arc::new(resolver);
@@ -332,16 +333,17 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Proves who the program is with this certificate (mutual TLS), wherever a server asks for it. Takes PEM texts: the
-    /// certificate with those that vouch for it, and its key. Another origin, to which a redirect leads, is not shown it.
+    /// Proves who the program is with this certificate (mutual TLS), wherever a server asks for it. Takes PEM texts:
+    /// the certificate with those that vouch for it, and its key. It is not shown to another origin that a redirect
+    /// leads to.
     #[must_use]
     pub fn client_certificate(mut self, certificates: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
         self.identity = Some(Identity { certificates: certificates.into(), key: key.into() });
         self
     }
 
-    /// Gets the tokens of a security scheme by OAuth 2, whatever the [credentials](Self::credentials) say of it. The
-    /// name is that of the scheme in the document. The host of the token URL has to be one that requests
+    /// Gets the tokens of a security scheme by OAuth 2, whatever the [credentials](Self::credentials) say about it.
+    /// The name is that of the scheme in the document. The host of the token URL has to be one that requests
     /// [reach](Self::private_host), and one that the calling context allows.
     #[must_use]
     pub fn oauth(mut self, scheme: impl Into<String>, oauth: OAuth) -> Self {
@@ -351,11 +353,11 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Sets whether requests say of which trace they are, in the headers `traceparent` and `tracestate`, by the propagator
-    /// that the program sets for OpenTelemetry; the default is yes. Its other headers are sent only if
-    /// [`pass_on_also`](Self::pass_on_also) names them. Where a request has such a header as an argument or
-    /// a credential, or by [`header`](Self::header), that one is sent. Another origin, to which a redirect or the link of a
-    /// page leads, never gets them.
+    /// Sets whether requests name their trace, in the headers `traceparent` and `tracestate`, by the propagator that
+    /// the program sets for OpenTelemetry; the default is yes. Its other headers are sent only if
+    /// [`pass_on_also`](Self::pass_on_also) names them. If a request has such a header as an argument or a credential,
+    /// or by [`header`](Self::header), that one is sent. Another origin, to which a redirect or the link of a page
+    /// leads, never gets them.
     #[cfg(feature = "otel")]
     #[must_use]
     pub fn pass_trace_on(mut self, passed_on: bool) -> Self {
@@ -363,8 +365,8 @@ impl HttpEngineBuilder {
         self
     }
 
-    /// Sends this header of the propagator, too, where requests say of which trace they are: such as `baggage`, which tells
-    /// every service what the program notes there, or `b3`.
+    /// Also sends this header of the propagator where requests name their trace: such as `baggage`, which shows every
+    /// service what the program notes there, or `b3`.
     #[cfg(feature = "otel")]
     #[must_use]
     pub fn pass_on_also(mut self, header: impl Into<String>) -> Self {

@@ -1,4 +1,4 @@
-//! Builds engines: their clients, and what is wrong with the settings of those.
+//! Builds engines and their clients, and reports what is wrong with the settings of those.
 
 use std::fmt;
 use std::sync::Arc;

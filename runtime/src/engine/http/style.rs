@@ -1,7 +1,7 @@
 //! The styles of OpenAPI: how a value is written into a path, a query, a header, a cookie or a form.
 //!
-//! The rules are the tables "Style Values" and "Style Examples" of OpenAPI 3.1.1 (the same in 3.0.4), which rest on
-//! RFC 6570. Where they are silent, these rules apply:
+//! The rules are the tables "Style Values" and "Style Examples" of OpenAPI 3.1.1 (the same in 3.0.4), which are based
+//! on RFC 6570. Where they are silent, these rules apply:
 //!
 //! - `null` is RFC 6570's undefined value: a parameter, a member of a list or a field that is `null` is left out,
 //!   and a list or an object without members is left out whole.
@@ -9,7 +9,7 @@
 //! - `deepObject` uses one pair of brackets per level (`a[b][c]=x`). A list of plain values repeats its key
 //!   (`a[b]=x&a[b]=y`); objects in a list are told apart by their index (`a[b][0][c]=x`), because repeating would mix
 //!   them up. A parameter that is itself a list is written `a[]=x&a[]=y`.
-//! - Swagger 2.0 has delimiters in paths, headers and parts of forms, too, and the tab among them.
+//! - Swagger 2.0 also has delimiters in paths, headers and parts of forms, including the tab.
 //! - `spaceDelimited` and `pipeDelimited` with `explode`, and either of a plain value, are written as `form`.
 
 use serde_json::{Number, Value};
@@ -33,7 +33,8 @@ pub(super) fn text(value: &Value) -> String {
     }
 }
 
-/// Returns a number without an exponent, which JSON has and few readers of a path or a query do: `1e20` is an integer, too.
+/// Returns a number without an exponent, which JSON allows but few readers of a path or a query understand: `1e20` is
+/// an integer, too.
 fn digits(number: &Number) -> String {
     let text = number.to_string();
     match number.as_f64() {
@@ -77,7 +78,7 @@ pub(super) fn as_text(value: &Value, style: Style, explode: bool) -> Option<Stri
     Some(joined(&take_apart(value)?, explode, delimiter(style, false), Escape::None))
 }
 
-/// Returns what stands between values that are joined.
+/// Returns the delimiter of values that are joined.
 fn delimiter(style: Style, escaped: bool) -> &'static str {
     match (style, escaped) {
         (Style::SpaceDelimited, true) => "%20",
@@ -126,7 +127,7 @@ pub(super) fn as_parts(name: &str, value: &Value, style: Style, explode: bool) -
 enum Pairs {
     /// Names and values.
     Each(Vec<(String, String)>),
-    /// Values that are one, joined.
+    /// Several values joined into one.
     Joined(Parts),
 }
 

@@ -1,4 +1,4 @@
-//! Requests that are recorded, and answers that are played.
+//! Requests that are recorded, and answers that are played back.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -31,7 +31,7 @@ pub(super) struct Taped<'a> {
 }
 
 impl Taped<'_> {
-    /// Hides the credentials of a request in all that is recorded.
+    /// Hides the credentials of a request in everything that is recorded.
     pub(super) fn hide(&self, request: &HttpRequest) {
         let tape = &*self.tape.0;
         request.credentials.texts().chain(self.settings.secrets()).for_each(|text| tape.hide(text));

@@ -11,7 +11,7 @@ use rustls::{ClientConfig, Error};
 
 use crate::base::tls::{certificates, trusting};
 
-/// What a client proves who it is with: its certificate with those that vouch for it, and its key, as PEM texts.
+/// The identity of a client: its certificate with those that vouch for it, and its key, as PEM texts.
 #[derive(Clone)]
 pub(super) struct Identity {
     pub(super) certificates: Vec<u8>,

@@ -70,8 +70,8 @@ impl AgentTool for HttpTool {
     }
 }
 
-/// Notes in the details where an answer is not as the document of the service says: a model needs no more than the answer,
-/// those who watch want to know.
+/// Notes in the details where an answer differs from the document of the service: a model needs only the
+/// answer, but those who watch want to know.
 fn note_deviation(spec: &ToolSpec, result: &mut ToolResult) {
     let Some(output) = spec.output.as_ref().filter(|_| spec.output_may_differ && !result.is_error()) else {
         return;

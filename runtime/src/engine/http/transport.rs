@@ -43,7 +43,7 @@ pub(super) enum SendError {
     Refused(Refused),
     /// The network, the server or TLS failed.
     Network(reqwest::Error),
-    /// It is not a request that was recorded, and nothing is sent.
+    /// The request was not recorded, and nothing is sent.
     Taped(String),
 }
 
@@ -57,7 +57,7 @@ impl From<reqwest::Error> for SendError {
 #[derive(Clone)]
 pub(super) struct Clients {
     pub(super) usual: Client,
-    /// The one that shows the certificate of the program; the usual one if there is none.
+    /// The client that shows the certificate of the program; the usual one if there is none.
     pub(super) identified: Client,
 }
 
@@ -86,7 +86,7 @@ pub(in crate::engine) enum Redirects {
     /// Those that repeat the request at its own origin.
     #[cfg(feature = "mcp")]
     AtOrigin,
-    /// None: the redirect is the response.
+    /// No redirect: it is the response itself.
     None,
 }
 
@@ -180,7 +180,7 @@ fn first(request: &HttpRequest, extra: &[(String, String)]) -> Result<Step, Send
     Ok(Step { method, url, headers, body })
 }
 
-/// Returns the next step after a response: `None` if it is no redirect, an error if a redirect is not followed.
+/// Returns the next step after a response: `None` if it is not a redirect, an error if a redirect is not followed.
 fn next(step: &Step, response: &Response, redirects: Redirects) -> Option<Result<Step, &'static str>> {
     let status = response.status();
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {

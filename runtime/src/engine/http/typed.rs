@@ -51,8 +51,8 @@ impl HttpEngine {
         Ok(self.answer(arguments, ctx).await?.value)
     }
 
-    /// As [`call_in`](Self::call_in), with the status and the headers of the answer: where a new thing is, its version, how many
-    /// there are.
+    /// As [`call_in`](Self::call_in), with the status and the headers of the answer: such as where a new resource is,
+    /// its version, or how many there are.
     ///
     /// ```ignore
     /// let pets = engine.answer(petstore::ListPets::new(), &ToolContext::new("", "")).await?;
@@ -129,7 +129,7 @@ impl HttpEngine {
 ///
 /// # Errors
 ///
-/// Why it is none.
+/// Why it is not of that type.
 fn value<T: FromJson>(body: &Read, content_type: &str, limits: &Limits<'_>) -> Result<T, String> {
     if T::reads_nothing() {
         return T::from_json(Value::Null).map_err(|why| why.to_string());

@@ -55,7 +55,8 @@ fn parse_http(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-/// Documents have `api.example.com/v1` and `localhost:8080` where `https://…` was meant.
+/// Whether a server looks like a host without a scheme: documents have `api.example.com/v1` and `localhost:8080`
+/// where `https://…` was meant.
 fn looks_like_host(server: &str) -> bool {
     let host = server.split('/').next().unwrap_or_default();
     let (name, port) = host.split_once(':').unwrap_or((host, ""));
@@ -196,7 +197,8 @@ fn unsafe_path(plan: &RequestPlan, argument: &str) -> RequestProblem {
     RequestProblem::new(RequestProblemKind::UnsafePath, argument, message)
 }
 
-/// Whether a segment of a path is `.` or `..`, the latter also before parameters: some servers take those away first (`..;x`).
+/// Whether a segment of a path is `.` or `..`, the latter also before parameters, which some servers remove first
+/// (`..;x`).
 fn is_dots(segment: &str) -> bool {
     segment == "." || segment.split(';').next() == Some("..")
 }

@@ -18,7 +18,7 @@ pub(super) use write::write;
 /// The namespace of `xsi:nil`, which marks an element that is `null`.
 const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
-/// The key of a text beside attributes or elements, in an object of any content.
+/// The key of a text next to attributes or elements, in an object of any content.
 const TEXT_KEY: &str = "#text";
 
 /// Elements and contents inside each other deeper than this are refused.
@@ -27,8 +27,9 @@ const MAX_DEPTH: usize = 128;
 /// The first line of the documents that are written.
 pub(super) const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
 
-/// Replaces the values that are written as XML by their documents. A list is a document for each item, unless the schema
-/// says how the list is one. What cannot be written is handed to `problem`, with its key.
+/// Replaces the values that are written as XML by their documents. A list becomes a document for each item,
+/// unless the schema says how the list is a single one. What cannot be written is handed to `problem`, with
+/// its key.
 pub(super) fn texts<'v, 'p>(
     values: &'v Map<String, Value>,
     encodings: impl Iterator<Item = (&'p str, &'p Encoding)>,
@@ -52,7 +53,7 @@ pub(super) fn texts<'v, 'p>(
     values
 }
 
-/// Returns a content, or what its name stands for.
+/// Returns a content, or the one that its name stands for.
 fn resolved<'x>(xml: &'x Xml, content: &'x XmlContent) -> &'x XmlContent {
     match content {
         XmlContent::Named(name) => {

@@ -11,7 +11,7 @@ use crate::schema::shape::decode::ArgumentProblemKind;
 use crate::spec::plan::{ComposePlan, ForEach, Step};
 use crate::spec::template::{Condition, Root, Scope, Unfilled};
 
-/// Runs the steps and makes the result of theirs.
+/// Runs the steps and combines their results.
 pub(super) async fn run(
     plan: &ComposePlan,
     arguments: &Map<String, Value>,
@@ -89,7 +89,7 @@ impl<'a> Known<'a> {
     }
 
     /// Calls the tool for each item, and returns the results in the order of the items. After a failure no further
-    /// call begins, and those that run are finished.
+    /// call begins, and running ones are finished.
     async fn each(self, each: &ForEach) -> Result<Option<Value>, ToolError> {
         let scope = self.scope(None);
         if let Some(condition) = self.step.condition.as_ref().filter(|condition| !reads_item(condition))

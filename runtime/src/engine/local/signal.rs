@@ -1,4 +1,4 @@
-//! Asks the loop around a call for something.
+//! Requests something from the loop around a call.
 
 use serde_json::{Map, Value};
 

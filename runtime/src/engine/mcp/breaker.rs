@@ -1,4 +1,4 @@
-//! When a server that fails is tried again.
+//! Decides when a server that failed is tried again.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -12,7 +12,7 @@ const FAILURES: usize = 5;
 const WINDOW: Duration = Duration::from_secs(120);
 /// How long an open circuit refuses all calls.
 const RESET: Duration = Duration::from_secs(60);
-/// How long it takes to the second attempt on average; each further one takes twice as long.
+/// The average time until the second attempt; it doubles with each further one.
 const FIRST: Duration = Duration::from_millis(100);
 /// The longest time between two attempts.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -21,7 +21,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 #[derive(Default)]
 pub(super) struct Breaker {
     failures: VecDeque<Instant>,
-    /// Until when all calls are refused. Then one connection is tried.
+    /// Until when all calls are refused; then one connection is tried.
     open: Option<Instant>,
 }
 

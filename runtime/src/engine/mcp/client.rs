@@ -24,17 +24,17 @@ use crate::call::tool::AgentTool;
 use crate::spec::mcp;
 use crate::spec::plan::{McpPlan, McpServer};
 
-/// How often a call is made again whose server was gone before it was sent.
+/// How often a call is repeated because the server was gone before it was sent.
 const AGAIN: usize = 3;
-/// How long an orderly end may take in all.
+/// How long an orderly end may take in total.
 const CLOSING: Duration = Duration::from_secs(10);
 
 /// A client of an MCP server, which all its tools share. Clones are the same client; when the last one is dropped, a
-/// server that is a program ends, with all that it has started.
+/// server that is a program ends, with everything that it has started.
 ///
 /// The server is started by the first call, and again by the next call after it has ended. A server that fails often is
-/// left alone for a minute. A call that was on its way is not made again unless it was not sent yet, or its tool is
-/// declared to be idempotent.
+/// left alone for a minute. A call in flight is not repeated unless it was not sent yet, or its tool is declared to be
+/// idempotent.
 #[derive(Clone)]
 pub struct McpClient(pub(super) Arc<Client>);
 
@@ -59,7 +59,7 @@ struct State {
 
 type Outcome = Option<Result<Arc<Session>, String>>;
 
-/// A connection, or the making of one, which all calls wait for. Dropped, it is not made.
+/// A connection, or an attempt to make one, which all calls wait for and which is abandoned when dropped.
 struct Attempt {
     outcome: watch::Receiver<Outcome>,
     task: AbortHandle,
@@ -81,7 +81,7 @@ pub(super) struct Manner {
     pub(super) place: Place,
 }
 
-/// The place of a call among those at the same time. One that waits for input gives it up.
+/// The place of a call among those made at the same time. A call that waits for input gives it up.
 pub(super) type Place = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
 
 impl fmt::Debug for McpClient {
@@ -127,8 +127,8 @@ impl McpClient {
         Ok(client)
     }
 
-    /// Returns the descriptors of the tools, as the server gives them and in its order. Where they repeat a credential that
-    /// the server was given, it is hidden.
+    /// Returns the descriptors of the tools, as the server gives them and in its order. Credentials of the server in
+    /// them are hidden.
     ///
     /// # Errors
     ///
@@ -137,8 +137,8 @@ impl McpClient {
         Ok(self.0.listed().await.map_err(|why| self.0.told(why))?.tools.clone())
     }
 
-    /// Returns the tools as they are now, without a lock: nothing tells whether they change later. What the server says
-    /// of their effects does not count. Tools that cannot be offered to a model are left out.
+    /// Returns the tools as they are now, without a lock: later changes are not noticed. What the server says about
+    /// their effects does not count. Tools that cannot be offered to a model are left out.
     ///
     /// # Errors
     ///
@@ -150,12 +150,12 @@ impl McpClient {
         Ok(made.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
     }
 
-    /// Calls a tool by the name the server knows it by, and returns the result as the server gives it. Nothing checks
-    /// the arguments, and nothing answers questions.
+    /// Calls a tool by the name the server knows it by, and returns the result as the server gives it. The arguments
+    /// are not checked, and questions are not answered.
     ///
     /// # Errors
     ///
-    /// Why there is no result. A tool that fails gives one, whose `isError` is true.
+    /// Why there is no result. A tool that fails gives a result whose `isError` is true.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, ToolError> {
         let plan = McpPlan {
             server: self.0.server.clone(),
@@ -167,8 +167,8 @@ impl McpClient {
         self.0.call(&plan, &arguments, &manner).await.map_err(|why| self.0.told(why))
     }
 
-    /// Waits until the server says that its list of tools is another one now, or the connection has ended: then the list
-    /// is to be asked for again. Locked tools need no such care.
+    /// Waits until the server says that its list of tools has changed, or the connection has ended: then the list has
+    /// to be requested again. Locked tools do not need this.
     ///
     /// # Errors
     ///
@@ -200,8 +200,7 @@ impl McpClient {
         self.0.current().map(|session| session.agreement.capabilities.clone())
     }
 
-    /// Returns how many messages of the connection fitted nothing: answers that came late or twice, or to what nobody
-    /// asked.
+    /// Returns how many messages of the connection fitted nothing: answers that came late, twice or unasked.
     #[must_use]
     pub fn ignored(&self) -> u64 {
         self.0.current().map_or(0, |session| session.ignored())
@@ -245,7 +244,7 @@ impl Client {
         }
     }
 
-    /// Returns the connection or the attempt to make one, a new one if the last one failed or ended.
+    /// Returns the connection or the attempt to make one: a new attempt if the last one failed or its connection ended.
     fn attempt(&self) -> Result<watch::Receiver<Outcome>, ToolError> {
         let mut state = unpoisoned(self.state.lock());
         let State { attempt, breaker, revision, closed } = &mut *state;
@@ -302,7 +301,7 @@ impl Client {
         session.tools().await.map_err(|why| error::failure(&self.server, "tools/list", why))
     }
 
-    /// Hides the credentials of the server in an error: what it says last, on its standard error too, may hold them.
+    /// Hides the credentials of the server in an error: its last words, on standard error too, may hold them.
     pub(super) fn hide_in_error(&self, why: &mut ToolError) {
         let credentials = self.credentials.now();
         match why {
@@ -320,7 +319,7 @@ impl Client {
         why
     }
 
-    /// Calls a tool, if it is what it was when it was locked.
+    /// Calls a tool, if it still matches its lock.
     pub(super) async fn call(
         &self,
         plan: &McpPlan,

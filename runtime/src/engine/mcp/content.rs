@@ -1,4 +1,4 @@
-//! What a server answers becomes the result of a tool.
+//! Turns the answer of a server into the result of a tool.
 
 use serde_core::Deserialize;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use crate::spec::ToolSpec;
 
 /// The code of a result that is not what the tool declares.
 const INVALID: &str = "INVALID_OUTPUT";
-/// How many problems of such a result are told.
+/// How many problems of such a result are reported.
 const TOLD: usize = 5;
 
 /// Returns the result of a tool.
@@ -103,8 +103,8 @@ fn only_text(fields: &Map<String, Value>) -> Option<&str> {
     if fields.len() == 1 { fields.values().next().and_then(Value::as_str) } else { None }
 }
 
-/// A piece of content. One of a kind that is not known, or not as it should be, is kept as JSON, and so is a link, of which a
-/// server says more than there is room for.
+/// A piece of content. A piece of an unknown kind, or one that is malformed, is kept as JSON, and so is a
+/// link, about which a server says more than there is room for.
 fn piece(block: &Value) -> Content {
     match Content::deserialize(block) {
         Ok(Content::Link { .. }) | Err(_) => Content::Text(block.to_string()),

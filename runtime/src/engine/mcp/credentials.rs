@@ -1,4 +1,4 @@
-//! What a server is given and nobody else may see: the values of variables, and the tokens of its requests.
+//! Secrets that only one server may see: the values of variables, and the tokens of its requests.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,11 +7,11 @@ use serde_json::Value;
 use crate::base::sync::unpoisoned;
 use crate::call::secrets::Secrets;
 
-/// How many tokens are remembered: a server may repeat the one before, too.
+/// How many tokens are remembered: a server may repeat an earlier one, too.
 #[cfg(feature = "http")]
 const TOKENS: usize = 4;
 
-/// The credentials of a server. Clones are the same.
+/// The credentials of a server. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Credentials(Arc<Mutex<Known>>);
 
@@ -51,14 +51,14 @@ impl Credentials {
         tokens.iter().for_each(|token| all.collect(&Value::from(token.as_str()), 1));
     }
 
-    /// All that are known by now.
+    /// Returns all that are known by now.
     pub(super) fn now(&self) -> Secrets {
         unpoisoned(self.0.lock()).all.clone()
     }
 }
 
-/// Hides credentials in the texts of a descriptor, so that a lock of it holds none. What names a thing stays: the tool
-/// would be another one.
+/// Hides credentials in the texts of a descriptor, so that a lock of it holds none. Names stay as they are: otherwise
+/// the tool would be a different one.
 pub(super) fn hide_in_descriptor(secrets: &Secrets, descriptor: &mut Value) {
     let Value::Object(members) = descriptor else { return };
     members.iter_mut().filter(|(key, _)| *key != "name").for_each(|(_, value)| hide(secrets, value));

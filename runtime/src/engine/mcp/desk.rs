@@ -1,4 +1,4 @@
-//! What a server asks of its client: pings, roots, completions of a model, and questions to people.
+//! Requests of a server to its client: pings, roots, completions of a model, and questions to people.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,37 +21,37 @@ use crate::spec::plan::McpServer;
 
 /// How many requests of a server are answered at the same time.
 const MOST: usize = 16;
-/// How many more are refused at the same time. A server that does not read its refusals is not answered any more.
+/// How many more are refused at the same time. A server that does not read its refusals gets no further answers.
 const REFUSED: usize = 64;
 
-/// The code of JSON-RPC for a method that is not there.
+/// The code of JSON-RPC for a method that does not exist.
 const NO_METHOD: i64 = -32601;
 /// The code with which a client refuses what it could do.
 const UNWILLING: i64 = -1;
 
-/// Where a call gets its questions answered.
+/// The channel through which the questions of a call are answered.
 pub(super) type Asker = mpsc::Sender<Question>;
 
-/// A question of a server to whoever makes the call. Dropped, it is not answered.
+/// A question of a server to the caller; unanswered if it is dropped.
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) request: InputRequest,
     pub(super) answer: oneshot::Sender<Value>,
 }
 
-/// Answers what a server asks.
+/// Answers the requests of a server.
 pub(super) struct Desk {
     server: Text,
     /// What the server may ask for.
     capabilities: List<Text>,
     options: Arc<McpOptions>,
     credentials: Credentials,
-    /// The calls that are on their way and take questions.
+    /// The calls in flight that take questions.
     calls: Mutex<BTreeMap<u64, Asker>>,
     next: AtomicU64,
 }
 
-/// A call that is on its way. Dropped, it takes no more questions.
+/// A call in flight, which takes no more questions once this is dropped.
 pub(super) struct Open<'d> {
     desk: &'d Desk,
     number: u64,
@@ -63,7 +63,7 @@ impl Drop for Open<'_> {
     }
 }
 
-/// Why a request of a server is refused.
+/// Why a request of a server is refused: the code and the text.
 pub(super) type No = (i64, String);
 
 impl Desk {
@@ -73,14 +73,14 @@ impl Desk {
         Desk { server, capabilities, options, credentials, calls, next }
     }
 
-    /// Notes a call that is on its way, which takes questions.
+    /// Notes a call in flight that takes questions.
     pub(super) fn open(&self, asker: Asker) -> Open<'_> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         unpoisoned(self.calls.lock()).insert(number, asker);
         Open { desk: self, number }
     }
 
-    /// Answers a request. A question goes to `asker`, the call that it is of, or to the only call there is.
+    /// Answers a request. A question goes to `asker`, the call that it belongs to, or to the only call there is.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ impl Desk {
         }
     }
 
-    /// Passes a question on to whoever makes the call that it is of.
+    /// Passes a question on to the caller that it concerns.
     async fn ask(&self, mut params: Value, asker: Option<&Asker>) -> Value {
         let asker = asker.cloned().or_else(|| {
             let calls = unpoisoned(self.calls.lock());

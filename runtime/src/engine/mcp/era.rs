@@ -1,7 +1,7 @@
 //! The revisions of the protocol, and how a client and a server agree on one.
 //!
-//! Since revision 2026-07-28 there is no handshake: a server is asked what it can do, and every request says how it is
-//! to be read. Before, both sides agree on a revision first.
+//! Since revision 2026-07-28 there is no handshake: a server is asked what it can do, and every request says how to
+//! read it. In earlier ones, both sides agree on a revision first.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ const MODERN: [&str; 1] = ["2026-07-28"];
 /// The revisions with a handshake, the newest first.
 pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// The error of a server that does not speak a revision; it names those that it speaks.
+/// The error of a server that does not support a revision; it names those that it does.
 const UNSUPPORTED: i64 = -32022;
 
-/// The capability of a client that takes tasks for answers.
+/// The capability of a client that accepts tasks as answers.
 const TASKS: &str = "tasks";
 
 /// What a client and a server have agreed on.
@@ -31,7 +31,7 @@ pub(super) struct Agreement {
     pub(super) info: Value,
     /// What the server can do.
     pub(super) capabilities: Value,
-    /// What every request says of the client, in revisions without a handshake.
+    /// What every request says about the client, in revisions without a handshake.
     meta: Option<Map<String, Value>>,
 }
 
@@ -41,7 +41,7 @@ impl Agreement {
         self.meta.is_some()
     }
 
-    /// Adds to a request what its revision asks for.
+    /// Adds to a request what its revision requires.
     pub(super) fn sign(&self, request: &mut Request) {
         if let Some(meta) = &self.meta {
             request.params.insert("_meta".to_owned(), Value::Object(meta.clone()));
@@ -52,7 +52,7 @@ impl Agreement {
 /// Why a client and a server have not agreed on a revision.
 pub(super) struct Disagreement {
     pub(super) why: String,
-    /// Whether the server went away when it was asked for the newest revisions: an older one may end at that.
+    /// Whether the server went away when it was asked for the newest revisions, as an older one may.
     pub(super) at_probe: bool,
 }
 
@@ -62,11 +62,11 @@ impl From<String> for Disagreement {
     }
 }
 
-/// Agrees with a server on a revision. `known` is the one that it is known to speak, or empty.
+/// Agrees with a server on a revision. `known` is the one that it is known to support, or empty.
 ///
 /// # Errors
 ///
-/// Why both cannot agree.
+/// Why they cannot agree.
 pub(super) async fn agree(
     link: &Link,
     known: &str,
@@ -119,8 +119,8 @@ pub(super) async fn agree(
     Err(why.into())
 }
 
-/// What the client may be asked for, by names such as `elicitation`, and whether it may be answered with `tasks`: those are
-/// an extension of the newest revisions, and another thing in the older ones.
+/// What the client may be asked for, by names such as `elicitation`, and whether it may be answered with `tasks`:
+/// those are an extension of the newest revisions, and something else in older ones.
 fn offered(capabilities: &List<Text>, modern: bool) -> Value {
     let asked = capabilities.iter().filter(|name| ***name != *TASKS);
     let mut offered: Map<String, Value> = asked.map(|name| (name.to_string(), json!({}))).collect();
@@ -130,7 +130,7 @@ fn offered(capabilities: &List<Text>, modern: bool) -> Value {
     Value::Object(offered)
 }
 
-/// Who the client is.
+/// The name and version of the client.
 fn client() -> Value {
     json!({ "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") })
 }

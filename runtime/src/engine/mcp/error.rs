@@ -1,4 +1,4 @@
-//! What a model and an engineer read when a server or a call of it fails.
+//! The texts that a model and an engineer read when a server or a call to it fails.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use super::link::Failure;
 use crate::call::error::ToolError;
 use crate::spec::plan::{McpPlan, McpServer};
 
-/// The code of a call whose server is not there.
+/// The code of a call whose server cannot be reached.
 const UNREACHABLE: &str = "MCP_UNREACHABLE";
 /// The code of a call whose server went away.
 const LOST: &str = "MCP_LOST";
 /// The code of a call that its server refuses.
 const REFUSED: &str = "MCP_REFUSED";
-/// The code of a tool that is not what was locked.
+/// The code of a tool that differs from its lock.
 pub(super) const CHANGED: &str = "tool_changed";
 /// The code of a server that takes too long.
 const TIMEOUT: &str = "TIMEOUT";
@@ -37,7 +37,7 @@ pub(super) fn open(server: &McpServer, why: &str, left: Duration) -> ToolError {
     ToolError::failed_with(UNREACHABLE, text)
 }
 
-/// A tool cannot be compared with what was locked.
+/// A tool cannot be compared with its lock.
 pub(super) fn unverified(plan: &McpPlan, why: Failure) -> ToolError {
     let why = failure(&plan.server, "tools/list", why);
     let text = format!(

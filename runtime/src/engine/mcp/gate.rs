@@ -1,4 +1,4 @@
-//! Lets a locked tool be called only while its server describes it as it was when it was locked.
+//! Lets a locked tool be called only while its server describes it as in the lock.
 
 use super::error::CHANGED;
 use super::session::Listed;
@@ -9,7 +9,7 @@ use crate::spec::plan::McpPlan;
 ///
 /// # Errors
 ///
-/// That the tool is another one now, or gone, and what to do about it.
+/// If the tool has changed or is gone, with what to do about it.
 pub(super) fn check(plan: &McpPlan, listed: &Listed) -> Result<(), ToolError> {
     let McpPlan { server, tool, descriptor } = plan;
     let what = match listed.descriptor(tool) {

@@ -1,8 +1,8 @@
 //! Streamable HTTP: every message is a request of its own, and its answer a JSON object or a stream of events.
 //!
 //! Since revision 2026-07-28 requests stand alone: their headers say what is asked for, and closing the stream of an
-//! answer cancels the request. Before, the handshake may open a session that every later request names, one more stream
-//! carries what the server says of its own accord, and a stream that broke off is taken up where it ended.
+//! answer cancels the request. In earlier ones, the handshake may open a session that every later request names, one
+//! more stream carries what the server says of its own accord, and a stream that broke off is resumed where it ended.
 //!
 //! Requests are sent by the client of the [HTTP engine](crate::engine::http), under its guard.
 
@@ -42,7 +42,7 @@ pub use oauth::{McpOAuth, TokenStore};
 /// How long a notice, an answer to a request of the server or the end of a session may take.
 const BRIEF: Duration = Duration::from_secs(10);
 
-/// What a client of servers over HTTP needs: the settings of its requests, and who gives tokens.
+/// What a client of servers over HTTP needs: the settings of its requests, and the sources of tokens.
 #[derive(Clone, Debug)]
 pub(super) struct HttpOptions {
     pub(super) engine: HttpEngineBuilder,
@@ -56,7 +56,7 @@ impl Default for HttpOptions {
     }
 }
 
-/// How a program opens a private host.
+/// Says how a program opens a private host.
 fn by_the_options(host: &str) -> String {
     format!("The program can open it with `McpOptions::private_host({host:?})`.")
 }
@@ -92,7 +92,7 @@ struct Http {
     tasks: Mutex<Tasks>,
 }
 
-/// What goes on. Dropped, all of it ends.
+/// The running tasks, which all end when this is dropped.
 #[derive(Default)]
 struct Tasks {
     all: JoinSet<()>,
@@ -108,7 +108,7 @@ impl Tasks {
     }
 }
 
-/// Returns what carries messages to a server. Nothing is sent yet.
+/// Returns the transport to a server. Nothing is sent yet.
 ///
 /// # Errors
 ///

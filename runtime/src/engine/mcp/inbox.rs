@@ -10,10 +10,10 @@ use tokio::time::Instant;
 
 use crate::base::sync::unpoisoned;
 
-/// How many requests and notices of a server may wait to be looked at.
+/// How many requests and notices of a server may wait to be handled.
 const WAITING: usize = 64;
 
-/// What a request of ours came to.
+/// The outcome of a request of the client.
 #[derive(Debug)]
 pub(super) enum Reply {
     /// The result.
@@ -53,7 +53,7 @@ pub(super) type OnNotice = Arc<dyn Fn(&Value) + Send + Sync>;
 /// A request that waits for its answer.
 struct Pending {
     reply: oneshot::Sender<Reply>,
-    /// When the server last said something of it.
+    /// When the server last said something about it.
     heard: Arc<Mutex<Instant>>,
     on_progress: Option<OnNotice>,
 }
@@ -72,13 +72,13 @@ struct Shared {
     asked: AtomicU64,
     /// When one was answered last.
     answered: Mutex<Option<Instant>>,
-    /// What hears of each message, as it came.
+    /// The listener that gets each message as it came.
     listener: OnceLock<OnMessage>,
 }
 
 type OnMessage = Box<dyn Fn(&Value) + Send + Sync>;
 
-/// A request of the server that is being answered: meanwhile its silence does not count.
+/// A request of the server that is being answered: meanwhile the server's silence does not count.
 pub(super) struct Asked(Inbox);
 
 impl Drop for Asked {
@@ -95,7 +95,7 @@ struct Book {
     closed: Option<String>,
 }
 
-/// A request whose answer is awaited. Dropped, it is not awaited any more.
+/// A request whose answer is awaited until this is dropped.
 pub(super) struct Ticket {
     /// The ID of the request, which is its progress token, too.
     pub(super) id: u64,
@@ -105,7 +105,7 @@ pub(super) struct Ticket {
 }
 
 impl Inbox {
-    /// Creates an inbox, and the other end of what the server says of its own accord.
+    /// Creates an inbox, and the receiver of what the server says of its own accord.
     pub(super) fn new() -> (Inbox, mpsc::Receiver<Said>) {
         let (said, heard) = mpsc::channel(WAITING);
         let shared = Shared {
@@ -132,7 +132,7 @@ impl Inbox {
         }
     }
 
-    /// Sets what hears of each message, as it came. The first one counts.
+    /// Sets the listener that gets each message as it came. The first one set counts.
     pub(super) fn listen(&self, listener: impl Fn(&Value) + Send + Sync + 'static) {
         let _ = self.0.listener.set(Box::new(listener));
     }
@@ -145,12 +145,13 @@ impl Inbox {
         }
     }
 
-    /// The answer to this request will not come, and the connection goes on: its stream ended, or it is too long.
+    /// Notes that the answer to this request will not come, while the connection goes on: its stream ended, or it is
+    /// too long.
     pub(super) fn lost(&self, id: u64, why: impl Into<String>) {
         self.answer(id, Reply::Lost(why.into()));
     }
 
-    /// The connection has ended: no request will be answered any more. The first reason counts.
+    /// Notes that the connection has ended, so that no further request will be answered. The first reason counts.
     pub(super) fn closed(&self, why: &str) {
         let lost = {
             let mut book = unpoisoned(self.0.book.lock());
@@ -182,12 +183,12 @@ impl Inbox {
         Asked(self.clone())
     }
 
-    /// How often the server said that its list of tools is another one now.
+    /// How often the server said that its list of tools has changed.
     pub(super) fn changes(&self) -> u64 {
         *self.0.changes.borrow()
     }
 
-    /// Waits until the list of tools is another one, or the connection has ended.
+    /// Waits until the list of tools has changed, or the connection has ended.
     pub(super) async fn changed(&self) {
         let mut changes = self.0.changes.subscribe();
         if self.ended().is_none() {
@@ -196,7 +197,7 @@ impl Inbox {
         }
     }
 
-    /// How many messages fitted nothing: answers that came late or twice, or to what nobody asked.
+    /// How many messages fitted nothing: answers that came late, twice or unasked.
     pub(super) fn ignored(&self) -> u64 {
         self.0.ignored.load(Ordering::Relaxed)
     }
@@ -270,7 +271,7 @@ impl Inbox {
         }
     }
 
-    /// Passes on what the server says of its own accord. A server that says more than is listened to is not heard.
+    /// Passes on what the server says of its own accord. Messages beyond what can be handled are dropped.
     fn say(&self, said: Said) {
         if self.0.said.try_send(said).is_err() {
             self.ignore();
@@ -304,8 +305,8 @@ fn reply(mut message: Value) -> Option<Reply> {
 }
 
 impl Ticket {
-    /// When the server last said something of the request, or when it was made. While the server waits for an answer
-    /// itself, that is now.
+    /// When the server last said something about the request, or when it was made; now, while the server itself waits
+    /// for an answer.
     pub(super) fn heard(&self) -> Instant {
         let shared = &self.inbox.0;
         if shared.asked.load(Ordering::Acquire) > 0 {

@@ -14,10 +14,11 @@ use super::transport::{Broken, Message, Transport};
 
 /// How long a transport may take to say what became of a message, once the connection is gone.
 const AFTERMATH: Duration = Duration::from_secs(3);
-/// A time that does not come.
+/// A duration that is never reached.
 const FOREVER: Duration = Duration::from_secs(365 * 86_400);
 
-/// A connection to a server. Any number of requests are on their way at the same time, and no lock is held over one.
+/// A connection to a server. Any number of requests can be in flight at the same time, and no lock is held during
+/// one.
 #[derive(Clone)]
 pub(super) struct Link {
     pub(super) transport: Arc<dyn Transport>,
@@ -34,7 +35,7 @@ pub(super) struct Request {
     pub(super) headers: Vec<(String, String)>,
     /// How long it may take.
     pub(super) patience: Patience,
-    /// What hears of its progress.
+    /// The callback for its progress.
     pub(super) on_progress: Option<OnNotice>,
 }
 
@@ -43,15 +44,15 @@ pub(super) struct Request {
 pub(super) struct Patience {
     /// How long it may be silent: without an answer and without progress.
     pub(super) idle: Duration,
-    /// How long it may take in all.
+    /// How long it may take in total.
     pub(super) total: Duration,
 }
 
 impl Patience {
-    /// As long as it takes.
+    /// No limits.
     pub(super) const ENDLESS: Patience = Patience { idle: FOREVER, total: FOREVER };
 
-    /// So long in all, and as long without a sign of life.
+    /// This long in total, and as long without a sign of life.
     pub(super) fn of(total: Duration) -> Patience {
         Patience { idle: total, total }
     }
@@ -73,9 +74,9 @@ pub(super) enum Failure {
     Unsent(String),
     /// It was sent, or a part of it was, and there will be no answer, for this reason.
     Lost(String),
-    /// The server was silent for so long.
+    /// The server was silent for this long.
     Silent(Duration),
-    /// It took longer than it may.
+    /// It took longer than this limit.
     Late(Duration),
 }
 
@@ -109,8 +110,8 @@ impl Request {
 }
 
 impl Link {
-    /// Makes a request. If the future is dropped before the answer is there, the server is told that nobody waits for
-    /// it any more.
+    /// Makes a request. If the future is dropped before the answer is there, the server is notified that no caller is
+    /// waiting for it any longer.
     ///
     /// # Errors
     ///
@@ -137,7 +138,7 @@ impl Link {
     }
 }
 
-/// A request that was made. Dropped without an answer, it is cancelled.
+/// A request that was made, and is cancelled if this is dropped without an answer.
 struct Waiting<'t> {
     ticket: Ticket,
     transport: &'t Arc<dyn Transport>,
@@ -170,7 +171,7 @@ async fn wait(
             match reply {
                 Ok(Reply::Result(result @ Value::Object(_))) => return Poll::Ready(Ok(result)),
                 Ok(Reply::Result(_)) => {
-                    let message = "its result is no object".to_owned();
+                    let message = "its result is not an object".to_owned();
                     return Poll::Ready(Err(Failure::Refused { code: 0, message, data: Value::Null }));
                 }
                 Ok(Reply::Error { code, message, data }) => {

@@ -31,7 +31,7 @@ pub struct McpAsked {
 
 discreet_debug!(McpAsked: server, method; params);
 
-/// How a client of MCP servers behaves, whatever the server says of itself.
+/// How a client of MCP servers behaves, whatever the server says about itself.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct McpOptions {
@@ -39,7 +39,7 @@ pub struct McpOptions {
     pub concurrency: usize,
     /// How long a call may be silent, without an answer and without progress: 60 s.
     pub idle: Duration,
-    /// How long a call may take in all: 10 minutes.
+    /// How long a call may take in total: 10 minutes.
     pub total: Duration,
     /// How long it may take to start a server and to agree on a revision of the protocol with it: 30 s.
     pub connect: Duration,
@@ -116,7 +116,7 @@ impl McpOptions {
         self
     }
 
-    /// Sets how long a call may take in all.
+    /// Sets how long a call may take in total.
     #[must_use]
     pub fn total(mut self, total: Duration) -> McpOptions {
         self.total = total;
@@ -144,8 +144,8 @@ impl McpOptions {
         self
     }
 
-    /// Sets whether calls say in `_meta` of which trace they are, as `traceparent` and `tracestate`, by the propagator that
-    /// the program sets for OpenTelemetry; the default is yes. Its other members are sent only if
+    /// Sets whether calls name their trace in `_meta`, as `traceparent` and `tracestate`, by the propagator that the
+    /// program sets for OpenTelemetry; the default is yes. Its other members are sent only if
     /// [`pass_on_also`](Self::pass_on_also) names them.
     #[cfg(feature = "otel")]
     #[must_use]
@@ -154,8 +154,8 @@ impl McpOptions {
         self
     }
 
-    /// Sends this member of the propagator, too, where calls say of which trace they are: such as `baggage`, which tells
-    /// every server what the program notes there.
+    /// Also sends this member of the propagator where calls name their trace: such as `baggage`, which shows every
+    /// server what the program notes there.
     #[cfg(feature = "otel")]
     #[must_use]
     pub fn pass_on_also(mut self, member: impl Into<String>) -> McpOptions {
@@ -163,8 +163,8 @@ impl McpOptions {
         self
     }
 
-    /// Sets what answers `sampling/createMessage`, with a completion by a model of the program in the form that MCP gives
-    /// it: `{"role", "content", "model"}`. Without it, servers are refused.
+    /// Sets the function that answers `sampling/createMessage`, with a completion by a model of the program in the
+    /// form that MCP gives it: `{"role", "content", "model"}`. Without it, servers are refused.
     #[must_use]
     pub fn sampling<F>(mut self, answer: impl Fn(McpAsked) -> F + Send + Sync + 'static) -> McpOptions
     where
@@ -174,9 +174,10 @@ impl McpOptions {
         self
     }
 
-    /// Sets what answers `elicitation/create`, in the form that MCP gives the answer: `{"action": "accept", "content"}`,
-    /// `{"action": "decline"}` or `{"action": "cancel"}`. Without it, the question becomes an input request of the call that it
-    /// belongs to, see [`Control::NeedInput`](crate::Control::NeedInput), or is declined.
+    /// Sets the function that answers `elicitation/create`, in the form that MCP gives the answer:
+    /// `{"action": "accept", "content"}`, `{"action": "decline"}` or `{"action": "cancel"}`. Without it, the question
+    /// becomes an input request of the call that it belongs to, see [`Control::NeedInput`](crate::Control::NeedInput),
+    /// or is declined.
     #[must_use]
     pub fn elicitation<F>(mut self, answer: impl Fn(McpAsked) -> F + Send + Sync + 'static) -> McpOptions
     where
@@ -186,7 +187,7 @@ impl McpOptions {
         self
     }
 
-    /// Sets what answers `roots/list`: `{"roots": [{"uri": "file:///…"}]}`. Without it, there are none.
+    /// Sets the function that answers `roots/list`: `{"roots": [{"uri": "file:///…"}]}`. Without it, there are none.
     #[must_use]
     pub fn roots<F>(mut self, answer: impl Fn(McpAsked) -> F + Send + Sync + 'static) -> McpOptions
     where

@@ -1,4 +1,4 @@
-//! What OpenTelemetry learns of calls of tools of servers, and what servers learn of the trace.
+//! What OpenTelemetry learns about calls of tools of servers, and what servers learn about the trace.
 
 use opentelemetry::{Context, KeyValue};
 use serde_json::{Map, Value};
@@ -8,8 +8,8 @@ use crate::call::context::ToolContext;
 use crate::call::otel::passed_on;
 use crate::spec::plan::{McpServer, McpTransport};
 
-/// Adds to a request of which trace it is, in `_meta` as SEP-414 says. The context is that of the task: a call is made
-/// where its span is current.
+/// Adds the trace to a request, in `_meta` as SEP-414 says. The context is that of the task: a call is made where its
+/// span is current.
 pub(super) fn pass_trace_on(request: &mut Request, also: &[String]) {
     let members = passed_on(&Context::current(), also);
     if members.is_empty() {
@@ -23,7 +23,7 @@ pub(super) fn pass_trace_on(request: &mut Request, also: &[String]) {
     }
 }
 
-/// Adds to the span of a call what the conventions for MCP say of a request: the span that is there stands for it.
+/// Adds to the span of a call what the conventions for MCP say about a request: the existing span stands for it.
 pub(super) fn describe(ctx: &ToolContext, server: &McpServer, revision: Option<String>) {
     ctx.add_attributes(|| {
         let mut attributes = vec![KeyValue::new("mcp.method.name", "tools/call")];

@@ -1,4 +1,4 @@
-//! Calls that wait for input: a server has asked, and whoever makes the call will call again with the answer.
+//! Calls that wait for input: a server has asked, and the caller will call again with the answer.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -16,26 +16,26 @@ use crate::call::error::ToolError;
 /// The most calls of a tool that wait for input.
 const MOST: usize = 64;
 
-/// A call on its way to its answer.
+/// A call in flight.
 pub(super) struct Running {
     pub(super) answer: BoxFuture<'static, Result<Value, ToolError>>,
     pub(super) questions: mpsc::Receiver<Question>,
-    /// The question that was asked last, if it is not answered.
+    /// The last question, if it is not answered yet.
     pub(super) open: Option<oneshot::Sender<Value>>,
-    /// How many answers of whoever makes the call were used.
+    /// How many answers of the caller were used.
     pub(super) used: usize,
-    /// The context that hears of progress: that of the last time the call was made.
+    /// The context that receives progress: that of the last time the call was made.
     pub(super) ctx: Arc<Mutex<Option<ToolContext>>>,
     pub(super) place: Place,
     pub(super) until: Instant,
 }
 
-/// The calls of a tool that wait for input. Dropped, they are cancelled.
+/// The calls of a tool that wait for input, and are cancelled when this is dropped.
 #[derive(Default)]
 pub(super) struct Parked(BTreeMap<String, Running>);
 
 impl Parked {
-    /// Keeps a call. With too many, the one whose time is up first is given up.
+    /// Keeps a call. If there are too many, the one whose time is up first is given up.
     pub(super) fn put(&mut self, key: String, running: Running) {
         self.sweep();
         if self.0.len() >= MOST {

@@ -1,4 +1,4 @@
-//! For programs that have a client made of the `rmcp` crate: the tools of its server as tools of ours.
+//! For programs that have a client of the `rmcp` crate: the tools of its server as tools of this crate.
 
 mod progress;
 
@@ -34,12 +34,13 @@ const PAGES: usize = 100;
 /// How long listing may take.
 const LISTING: Duration = Duration::from_secs(60);
 
-/// Lists the tools of a server and returns them as `alias__tool`, as [`McpClient::tools`](super::McpClient::tools) does:
-/// without a lock, so the worst is expected of each, and without those that cannot be offered to a model. The client must stay connected as long as they are called.
+/// Lists the tools of a server and returns them as `alias__tool`, as [`McpClient::tools`](super::McpClient::tools)
+/// does: without a lock, so the worst is assumed of each, and without those that cannot be offered to a model. The
+/// client must stay connected as long as they are called.
 ///
 /// A call that is given up is cancelled at the server. What the server reports goes to the handler of the client, which
-/// passes it on to the calls if it has their [`Progress`]: see [`reporting`]. It must also answer what a server of a session
-/// asks; a server that sends the client away with a question, or with a task, gets no answer, and the call fails.
+/// passes it on to the calls if it has their [`Progress`]: see [`reporting`]. It must also answer what a server asks
+/// within a session; a server that answers a call with a question, or with a task, gets no answer, and the call fails.
 ///
 /// ```no_run
 /// # async fn connect(transport: rmcp::transport::StdioReader, out: rmcp::transport::StdioWriter)
@@ -55,7 +56,7 @@ const LISTING: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 ///
-/// If the list cannot be had within a minute, or does not end.
+/// If the list does not arrive within a minute, or does not end.
 pub async fn tools(alias: &str, peer: &Peer<RoleClient>) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
     reporting(alias, peer, &Progress::new()).await
 }
@@ -124,7 +125,7 @@ struct RmcpTool {
     progress: Progress,
 }
 
-/// A request that was sent. Dropped before its answer is there, it is cancelled at the server.
+/// A request that was sent, and is cancelled at the server if this is dropped before its answer is there.
 struct Sent(Option<RequestHandle<RoleClient>>);
 
 impl Drop for Sent {

@@ -21,25 +21,25 @@ use crate::spec::plan::McpServer;
 
 /// How often a call may need input before it gives a result.
 const ROUNDS: usize = 10;
-/// The error of a server that misses headers, or finds others in their place.
+/// The error of a server for missing or different headers.
 const HEADER_MISMATCH: i64 = -32020;
 /// The most tools of a server.
 const MOST_TOOLS: usize = 10_000;
-/// How many times the longest message all tools of a server may be.
+/// The maximum size of all tools of a server together, as a multiple of the longest message.
 const MOST_LISTED: usize = 4;
-/// How long a list is good for at least, and at most, where the server does not say when it changes.
+/// The minimum and maximum time for which a list is valid, if the server does not say when it changes.
 const FRESH: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(86_400)];
 
-/// A connection to a server that has agreed on a revision. Dropped, it ends at once.
+/// A connection to a server that has agreed on a revision; it ends at once when dropped.
 pub(super) struct Session {
     pub(super) link: Link,
     pub(super) agreement: Agreement,
     desk: Arc<Desk>,
     options: Arc<McpOptions>,
     credentials: Credentials,
-    /// The list that was asked for last. Every call of a locked tool reads it, so no call waits for another to do so.
+    /// The list that was requested last. Every call of a locked tool reads it, so no call waits for another to do so.
     list: Mutex<Option<Arc<Listed>>>,
-    /// Held while the list is asked for, or forgotten.
+    /// Held while the list is requested, or forgotten.
     listing: tokio::sync::Mutex<()>,
     /// Whether the server tells when its list changes.
     told: Arc<Mutex<bool>>,
@@ -52,9 +52,9 @@ pub(super) struct Listed {
     pub(super) tools: Vec<Value>,
     /// The descriptors as canonical JSON, by the names of the tools. Empty for a name that several tools have.
     by_name: BTreeMap<String, String>,
-    /// How often the list had changed when it was asked for.
+    /// How often the list had changed when it was requested.
     changes: u64,
-    /// When it has to be asked for again, where the server does not tell that it changes.
+    /// When it has to be requested again, if the server does not say that it changes.
     stale: Instant,
 }
 
@@ -65,7 +65,7 @@ impl Listed {
     }
 }
 
-/// Tasks that end with what they work for.
+/// Tasks that end when this is dropped.
 #[derive(Default)]
 struct Tasks(Vec<AbortHandle>);
 
@@ -78,14 +78,14 @@ impl Drop for Tasks {
 /// How a tool is called.
 pub(super) struct How {
     pub(super) patience: Patience,
-    /// What hears of its progress.
+    /// The callback for its progress.
     pub(super) on_progress: Option<OnNotice>,
     /// Where its questions go.
     pub(super) asker: Option<Asker>,
 }
 
 impl Session {
-    /// Connects to a server. `known` is the revision that it spoke before, or empty.
+    /// Connects to a server. `known` is the revision that it used before, or empty.
     ///
     /// # Errors
     ///
@@ -138,12 +138,12 @@ impl Session {
         self.link.inbox.ended().is_none()
     }
 
-    /// Waits until the list of tools is another one, or the connection has ended.
+    /// Waits until the list of tools has changed, or the connection has ended.
     pub(super) async fn changed(&self) {
         self.link.inbox.changed().await;
     }
 
-    /// Why requests cannot be answered any more.
+    /// Why requests can no longer be answered.
     pub(super) fn ended(&self) -> String {
         self.link.inbox.ended().unwrap_or_default()
     }
@@ -163,7 +163,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Why there is no whole list.
+    /// Why there is no complete list.
     pub(super) async fn tools(&self) -> Result<Arc<Listed>, Failure> {
         if let Some(known) = self.known() {
             return Ok(known);
@@ -299,7 +299,7 @@ impl Session {
         Err(odd(format!("it asked for input more than {ROUNDS} times")))
     }
 
-    /// Returns the headers that repeat arguments, where the tool asks for them.
+    /// Returns the headers that repeat arguments, if the tool asks for them.
     async fn headers(
         &self,
         tool: &str,
@@ -332,7 +332,7 @@ impl Session {
     }
 }
 
-/// The server does not keep to the protocol, or not to what this client takes.
+/// Returns the failure for a server that breaks the protocol, or the limits of this client.
 pub(super) fn odd(message: impl Into<String>) -> Failure {
     Failure::Refused { code: 0, message: message.into(), data: Value::Null }
 }

@@ -29,15 +29,15 @@ use crate::engine::executor::local::INHERITED;
 use crate::engine::executor::process::{Group, inherited, piped};
 use crate::spec::plan::McpTransport;
 
-/// How many lines in a row may be no messages.
+/// How many lines in a row may not be messages.
 const MOST_GARBAGE: usize = 256;
-/// How many times the length of the longest message a line may have that is passed over.
+/// The maximum length of a line that is skipped, as a multiple of the longest message.
 const PASSED_OVER: usize = 4;
 /// How much of what a server says on its standard error is kept.
 const TAIL: usize = 2 << 10;
 /// How long a server may take to end once its input has ended, then once it was asked to, and once it was killed.
 const GRACE: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(1), Duration::from_secs(5)];
-/// How long the output of an ended server is read on.
+/// How long the output of an ended server is still read.
 const LEFTOVERS: Duration = Duration::from_millis(500);
 
 /// A server that is a program, in a process group of its own, which is killed when this is dropped.
@@ -164,7 +164,7 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
             Line::Whole(line) => {
                 garbage += 1;
                 if let Some(id) = answered(&Glance::at(line)) {
-                    inbox.lost(id, "the answer cannot be read: it is no JSON, or nested too deeply");
+                    inbox.lost(id, "the answer cannot be read: it is not JSON, or nested too deeply");
                 }
             }
             Line::TooLong(Glance::Request(_)) => {}
@@ -176,7 +176,7 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
         let why = if garbage > MOST_GARBAGE {
             format!("it writes lines that are no messages: {garbage} in a row")
         } else if unknown || lines.passed_over() > longest.saturating_mul(PASSED_OVER) {
-            format!("it wrote a line of more than {longest} bytes that is no answer to a request")
+            format!("it wrote a line of more than {longest} bytes that is not an answer to a request")
         } else {
             continue;
         };
@@ -184,7 +184,7 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
     }
 }
 
-/// Returns the request of ours that is answered.
+/// Returns the request of the client that is answered.
 fn answered(glance: &Glance) -> Option<u64> {
     match glance {
         Glance::Answer(id) => id.as_u64(),
@@ -210,8 +210,8 @@ async fn drain(
     }
 }
 
-/// Returns the end of what a server says without what was cut at its start: a line, or a word of a long one. It may be the rest
-/// of a credential, which nobody would know for one.
+/// Returns the end of what a server says without what was cut at its start: a line, or a word of a long one. That may
+/// be the rest of a credential, which could not be recognised as one.
 fn last_words(tail: &[u8]) -> &[u8] {
     if tail.len() <= TAIL {
         return tail;
@@ -229,7 +229,7 @@ struct Keeper {
     read: CancellationToken,
     /// Fires when what it says on its standard error was read to its end.
     drained: CancellationToken,
-    /// Fires when it takes no input any more.
+    /// Fires when it no longer takes input.
     broken: CancellationToken,
     gone: CancellationToken,
 }

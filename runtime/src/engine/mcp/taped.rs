@@ -1,4 +1,4 @@
-//! Messages that are recorded, and servers that are played.
+//! Messages that are recorded, and servers that are played back.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::engine::tape::Tape;
 use crate::spec::plan::McpServer;
 
 impl McpOptions {
-    /// Records all messages on a [cassette](crate::testing::cassette::Cassette), or plays what servers say from it, and
-    /// starts and reaches none.
+    /// Records all messages on a [cassette](crate::testing::cassette::Cassette), or plays back what servers say from
+    /// it, without starting or reaching any.
     #[must_use]
     pub fn cassette(mut self, cassette: impl Into<Tape>) -> McpOptions {
         self.tape = Some(cassette.into());
@@ -22,7 +22,7 @@ impl McpOptions {
     }
 }
 
-/// Starts what carries messages to a server, or what stands in its place.
+/// Starts the transport to a server, or its replacement.
 ///
 /// # Errors
 ///
@@ -106,7 +106,7 @@ impl Transport for Recorder {
     }
 }
 
-/// Says what a server has said.
+/// Plays back what a server has said.
 struct Player {
     end: End,
     inbox: Inbox,

@@ -1,5 +1,5 @@
-//! Calls that a server answers with a task (`io.modelcontextprotocol/tasks`): what has become of it is asked for until it
-//! is done.
+//! Calls that a server answers with a task (`io.modelcontextprotocol/tasks`): its state is polled until it is
+//! done.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,17 +12,17 @@ use super::era::Agreement;
 use super::link::{Failure, Link, Patience, Request};
 use super::session::{How, Session, odd};
 
-/// How long it takes to the next question, where the server does not say.
+/// The time between two polls, if the server does not say.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The shortest and the longest time between two questions, whatever the server says.
+/// The shortest and the longest time between two polls, whatever the server says.
 const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(30)];
-/// How long a server may take to hear that a task is given up.
+/// How long it may take to notify a server that a task is given up.
 const GIVING_UP: Duration = Duration::from_secs(10);
 
 /// The most inputs that one task may ask for.
 const MOST_ASKED: usize = 100;
 
-/// A task at a server. Dropped, it is cancelled there unless it is over.
+/// A task at a server, cancelled there when this is dropped unless it is over.
 struct Task<'s> {
     link: &'s Link,
     agreement: &'s Agreement,
@@ -119,7 +119,7 @@ impl Session {
     }
 }
 
-/// The error of a task that has failed: that which the call would have had.
+/// The error of a task that has failed: the one that the call would have had.
 fn failed(error: &Value) -> Failure {
     Failure::Refused {
         code: error["code"].as_i64().unwrap_or_default(),

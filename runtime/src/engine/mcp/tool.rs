@@ -34,14 +34,14 @@ pub(super) struct McpTool {
     parked: Arc<Mutex<Parked>>,
 }
 
-/// What a call has come to for now.
+/// The state of a call for now.
 enum Step {
     Answer(Result<Value, ToolError>),
     Question(InputRequest),
 }
 
 impl McpTool {
-    /// Creates a tool; `None` if it is called otherwise.
+    /// Creates a tool; `None` if it has another kind of call.
     pub(super) fn new(tool: &Frozen<Tool>, client: McpClient) -> Option<McpTool> {
         let Call::Mcp(plan) = &tool.call else { return None };
         Some(McpTool { spec: tool.spec.clone(), plan: plan.clone(), client, parked: Arc::default() })
@@ -137,7 +137,7 @@ impl McpTool {
         });
     }
 
-    /// What the same call has when it is made again with an answer: nobody else's has it.
+    /// The key that the same call has when it is made again with an answer, and that no other caller's has.
     fn key(&self, arguments: &Map<String, Value>, ctx: &ToolContext) -> String {
         let arguments = fingerprint(&Value::from(arguments.clone()).to_string());
         let (session, principal) = (ctx.session(), ctx.principal());

@@ -1,4 +1,4 @@
-//! What carries messages to an MCP server and back: a pipe to a program, or HTTP.
+//! Transports of messages to an MCP server and back: a pipe to a program, or HTTP.
 
 use std::sync::Arc;
 
@@ -12,24 +12,24 @@ use crate::base::future::BoxFuture;
 use crate::call::secrets::Secrets;
 use crate::spec::plan::{McpServer, McpTransport};
 
-/// Carries messages to a server. What comes from there it puts into the [`Inbox`](super::inbox::Inbox) that it was
+/// Carries messages to a server, and puts those from there into the [`Inbox`](super::inbox::Inbox) that it was
 /// started with, for as long as it lives; dropping it ends everything it started, at once.
 pub(super) trait Transport: Send + Sync {
-    /// Sends a message. Several may be on their way at the same time, in the order in which they were given.
+    /// Sends a message. Several may be in flight at the same time, in the order in which they were given.
     ///
     /// An answer goes to the inbox, possibly before this future is done. The future may be dropped; the message is
     /// then sent or not, as a whole.
     fn send(&self, message: Message) -> BoxFuture<'_, Result<(), Broken>>;
 
-    /// Nobody waits for the answer to this request any more: tells the server so, without waiting.
+    /// Notifies the server, without waiting, that no caller is waiting for the answer to this request any longer.
     fn cancel(&self, id: u64);
 
-    /// Whether the connection ends when a message cannot be sent: then the inbox is told why.
+    /// Whether the connection ends when a message cannot be sent; the inbox then gets the reason.
     fn breaks(&self) -> bool {
         false
     }
 
-    /// Both sides have agreed on a revision of the protocol, such as `2025-11-25`.
+    /// Notes that both sides have agreed on a revision of the protocol, such as `2025-11-25`.
     fn agreed(&self, revision: &str) {
         let _ = revision;
     }
@@ -39,11 +39,11 @@ pub(super) trait Transport: Send + Sync {
         false
     }
 
-    /// Returns the headers that repeat arguments, where the input schema of the tool asks for it.
+    /// Returns the headers that repeat arguments, if the input schema of the tool asks for them.
     ///
     /// # Errors
     ///
-    /// Why the schema cannot ask so. Such a tool is not offered.
+    /// Why the schema cannot ask for them. Such a tool is not offered.
     fn repeated(&self, schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
         let _ = (schema, arguments);
         Ok(Vec::new())
@@ -70,7 +70,7 @@ pub(super) struct Message {
     pub(super) method: &'static str,
     /// What is asked for: the name of the tool that is called.
     pub(super) name: Option<String>,
-    /// Headers that repeat arguments, where the schema of the tool asks for it; for HTTP.
+    /// Headers that repeat arguments, if the schema of the tool asks for them; for HTTP.
     pub(super) headers: Vec<(String, String)>,
 }
 
@@ -83,7 +83,7 @@ pub(super) struct Broken {
     pub(super) why: String,
 }
 
-/// Starts what carries messages to a server.
+/// Starts the transport to a server.
 ///
 /// # Errors
 ///

@@ -26,8 +26,8 @@ impl McpEngine {
     ///
     /// # Errors
     ///
-    /// Those of a call by a model; and unlike for a model, a failed result, a question of the server that no handler
-    /// answers, and a result that is not of its type.
+    /// Those of a call by a model, and also a failed result, a question of the server that no handler answers, and a
+    /// result that is not of its type.
     pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, ToolError> {
         self.call_in(arguments, &ToolContext::new("", "")).await
     }

@@ -47,13 +47,13 @@ pub trait FromJson: Sized {
         None
     }
 
-    /// Whether its value does not depend on what is read: nobody needs to look at the answer.
+    /// Whether its value does not depend on what is read, so that the answer need not be looked at.
     #[must_use]
     fn reads_nothing() -> bool {
         false
     }
 
-    /// Whether `null` is one of its values, so that an optional field of it tells `null` from absence.
+    /// Whether `null` is one of its values, so that an optional field of it distinguishes `null` from absence.
     #[must_use]
     fn takes_null() -> bool {
         false
@@ -160,7 +160,7 @@ impl FromJson for Value {
     }
 }
 
-/// An answer without a body. If there is one in spite of the document, it is not looked at.
+/// An answer without a body. If there is one despite the document, it is ignored.
 impl FromJson for () {
     fn from_json(_: Value) -> Result<Self, JsonError> {
         Ok(())

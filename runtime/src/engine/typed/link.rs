@@ -26,13 +26,13 @@ trait Holder<T> {
     fn json(&self) -> Value;
 }
 
-/// What a linked value can do. Generated types implement it.
+/// The operations on a linked value. Generated types implement it.
 pub trait Linkable: Clone + fmt::Debug + PartialEq + ToJson + Send + Sync {}
 
 impl<T: Clone + fmt::Debug + PartialEq + ToJson + Send + Sync> Linkable for T {}
 
 /// A type that links lead to, read through a table of all such types of its module. rustc visits a static once, so it
-/// does not see one reader call another without end.
+/// does not follow readers that call each other endlessly.
 pub trait Linked: Linkable {
     /// Reads a value.
     ///

@@ -1,6 +1,6 @@
 //! Types of other crates that generated types hold instead of texts of a format, each behind the feature of its crate.
 
-/// Implements reading and writing of a type by its own text.
+/// Implements reading and writing of a type as its own text.
 #[cfg(any(feature = "chrono", feature = "jiff", feature = "url", feature = "uuid"))]
 macro_rules! by_text {
     ($type:ty, $what:literal, $value:ident => $write:expr) => {

@@ -97,7 +97,7 @@ impl<T: ContextValue> Inject<'_> for FromContext<T> {
         let wanted = std::any::type_name::<T>();
         T::read(value).map(FromContext).ok_or_else(|| {
             ToolError::failed_with(missing::CODE, format!("{} is not valid.", T::KEY))
-                .with_operator_detail(format!("the value of `{}` in the context is no `{wanted}`", T::KEY))
+                .with_operator_detail(format!("the value of `{}` in the context is not a `{wanted}`", T::KEY))
         })
     }
 }

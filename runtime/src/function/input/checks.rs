@@ -1,7 +1,7 @@
-//! Checks at compile time of what attributes say of an argument: each rule against its type, and the default and the
+//! Compile-time checks of what attributes say about an argument: each rule against its type, and the default and the
 //! examples against both.
 //!
-//! The macros make a constant of each, where it is written, so that one build reports all mistakes.
+//! The macros turn each into a constant, where it is written, so that one build reports all mistakes.
 
 use toolgen_core::internal::float;
 
@@ -69,7 +69,7 @@ pub const fn rule(shape: &Shape, rules: &Rules, written: &str, ty: &str) {
         one_of,
     } = rules;
     let kind = &shape.kind;
-    // The items of what is no list, which is told elsewhere.
+    // The items of what is not a list, which is told elsewhere.
     if matches!(kind, Kind::Never) {
         return;
     }
@@ -150,8 +150,8 @@ const fn bounds(told: Told, base: &NumberRules) -> Told {
     }
 }
 
-/// Refuses a default or an example that its type or the rules beside it refuse, as far as a constant can tell: bounds,
-/// lengths and the allowed values.
+/// Refuses a default or an example that its type or the rules next to it refuse, as far as a constant can tell:
+/// bounds, lengths and the allowed values.
 ///
 /// # Panics
 ///
@@ -167,7 +167,7 @@ pub const fn value(shape: &Shape, rules: &Rules, value: Lit, written: &Written) 
     }
     // A default has the type of the argument, which the compiler checks; an example has none.
     let example = same(written.what, "example");
-    let no_value = start.and(" is no value of ").and(named(written.ty).as_str());
+    let no_value = start.and(" is not a value of ").and(named(written.ty).as_str());
     match (&shape.kind, value) {
         (Kind::Enum(Frozen::Static(allowed)), _) if example && !is_one_of(allowed, value) => {
             refuse(&no_value)
@@ -204,11 +204,11 @@ const fn number(base: &NumberRules, rules: &Rules, value: Number, no_value: Told
     }
 }
 
-/// Refuses rules of items for what is no list.
+/// Refuses rules for items on a type that is not a list.
 ///
 /// # Panics
 ///
-/// If it is none. In a constant, that is a compile error at `items`.
+/// If it is not a list. In a constant, that is a compile error at `items`.
 #[track_caller]
 pub const fn items(shape: &Shape) {
     if !matches!(shape.kind, Kind::Array(_) | Kind::Never) {
@@ -246,7 +246,7 @@ const fn is_one_of(allowed: &[Literal], value: Lit) -> bool {
     false
 }
 
-/// Whether a number is inside of bounds, the last of which excludes itself.
+/// Whether a number is within bounds, the last of which is exclusive.
 const fn within(value: Number, least: Option<Number>, most: Option<Number>, below: Option<Number>) -> bool {
     let low = match least {
         Some(least) => less(value, least),
@@ -330,14 +330,17 @@ mod tests {
     #[test]
     fn a_value_that_is_none_of_the_type_does_not_compile() {
         let any = Rules::NONE;
-        assert_eq!(of_value::<Option<u8>>(any, Lit::Int(300)), "the default V is no value of `T`: 0 to 255");
+        assert_eq!(
+            of_value::<Option<u8>>(any, Lit::Int(300)),
+            "the default V is not a value of `T`: 0 to 255"
+        );
         assert_eq!(of_value::<u64>(any, Lit::Int(i128::from(u64::MAX))), "");
         // What has another type does not compile anyway.
         assert_eq!(of_value::<u8>(any, Lit::Str("x")), "");
         let example = Written { what: "example", ..WRITTEN };
         let of_example =
             |shape: &'static Shape| refusal(move || value(shape, &any, Lit::Bool(true), &example));
-        assert_eq!(of_example(Of::<String>::SHAPE), "the example V is no value of `T`");
+        assert_eq!(of_example(Of::<String>::SHAPE), "the example V is not a value of `T`");
         assert_eq!(of_example(Of::<serde_json::Value>::SHAPE), "");
     }
 

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
 
-/// A text in quotes that is the default of an argument.
+/// A type of which a text in quotes is a value.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no default of an argument of the type `{T}`",
-    label = "this is no `{T}`",
+    message = "`{Self}` is not a default of an argument of the type `{T}`",
+    label = "this is not a `{T}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]
 pub trait DefaultOf<T> {
@@ -26,8 +26,8 @@ impl<T, U: Into<T>> DefaultOf<T> for U {
 /// A type of which a whole number is a value.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a whole number is no default of an argument of the type `{Self}`",
-    label = "this is no `{Self}`",
+    message = "a whole number is not a default of an argument of the type `{Self}`",
+    label = "this is not a `{Self}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]
 pub trait OfInteger: Sized {
@@ -66,8 +66,8 @@ integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64);
 /// A type of which a number with a fraction is a value.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a number with a fraction is no default of an argument of the type `{Self}`",
-    label = "this is no `{Self}`",
+    message = "a number with a fraction is not a default of an argument of the type `{Self}`",
+    label = "this is not a `{Self}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]
 pub trait OfDecimal: Sized {
@@ -100,8 +100,8 @@ impl OfDecimal for f32 {
 /// A type of which `true` and `false` are values.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`true` or `false` is no default of an argument of the type `{Self}`",
-    label = "this is no `{Self}`",
+    message = "`true` or `false` is not a default of an argument of the type `{Self}`",
+    label = "this is not a `{Self}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]
 pub trait OfBool: Sized {
@@ -126,8 +126,8 @@ impl OfBool for bool {
 /// A type of which a list of `N` values is a value.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a list is no default of an argument of the type `{Self}`",
-    label = "this is no `{Self}`",
+    message = "a list is not a default of an argument of the type `{Self}`",
+    label = "this is not a `{Self}`",
     note = "write a value of the type: `default = 10`, `default = 0.5`, `default = true`, `default = \"text\"`, `default = [1, 2]`, a variant such as `default = Unit::Celsius`, `default = Some(10)` for an `Option`, or an expression"
 )]
 pub trait OfList<const N: usize>: Sized {

@@ -17,7 +17,7 @@ use crate::schema::shape::{Kind, Shape};
 pub struct Defs {
     pub(super) found: BTreeMap<Text, Shape>,
     pub(super) defaults: Vec<FieldDefault>,
-    /// The types whose fields stand among those of another, which comes first.
+    /// The types whose fields are among those of another, which comes first.
     pub(super) flattened: Vec<(&'static str, &'static str)>,
 }
 
@@ -59,7 +59,7 @@ impl Defs {
         self.defaults.push(FieldDefault { owner, field, value });
     }
 
-    /// Notes that the fields of a type stand among those of another.
+    /// Notes that the fields of a type are among those of another.
     #[doc(hidden)]
     pub fn flatten<T: ToolInput>(&mut self, owner: &'static str) {
         if let Kind::Ref(Frozen::Static(inner)) = &Of::<T>::SHAPE.kind {
@@ -68,7 +68,8 @@ impl Defs {
     }
 }
 
-/// The default of a field, made twice. The macros ask it to be told; method resolution finds the first trait that fits.
+/// The default of a field, made twice. The macros ask for what to show of it; method resolution finds the first trait
+/// that fits.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Defaults<T>(pub T, pub T);
@@ -80,7 +81,7 @@ pub trait DefaultTold {
     fn toolgen_default(&self, owner: &'static str, field: &'static str, defs: &mut Defs);
 }
 
-/// Last choice for a default: it is added to the schema if its type can tell it.
+/// Last choice for a default: it is added to the schema if its type can write it.
 #[doc(hidden)]
 pub trait DefaultKept {
     /// Adds the default to the schema.

@@ -49,7 +49,7 @@ formats! {
     uuid::Uuid, "uuid", "a UUID";
 }
 
-/// As ISO 8601 has it, because that names its units: `PT1M30S`. Years and months have no fixed length and are refused.
+/// Written as in ISO 8601, which names its units: `PT1M30S`. Years and months have no fixed length and are refused.
 #[diagnostic::do_not_recommend]
 impl ToolInput for Duration {
     const SHAPE: Shape = of_format("duration");
@@ -64,7 +64,7 @@ impl ToolInput for Duration {
     }
 }
 
-/// The units of a span, largest first, with their seconds and whether they stand behind the `T`.
+/// The units of a span, largest first, with their seconds and whether they come after the `T`.
 const UNITS: [(char, u64, bool); 5] =
     [('W', 604_800, false), ('D', 86_400, false), ('H', 3600, true), ('M', 60, true), ('S', 1, true)];
 

@@ -16,7 +16,7 @@ use crate::schema::shape::{
 use crate::spec::ToolSpec;
 
 impl Defs {
-    /// Returns the names of the types that have the fields of a type: its own, and those it stands in.
+    /// Returns the names of the types that have the fields of a type: its own, and those that contain it.
     fn holders(&self, name: &'static str) -> Vec<&'static str> {
         let mut holders = vec![name];
         let mut next = 0;
@@ -44,7 +44,7 @@ impl Defs {
     }
 }
 
-/// The longest default that is told, as JSON text. A longer one costs a model more than it helps.
+/// The longest default that is shown, as JSON text. A longer one costs a model more than it helps.
 const MAX_DEFAULT: usize = 256;
 
 /// Sets the default of a field, unless there is one or the field would refuse it.

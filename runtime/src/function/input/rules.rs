@@ -141,7 +141,7 @@ pub const fn relation(kind: RelationKind, fields: &'static [Text]) -> Relation {
     Relation { kind, fields: Frozen::Static(fields) }
 }
 
-/// The shape of the items of a list; of what is no list, one that [`checks`](super::checks) leave alone.
+/// The shape of the items of a list; for other types, one that [`checks`](super::checks) leave alone.
 #[must_use]
 pub const fn items_of(shape: &'static Shape) -> &'static Shape {
     const NONE: &Shape = &with_kind(Kind::Never);
@@ -205,10 +205,10 @@ pub const fn refine(shape: &'static Shape, rules: Rules) -> Shape {
     }
 }
 
-/// What begins the line of a value in the description of an enum.
+/// The beginning of the line of a value in the description of an enum.
 const VALUE: &str = "- `";
 
-/// Whether a description lists values, one a line.
+/// Whether a description lists values, one per line.
 const fn lists_values(text: &str) -> bool {
     let (text, mark) = (text.as_bytes(), VALUE.as_bytes());
     let mut at = 0;

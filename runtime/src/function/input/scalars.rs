@@ -12,7 +12,7 @@ use super::{ArgumentProblem, BorrowedValue, ToolInput, problem, rules};
 use crate::base::frozen::Frozen;
 use crate::schema::shape::{Extra, Kind, Number, NumberRules, ObjectRules, Shape, StringRules};
 
-/// Numbers of a format, whose own bounds are checked and not told.
+/// Numbers of a format, whose own bounds are checked but not shown.
 const fn between(minimum: Number, maximum: Number, format: &'static str) -> NumberRules {
     let format = Frozen::Static(format);
     NumberRules { minimum: Some(minimum), maximum: Some(maximum), format, ..NumberRules::ANY }

@@ -1,4 +1,4 @@
-//! The calls that wait in a queue: shown, decided about, claimed, and brought to an end.
+//! The calls that wait in a queue: shown, decided about, claimed, and finished.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::call::waiting::{CalledBy, millis_of};
 /// How long a worker has to start a call that it claimed before another may claim it: five minutes by default.
 pub const CLAIM_EXPIRY: Duration = Duration::from_secs(5 * 60);
 
-/// After which pauses it is tried to take back a call that the queue did not take in time.
+/// The pauses between attempts to take back a call that the queue did not take in time.
 const GIVEN_UP: &[Duration] = &[
     Duration::ZERO,
     Duration::from_millis(100),
@@ -29,13 +29,13 @@ const GIVEN_UP: &[Duration] = &[
     Duration::from_secs(120),
 ];
 
-/// How long one such try may take.
+/// How long one such attempt may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often a change is tried again because somebody else was faster.
+/// How often a change is retried because somebody else was faster.
 const TRIES: u32 = 100;
 
-/// The calls that wait for an approval in an [`ApprovalQueue`], for all that have to do with them: a provider puts them
+/// The calls that wait for an approval in an [`ApprovalQueue`], for everyone who deals with them: a provider puts them
 /// there and runs them ([`ProviderBuilder::approval_queue`](crate::provider::ProviderBuilder::approval_queue),
 /// [`Provider::resume_decided`](crate::Provider::resume_decided)), and whoever decides lists, grants and denies them.
 /// Clones share the queue.
@@ -50,21 +50,21 @@ const TRIES: u32 = 100;
 /// | `started` | `finished` | its outcome is known |
 /// | all before `started` | `expired` | its time is over |
 ///
-/// A call that was changed in the queue, or that the provider of the worker has not made like this, because its key or
-/// its tool is another, is never started: it stays `claimed`, with [`refused`](super::ApprovalClaim::refused), and after
-/// [`CLAIM_EXPIRY`] another worker may try.
+/// A call that was changed in the queue, or that the provider of the worker did not make in this form, because its key
+/// or its tool differs, is never started: it stays `claimed`, with [`refused`](super::ApprovalClaim::refused), and
+/// after [`CLAIM_EXPIRY`] another worker may try.
 ///
 /// So a call runs at most once. A worker that dies before it starts the call has lost nothing. One that dies later may
-/// have had the effect or not, so nobody starts the call again: it stays `started` and is shown so, for a person to look
-/// into. A program that resumes a request by itself, with [`Provider::resume`](crate::Provider::resume), starts and
-/// finishes the entry as a worker does.
+/// have had the effect or not, so the call is never started again: it stays `started` and is shown so, for a person to
+/// look into. A program that resumes a request by itself, with [`Provider::resume`](crate::Provider::resume), starts
+/// and finishes the entry as a worker does.
 ///
 /// # Secrets
 ///
-/// What can be read of an entry holds no secrets: arguments as approvers see them. The sealed call, whose arguments are
-/// what runs, stands beside it in the [`request`](super::QueueRow::request) of its row, until it starts or expires. The
-/// seal is checked before it runs, so a queue that somebody changes makes no other call run; but who can write the queue
-/// can grant what waits in it.
+/// The readable part of an entry holds no secrets: arguments are as approvers see them. The sealed call, whose
+/// arguments are what runs, stands next to it in the [`request`](super::QueueRow::request) of its row, until it starts
+/// or expires. The seal is checked before it runs, so a queue that somebody changes makes no other call run; but
+/// whoever can write to the queue can grant what waits in it.
 #[derive(Clone)]
 pub struct Approvals {
     queue: Arc<dyn ApprovalQueue>,
@@ -78,8 +78,8 @@ impl Approvals {
         Approvals { queue: Arc::new(queue), worker: Text::EMPTY, lease: CLAIM_EXPIRY }
     }
 
-    /// Sets the name under which calls are claimed, for people who look for the worker: of a machine, perhaps, and its
-    /// process. It decides nothing.
+    /// Sets the name under which calls are claimed, for people who look for the worker: such as that of a machine and
+    /// its process. It has no other effect.
     #[must_use]
     pub fn with_worker(mut self, name: impl Into<Text>) -> Approvals {
         self.worker = name.into();
@@ -120,8 +120,8 @@ impl Approvals {
     }
 
     /// Returns the calls about which somebody has decided and that no worker has, for
-    /// [`Provider::resume_decided`](crate::Provider::resume_decided). Those with a
-    /// [damage](QueuedApproval::damage), which cannot run, are not among them; [`list`](Self::list) has them.
+    /// [`Provider::resume_decided`](crate::Provider::resume_decided). [Damaged](QueuedApproval::damage) ones, which
+    /// cannot run, are not among them; [`list`](Self::list) has them.
     ///
     /// # Errors
     ///
@@ -134,7 +134,7 @@ impl Approvals {
         Ok(all)
     }
 
-    /// Returns the call of an ID; `None` if there is none.
+    /// Returns the call with an ID; `None` if there is none.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl Approvals {
         }
     }
 
-    /// Grants a call: a worker may run it. Returns what is there now.
+    /// Grants a call: a worker may run it. Returns the entry as it is now.
     ///
     /// # Errors
     ///
@@ -209,7 +209,7 @@ impl Approvals {
         .await
     }
 
-    /// Denies a call whose caller is told so by other means.
+    /// Denies a call whose caller learns of it by other means.
     #[cfg(feature = "mcp-server")]
     pub(crate) async fn withdraw(&self, id: &str, by: Text, told: &ToolError) -> Result<(), ApprovalError> {
         let changed = self.change(id, |entry, at| {
@@ -227,8 +227,8 @@ impl Approvals {
         self.queue.insert(row).await.map_err(ApprovalError::Queue)
     }
 
-    /// Makes sure that a call never runs whose caller was told that it does not wait here: what has been asked of the queue
-    /// may have its effect later. Uses the call up, and finishes its row once it is there.
+    /// Makes sure that a call never runs once its caller was told that it does not wait here, although a request to the
+    /// queue may still take effect later. Uses the call up, and finishes its row once it is there.
     pub(super) fn give_up(&self, request: &ApprovalRequest) {
         let (approvals, id, until) = (self.clone(), request.queue_id().to_owned(), request.expires_at);
         let calls_off = async move {
@@ -246,7 +246,7 @@ impl Approvals {
         }
     }
 
-    /// Uses a call up, unless it is, and finishes its row. Returns whether there was one.
+    /// Uses a call up, unless it already is, and finishes its row. Returns whether there was one.
     async fn call_off(&self, id: &str, until: SystemTime, is_used: &mut bool) -> bool {
         *is_used = *is_used || self.queue.take(id, until).await.is_ok();
         let ended = self.change(id, |entry, now| {
@@ -256,7 +256,7 @@ impl Approvals {
         ended.await.is_ok() && *is_used
     }
 
-    /// Claims a call of this caller for this worker. `None`: another has it, or it has been resumed.
+    /// Claims a call of this caller for this worker. `None` if another has it, or it has been resumed.
     pub(crate) async fn claim(&self, id: &str, caller: &CalledBy) -> Result<Option<Claimed>, ApprovalError> {
         let claimed = self.change(id, |entry, now| match entry.called_by.difference(caller) {
             Some(what) => Err(ApprovalError::OtherCaller { what }),
@@ -333,7 +333,7 @@ impl Approvals {
         }
     }
 
-    /// Changes an entry as it is now, again if somebody else has changed it meanwhile.
+    /// Changes the current entry, and tries again if somebody else has changed it meanwhile.
     async fn change(
         &self,
         id: &str,
@@ -368,7 +368,7 @@ impl fmt::Debug for Approvals {
     }
 }
 
-/// Returns the time in whole milliseconds, as queues keep it.
+/// Returns the time in whole milliseconds, as queues store it.
 fn now() -> SystemTime {
     let now = SystemTime::now();
     UNIX_EPOCH.checked_add(Duration::from_millis(millis_of(now))).unwrap_or(now)

@@ -1,4 +1,4 @@
-//! A call in a queue: what people may know of it, and how one state leads to the next.
+//! A call in a queue: what people may know about it, and how one state leads to the next.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,9 +20,9 @@ use crate::call::waiting::{CalledBy, millis_of};
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct QueuedApproval {
-    /// What tells it from all others: 32 hexadecimal digits.
+    /// The unique ID: 32 hexadecimal digits.
     pub id: Text,
-    /// How far it is.
+    /// The state.
     pub state: ApprovalState,
     /// The model's ID of the call.
     pub call_id: Text,
@@ -40,14 +40,14 @@ pub struct QueuedApproval {
     pub asked_at: SystemTime,
     /// When the call can no longer be resumed.
     pub expires_at: SystemTime,
-    /// What was decided, if somebody has.
+    /// The decision, if somebody has decided.
     pub decision: Option<ApprovalDecision>,
-    /// Which worker has it, if one has.
+    /// The worker that has it, if one does.
     pub claim: Option<ApprovalClaim>,
-    /// What came of it, if that is known.
+    /// The outcome, if it is known.
     pub outcome: Option<ApprovalOutcome>,
-    /// Why the row cannot be read, if it was changed by something else. Then nobody can decide about it and it cannot
-    /// run, and what it says of the call may be missing.
+    /// Why the row cannot be read, if it was changed by something else. Then it cannot be decided about and cannot
+    /// run, and what it says about the call may be missing.
     pub damage: Option<String>,
     pub(super) request: Option<Box<ApprovalRequest>>,
     pub(super) version: u64,
@@ -70,7 +70,7 @@ pub struct ApprovalDecision {
     pub note: String,
 }
 
-/// That a worker has a call.
+/// The claim of a worker on a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ApprovalClaim {
@@ -84,7 +84,7 @@ pub struct ApprovalClaim {
     pub refused: Option<String>,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ApprovalOutcome {
@@ -157,7 +157,7 @@ impl QueuedApproval {
         }
     }
 
-    /// Says what a request says.
+    /// Adds what a request says.
     fn show(&mut self, request: &ApprovalRequest) {
         self.call_id.clone_from(&request.id);
         self.tool.clone_from(&request.name);
@@ -246,7 +246,7 @@ impl QueuedApproval {
         })
     }
 
-    /// Whether a worker may claim it: it was decided, and no worker has it, or none that has started it in this time.
+    /// Whether a worker may claim it: it was decided, and no worker has it, or none has started it within this time.
     pub(super) fn is_free(&self, lease: Duration, now: SystemTime) -> bool {
         let left = || {
             self.claim.as_ref().is_none_or(|claim| claim.at.checked_add(lease).is_none_or(|end| end <= now))
@@ -289,7 +289,8 @@ impl QueuedApproval {
         Ok(())
     }
 
-    /// Starts the call for who claimed this version, or for a program that resumes it by itself and names an approver.
+    /// Starts the call for the worker that claimed this version, or for a program that resumes it by itself and names
+    /// an approver.
     pub(super) fn start(
         &mut self,
         claimed: Option<u64>,
@@ -322,14 +323,14 @@ impl QueuedApproval {
         self.request = None;
     }
 
-    /// Ends what nobody waits for, whatever was decided about it.
+    /// Ends an entry that no caller waits for, whatever was decided about it.
     pub(super) fn call_off(&mut self, code: &str, now: SystemTime) {
         if !matches!(self.state, ApprovalState::Started | ApprovalState::Finished) {
             self.finish(Some(code), now);
         }
     }
 
-    /// Keeps a claim that leads to nothing, so that nobody tries again at once.
+    /// Keeps a claim that leads to nothing, so that no worker tries again at once.
     pub(super) fn refuse(&mut self, code: &str) {
         if let Some(claim) = &mut self.claim {
             claim.refused = Some(code.to_owned());
@@ -354,5 +355,5 @@ fn part(members: &mut Members, name: &str) -> Result<Option<Members>, serde_json
 
 fn time(members: &mut Members) -> Result<SystemTime, serde_json::Error> {
     let time = UNIX_EPOCH.checked_add(Duration::from_millis(members.take("at")?));
-    time.ok_or_else(|| serde_json::Error::custom("`at` is no time"))
+    time.ok_or_else(|| serde_json::Error::custom("`at` is not a time"))
 }

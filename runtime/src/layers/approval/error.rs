@@ -16,7 +16,7 @@ pub enum ApprovalError {
         /// The ID, or the beginning of one.
         id: String,
     },
-    /// The IDs of several calls begin like this.
+    /// The IDs of several calls begin with this text.
     Ambiguous {
         /// The beginning.
         id: String,
@@ -25,13 +25,13 @@ pub enum ApprovalError {
     },
     /// Nobody has decided yet.
     Undecided,
-    /// Somebody has decided before, and that stands.
+    /// Somebody has already decided, and that stands.
     Decided(Box<ApprovalDecision>),
     /// The call has waited too long.
     Expired,
     /// A worker has the call, or it has been resumed.
     Taken,
-    /// The call is another caller's than the turn in which it was to be resumed.
+    /// The call belongs to a caller other than that of the turn in which it was to be resumed.
     OtherCaller {
         /// What differs: `principal`, `session` or `agent`.
         what: &'static str,

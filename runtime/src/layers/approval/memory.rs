@@ -28,7 +28,7 @@ struct Kept {
     sweep_rows_at: usize,
 }
 
-/// With fewer names or rows than this there is no sweep.
+/// The number of names or rows below which there is no sweep.
 const FEW: usize = 1024;
 
 impl MemoryApprovals {

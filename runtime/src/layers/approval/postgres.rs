@@ -30,15 +30,15 @@ const TABLES: &str = "
     CREATE INDEX IF NOT EXISTS tool_approval_queue_state ON tool_approval_queue (state, asked_at);
     CREATE INDEX IF NOT EXISTS tool_approval_queue_expires_at ON tool_approval_queue (expires_at);";
 
-/// Whether the tables are there.
+/// Whether the tables exist.
 const THERE: &str =
     "SELECT to_regclass('tool_approval_queue') IS NOT NULL AND to_regclass('tool_approvals') IS NOT NULL";
 
-/// Waits until no other program makes the tables; to the end of the transaction.
+/// Waits until no other program is creating the tables, and keeps others from it until the end of the transaction.
 const ALONE: &str =
     "SELECT pg_advisory_xact_lock(hashtext('toolgen approval tables'), hashtext(current_schema()))";
 
-/// A commit is on disk when it is answered, whatever the server does by default.
+/// Makes a commit be on disk when it is answered, whatever the default of the server.
 const DURABLE: &str = "
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
     SET client_min_messages = warning;
@@ -53,16 +53,16 @@ const STRIPPED: &str =
 /// How long a request may take by default, with the connection that it may need.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Remembers which calls were resumed in a PostgreSQL database (14 or later), in the table `tool_approvals`, so that of all
-/// programs one resumes a request, once. Clones share the connection. The database may be that of a
+/// Remembers which calls were resumed in a PostgreSQL database (14 or later), in the table `tool_approvals`, so that
+/// only one of all programs resumes a request, once. Clones share the connection. The database may be that of a
 /// [`PostgresSink`](crate::layers::audit::PostgresSink), whose documentation says what the URL means.
 ///
 /// As an [`ApprovalQueue`] it keeps calls that wait in the table `tool_approval_queue`, which has the columns of that of
 /// `SqliteApprovals`. `cargo toolgen approvals` and `cargo toolgen timeline --approvals` take the URL, too.
 ///
 /// What it stores is on disk when it is answered. A request whose answer is lost may have had its effect, so none that
-/// writes is repeated: a call may be used up that did not run, and none runs twice. While the database cannot be reached,
-/// calls that would wait are answered with an error, and none is resumed.
+/// writes is repeated: a call may be used up without having run, but none runs twice. While the database cannot be
+/// reached, calls that would wait are answered with an error, and none is resumed.
 ///
 /// ```no_run
 /// use toolgen_runtime::layers::approval::{Approvals, PostgresApprovals};
@@ -81,29 +81,29 @@ pub struct PostgresApprovals(Arc<Inner>);
 struct Inner {
     target: Target,
     patience: Duration,
-    /// Whether the tables are made where they are not.
+    /// Whether missing tables are created.
     makes_tables: bool,
     client: tokio::sync::Mutex<Option<Arc<Client>>>,
 }
 
 impl PostgresApprovals {
-    /// Connects to a database, and creates the tables if they are not there.
+    /// Connects to a database, and creates the tables if they do not exist.
     ///
     /// # Errors
     ///
-    /// If the URL is none of a database, or the database cannot be reached or written.
+    /// If the URL is not that of a database, or the database cannot be reached or written.
     pub async fn connect(url: &str) -> Result<PostgresApprovals, ApprovalError> {
         let store = PostgresApprovals::of(Target::of(url).map_err(failed)?.writable(), true);
         store.client().await.map_err(failed)?;
         Ok(store)
     }
 
-    /// Connects to a database if calls wait or have waited in it, and creates nothing: for those who show them or decide
-    /// about them. `None`: the database has no queue.
+    /// Connects to a database if calls wait or have waited in it, and creates nothing: for those who show them or
+    /// decide about them. `None` if the database has no queue.
     ///
     /// # Errors
     ///
-    /// If the URL is none of a database, or the database cannot be reached.
+    /// If the URL is not that of a database, or the database cannot be reached.
     pub async fn connect_existing(url: &str) -> Result<Option<PostgresApprovals>, ApprovalError> {
         let store = PostgresApprovals::of(Target::of(url).map_err(failed)?.writable(), false);
         let there = store.asked(async |client| client.query_one(THERE, &[]).await).await.map_err(failed)?;
@@ -136,7 +136,7 @@ impl PostgresApprovals {
         Ok(Arc::clone(held.insert(client)))
     }
 
-    /// Asks the database something, for a limited time.
+    /// Sends a request to the database, with a time limit.
     async fn asked<T>(
         &self,
         ask: impl AsyncFnOnce(&Client) -> Result<T, tokio_postgres::Error>,
@@ -253,7 +253,7 @@ impl PostgresApprovals {
     }
 }
 
-/// Makes the tables if they are not there. Several programs may do so at once.
+/// Creates the tables if they do not exist. Several programs may do so at once.
 async fn make_tables(client: &mut Client) -> Result<(), tokio_postgres::Error> {
     // Most programs find everything in place, and may lack the right to make it.
     if client.query_one(THERE, &[]).await?.get(0) {
@@ -265,7 +265,7 @@ async fn make_tables(client: &mut Client) -> Result<(), tokio_postgres::Error> {
     alone.commit().await
 }
 
-/// Returns a row, or that it cannot be read: then only its ID must be there.
+/// Returns a row, or a damaged one if it cannot be read; only its ID must be there.
 fn row_of(row: &Row) -> Result<QueueRow, tokio_postgres::Error> {
     let id = Text::from(row.try_get::<_, String>(0)?);
     let state = row.try_get::<_, &str>(2).ok().and_then(ApprovalState::named);

@@ -1,4 +1,4 @@
-//! What a store of waiting calls has to do: keep rows, and replace one only if nobody else has.
+//! What a store of waiting calls has to do: keep rows, and replace one only if it is still the same.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
 
-/// How far the approval of a call is. See [`Approvals`](super::Approvals) for how one state leads to the next.
+/// The state of the approval of a call. See [`Approvals`](super::Approvals) for how one state leads to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ApprovalState {
@@ -20,9 +20,10 @@ pub enum ApprovalState {
     Granted,
     /// It may not run, and its caller has not been told.
     Denied,
-    /// A worker has it and has not started it: it checks the call, or waits for its turn.
+    /// A worker has it but has not started it: it checks the call, or waits for its turn.
     Claimed,
-    /// It runs. If it stays so, the program ended before the outcome was known: the call may have had its effect.
+    /// It runs. If it stays in this state, the program ended before the outcome was known: the call may have had its
+    /// effect.
     Started,
     /// It has an outcome.
     Finished,
@@ -73,28 +74,29 @@ impl fmt::Display for ApprovalState {
 /// written by [`Approvals`](super::Approvals).
 #[derive(Clone, PartialEq)]
 pub struct QueueRow {
-    /// What tells the row from all others: 32 hexadecimal digits.
+    /// The unique ID of the row: 32 hexadecimal digits.
     pub id: Text,
-    /// Counted up with each change.
+    /// The version, which increases with each change.
     pub version: u64,
-    /// How far it is; never [`Expired`](ApprovalState::Expired).
+    /// The state; never [`Expired`](ApprovalState::Expired).
     pub state: ApprovalState,
     /// When the call began to wait.
     pub asked_at: SystemTime,
     /// When the call can no longer be resumed.
     pub expires_at: SystemTime,
-    /// What people may see, as JSON: the call without its secrets, who decided, who runs it, and what came of it. Of a row
-    /// that cannot be read, `{"damage": "why"}`, so that it is shown as that and the others are not lost with it.
+    /// What people may see, as JSON: the call without its secrets, who decided, who runs it, and what came of it. For a
+    /// row that cannot be read, `{"damage": "why"}`, so that it is shown as damaged and the others are not lost with
+    /// it.
     pub entry: String,
-    /// The sealed call, as JSON, with the secrets among its arguments: keep it as safe as they are. `None` from when it
-    /// starts, or can no longer run.
+    /// The sealed call, as JSON, with the secrets among its arguments: keep it as safe as they are. `None` once it has
+    /// started, or can no longer run.
     pub request: Option<String>,
 }
 
 discreet_debug!(QueueRow: id, version, state, asked_at, expires_at; entry, request);
 
 impl QueueRow {
-    /// Returns a row of which a part cannot be read, with what is known of it.
+    /// Returns a row that is partly unreadable, with what is known of it.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "redis"))]
     pub(crate) fn damaged(id: Text, state: ApprovalState, why: &str) -> QueueRow {
         let entry = serde_json::json!({ "damage": why }).to_string();
@@ -123,18 +125,18 @@ pub(super) fn forget_expired<'r>(rows: impl IntoIterator<Item = &'r mut QueueRow
 /// [`request`](QueueRow::request) then. If a part of a row cannot be read, it should return the row with the damage in its
 /// [`entry`](QueueRow::entry), and no error, which would keep all other calls from people and workers.
 ///
-/// An [`insert`](Self::insert) whose future is dropped should have no effect, if that can be had: its caller is told that
-/// the call does not wait. What is added all the same is used up and finished by the provider.
+/// An [`insert`](Self::insert) whose future is dropped should have no effect, if that is possible: its caller is told
+/// that the call does not wait. A row that is added all the same is used up and finished by the provider.
 pub trait ApprovalQueue: ApprovalStore {
     /// Adds a row.
     ///
     /// # Errors
     ///
-    /// If the row cannot be stored, or there is one of its `id`. Then the call is answered with an error, and does not
-    /// wait.
+    /// If the row cannot be stored, or there is one with its `id`. Then the call is answered with an error, and does
+    /// not wait.
     fn insert(&self, row: QueueRow) -> BoxFuture<'_, Result<(), ToolError>>;
 
-    /// Returns the row of an `id`.
+    /// Returns the row with an `id`.
     ///
     /// # Errors
     ///
@@ -148,7 +150,7 @@ pub trait ApprovalQueue: ApprovalStore {
     /// If the queue cannot determine this.
     fn list<'a>(&'a self, states: &'a [ApprovalState]) -> BoxFuture<'a, Result<Vec<QueueRow>, ToolError>>;
 
-    /// Returns the IDs that begin with a text. By default all rows are listed for it.
+    /// Returns the IDs that begin with a text. By default this lists all rows.
     ///
     /// # Errors
     ///
@@ -161,7 +163,7 @@ pub trait ApprovalQueue: ApprovalStore {
     }
 
     /// Replaces the row of the same `id` if it has this version, and returns whether it had: of all replacements of one
-    /// version, by whatever process, one succeeds. `UPDATE … WHERE id = $1 AND version = $2` is that in SQL.
+    /// version, by whatever process, only one succeeds. In SQL, that is `UPDATE … WHERE id = $1 AND version = $2`.
     ///
     /// # Errors
     ///
@@ -191,13 +193,13 @@ impl<T: ApprovalQueue + ?Sized> ApprovalQueue for Arc<T> {
     }
 }
 
-/// Returns a number as databases keep it.
+/// Returns a number as databases store it.
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns a time as databases keep it: in milliseconds since 1970.
+/// Returns a time as databases store it: in milliseconds since 1970.
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(super) fn millis(time: SystemTime) -> i64 {
     signed(crate::call::waiting::millis_of(time))

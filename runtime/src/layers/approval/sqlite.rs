@@ -40,13 +40,14 @@ const COLUMNS: &str = "id, version, state, asked_at, expires_at, entry, request"
 /// [`SqliteSink`](crate::layers::audit::SqliteSink).
 ///
 /// A name is on disk before its call runs. So a call that was approved runs once: if the program is killed before, the
-/// request can be resumed again; if it is killed after, the request is used up, also if the tool did not get to its
-/// effect. A durable [`Auditor`](crate::layers::audit::Auditor) records which calls did not come to an end.
+/// request can be resumed again; if it is killed after, the request is used up, even if the tool had no effect yet. A
+/// durable [`Auditor`](crate::layers::audit::Auditor) records which calls did not finish.
 ///
 /// As an [`ApprovalQueue`] it keeps calls that wait in the table `tool_approval_queue`: `id`, `version`, `state`,
-/// `asked_at` and `expires_at` in milliseconds since 1970, `entry` (what people may see, as JSON) and `request` (the sealed
-/// call, with its secrets, until it starts or can no longer run; then it is gone from the file, too). `cargo toolgen approvals` shows them and decides about them. Rows
-/// are there until [`APPROVALS_KEPT`] after they expired.
+/// `asked_at` and `expires_at` in milliseconds since 1970, `entry` (what people may see, as JSON) and `request` (the
+/// sealed call, with its secrets, until it starts or can no longer run; then it is gone from the file, too).
+/// `cargo toolgen approvals` shows them and decides about them. Rows are kept until [`APPROVALS_KEPT`] after they
+/// expired.
 ///
 /// ```no_run
 /// use toolgen_runtime::layers::approval::{Approvals, SqliteApprovals};
@@ -66,7 +67,7 @@ impl SqliteApprovals {
     ///
     /// # Errors
     ///
-    /// If the file cannot be opened or written, or is no SQLite database.
+    /// If the file cannot be opened or written, or is not an SQLite database.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteApprovals, rusqlite::Error> {
         #[cfg(unix)]
         create_private(path.as_ref());
@@ -74,11 +75,11 @@ impl SqliteApprovals {
     }
 
     /// Opens the database at `path` if calls wait or have waited in it, and creates nothing: for those who decide about
-    /// them. `None`: the database has no queue.
+    /// them. `None` if the database has no queue.
     ///
     /// # Errors
     ///
-    /// If the file is not there, cannot be opened, or is no SQLite database.
+    /// If the file does not exist, cannot be opened, or is not an SQLite database.
     pub fn open_existing(path: impl AsRef<Path>) -> Result<Option<SqliteApprovals>, rusqlite::Error> {
         let Some(connection) = with_queue(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_WRITE)? else {
             return Ok(None);
@@ -91,7 +92,7 @@ impl SqliteApprovals {
     ///
     /// # Errors
     ///
-    /// If the file is not there, cannot be opened, or is no SQLite database.
+    /// If the file does not exist, cannot be opened, or is not an SQLite database.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Option<SqliteApprovals>, rusqlite::Error> {
         let connection = with_queue(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         Ok(connection.map(|connection| SqliteApprovals(Arc::new(Mutex::new(connection)))))
@@ -204,7 +205,7 @@ impl SqliteApprovals {
         Ok(changed == 1)
     }
 
-    /// Runs something where it may wait: the disk may be slow, or another program may hold the lock.
+    /// Runs a function on a thread that may block: the disk may be slow, or another program may hold the lock.
     fn aside<T: Send + 'static>(
         &self,
         run: impl FnOnce(&SqliteApprovals) -> Result<T, rusqlite::Error> + Send + 'static,
@@ -219,7 +220,7 @@ impl SqliteApprovals {
     }
 }
 
-/// Opens a database that is there, if it has a queue.
+/// Opens an existing database, if it has a queue.
 fn with_queue(path: &Path, access: OpenFlags) -> Result<Option<Connection>, rusqlite::Error> {
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(Duration::from_secs(5))?;
@@ -232,7 +233,8 @@ fn durable(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))
 }
 
-/// Creates a file that is not there, for its owner alone. The files that SQLite puts beside it are as it is.
+/// Creates a file if it does not exist, for its owner alone. The files that SQLite puts next to it get the same
+/// permissions.
 #[cfg(unix)]
 fn create_private(path: &Path) {
     use std::os::unix::fs::OpenOptionsExt as _;
@@ -255,7 +257,7 @@ fn forget<'r>(connection: &Connection, rows: impl IntoIterator<Item = &'r mut Qu
     }
 }
 
-/// Empties the log beside the database, which has what was overwritten; unless somebody reads from it now.
+/// Empties the log of the database, which has what was overwritten, unless somebody is reading from it.
 fn empty_log(connection: &Connection) {
     let _ = connection.busy_timeout(Duration::ZERO);
     let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
@@ -304,7 +306,7 @@ fn lossy(value: ValueRef<'_>) -> Text {
     }
 }
 
-/// Says when it is dropped that nobody waits any more.
+/// Says when it is dropped that no caller is waiting any longer.
 struct Awaited(Arc<AtomicBool>);
 
 impl Drop for Awaited {

@@ -50,8 +50,8 @@ impl AuditorBuilder {
         self
     }
 
-    /// Records the bytes of images, audio and files in results, in place of their length. A [replay](crate::layers::replay)
-    /// of such results needs them. Secrets are not looked for in them.
+    /// Records the bytes of images, audio and files in results, in place of their length. A
+    /// [replay](crate::layers::replay) of such results needs them. They are not searched for secrets.
     #[must_use]
     pub fn bytes(mut self, recorded: bool) -> AuditorBuilder {
         self.bytes = recorded;

@@ -9,12 +9,12 @@ use super::AuditError;
 use super::queue::Queue;
 use super::writer::Counts;
 
-/// How long dropping the last handle waits for the writer. Only a sink that hangs takes so long.
+/// How long dropping the last handle waits for the writer. Only a sink that hangs takes this long.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// The connection to the writer. When the last handle is dropped, the queue is closed and written.
 pub(super) struct Handle {
-    /// Tells the auditors of the program apart.
+    /// The ID, which tells the auditors of the program apart.
     pub(super) id: u64,
     pub(super) queue: Arc<Queue>,
     pub(super) counts: Arc<Counts>,

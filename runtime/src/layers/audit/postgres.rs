@@ -21,7 +21,7 @@ use worker::{BLOCK, Worker};
 /// How many records are kept by default while the database cannot be written.
 const KEPT: usize = 8192;
 
-/// How long a program may be silent by default before others take its calls for ended.
+/// How long a program may be silent by default before others consider its calls ended.
 const LEASE: Duration = Duration::from_secs(60);
 
 /// How long to wait for the database by default.
@@ -29,26 +29,25 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Writes records to a PostgreSQL database (14 or later), in the table `tool_executions`, which has the columns of an
 /// `SqliteSink`, with the types that PostgreSQL has for them. Several programs may write to one database, and start at
-/// the same time: the tables are made, and brought up to date, by the first.
+/// the same time: the first one creates the tables and brings them up to date.
 ///
 /// The table has a partition for each day (of UTC), made ahead of time; [`retention`](PostgresSinkBuilder::retention)
 /// drops whole ones. The programs that write are in `tool_audit_writers`.
 ///
-/// Records are written by a thread of their own, as many at once as there are. A commit is on disk before it is
-/// answered. When the connection breaks, or the server stops, it is made again, and what was on its way is written
-/// again: a record that was written already stays as it is. While that takes longer than the
-/// [`patience`](PostgresSinkBuilder::patience), records are kept in memory, up to a limit. A durable call does not wait
-/// for that: it is refused.
+/// A separate thread writes the records, as many at once as there are. A commit is on disk before it is answered. When
+/// the connection breaks, or the server stops, it is made again, and records in flight are written again: a record that
+/// was already written stays as it is. While that takes longer than the [`patience`](PostgresSinkBuilder::patience),
+/// records are kept in memory, up to a limit. A durable call does not wait for that: it is refused.
 ///
 /// The URL says how the database is reached, as for PostgreSQL's own programs:
 /// `postgres://user:password@host:5432/database?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem`. `sslmode` is
 /// `verify-full`: TLS, with a certificate that is valid for the host, by the system's certificates or those of
-/// `sslrootcert` alone. `require` and `verify-ca` mean the same here, and `disable` is plain text, which nothing but
-/// this word gives to another machine; on this one (`localhost`, 127.0.0.1, `::1`, a socket) it is the default. `prefer`
-/// and `allow` are refused.
+/// `sslrootcert` alone. `require` and `verify-ca` mean the same here, and `disable` is plain text, which is used to
+/// another machine only with this word; on this one (`localhost`, 127.0.0.1, `::1`, a socket) it is the default.
+/// `prefer` and `allow` are refused.
 ///
-/// Locks of the connection say that a program is alive, so a pooler in between must give each client a connection of its
-/// own.
+/// Locks of the connection show that a program is alive, so a pooler in between must give each client a connection of
+/// its own.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -72,7 +71,7 @@ pub struct PostgresSink {
     block: Range<i64>,
     /// The calls with something that is not committed, in the order in which they came.
     waiting: Vec<Row>,
-    /// Where calls are in `waiting`.
+    /// The places of calls in `waiting`.
     places: BTreeMap<u64, usize>,
     kept: usize,
     durable: bool,
@@ -90,17 +89,17 @@ pub struct PostgresSinkBuilder {
 }
 
 impl PostgresSinkBuilder {
-    /// Names the program. No two may have a name at the same time, and one that is started again keeps it: then
-    /// [`recover`](PostgresSink::recover) closes at once the calls that it had when it ended. Without a name, it waits
-    /// for the [`lease`](Self::lease).
+    /// Names the program. No two programs may have the same name at the same time, and one that is restarted keeps its
+    /// own: [`recover`](PostgresSink::recover) then closes the calls that it had when it ended at once. Without a name,
+    /// it waits for the [`lease`](Self::lease).
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> PostgresSinkBuilder {
         self.name = name.into();
         self
     }
 
-    /// Sets how long this program may be out of reach of the database before others may take its calls for ended; one
-    /// minute by default. A server that was away itself waits as long for everybody after it has started.
+    /// Sets how long this program may be out of reach of the database before others may consider its calls ended; one
+    /// minute by default. A server that was down itself waits as long for all programs after it has started.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> PostgresSinkBuilder {
         self.lease = lease;
@@ -116,8 +115,8 @@ impl PostgresSinkBuilder {
         self
     }
 
-    /// Sets how long records are kept in the database: for ever by default. Whole days that ended longer ago are
-    /// dropped, when a program starts and once a day. Of several programs with a retention, the shortest counts.
+    /// Sets how long records are kept in the database: forever by default. Whole days that ended longer ago are
+    /// dropped, when a program starts and once a day. If several programs set a retention, the shortest counts.
     #[must_use]
     pub fn retention(mut self, retention: Duration) -> PostgresSinkBuilder {
         self.retention = Some(retention);
@@ -132,12 +131,12 @@ impl PostgresSinkBuilder {
         self
     }
 
-    /// Connects, and makes the tables if they are not there. Waits for that, also in an asynchronous function.
+    /// Connects, and creates the tables if they do not exist. This blocks, also in an asynchronous function.
     ///
     /// # Errors
     ///
     /// If the URL is not one, the database cannot be reached or written within the [`patience`](Self::patience), its
-    /// tables are newer than this program, or another program has the name. The password is in no error.
+    /// tables are newer than this program, or another program has the name. No error contains the password.
     pub fn open(self) -> Result<PostgresSink, AuditError> {
         let PostgresSinkBuilder { url, name, lease, patience, retention, kept } = self;
         let target = Target::of(&url).map_err(AuditError::new)?.writable();
@@ -171,10 +170,10 @@ impl PostgresSink {
         }
     }
 
-    /// Marks the calls that were running when their program ended as `unknown`, and returns how many there are: those of
-    /// earlier programs of this [name](PostgresSinkBuilder::name), and those of programs that are gone for longer than
-    /// their [lease](PostgresSinkBuilder::lease). Calls of other programs go on as they are. If one comes back that was
-    /// out of reach for so long, the outcomes that it has replace `unknown`.
+    /// Marks the calls that were running when their program ended as `unknown`, and returns how many there are: those
+    /// of earlier programs with this [name](PostgresSinkBuilder::name), and those of programs that have been gone for
+    /// longer than their [lease](PostgresSinkBuilder::lease). Calls of other programs stay as they are. If a program
+    /// that was out of reach for this long comes back, its outcomes replace `unknown`.
     ///
     /// # Errors
     ///

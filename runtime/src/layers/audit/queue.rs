@@ -25,7 +25,7 @@ pub(super) struct Raw {
     pub(super) tool_name: Text,
     pub(super) tool_call_id: Text,
     pub(super) attempt: u32,
-    /// The approver, if the call was approved. Empty: not named.
+    /// The approver, if the call was approved; empty if not named.
     pub(super) approver: Option<Text>,
     pub(super) arguments: Value,
     /// The secrets known so far: those of the calls above, and those that a provider found in the arguments.
@@ -134,7 +134,8 @@ impl Queue {
         true
     }
 
-    /// Takes all messages, waiting until there is one, or for at most this long. `None`: the queue is closed and empty.
+    /// Takes all messages, waiting until there is one, or for at most this long. `None` if the queue is closed and
+    /// empty.
     pub(super) fn take(&self, spare: Vec<Message>, limit: Option<Duration>) -> Option<Vec<Message>> {
         let mut state = self.lock();
         if state.messages.is_empty() && !state.closed {
@@ -187,7 +188,7 @@ impl Queue {
         }
     }
 
-    /// Returns a receiver that fires when the taker has ended. `None`: it already has.
+    /// Returns a receiver that fires when the taker has ended. `None` if it already has.
     pub(super) fn ended(&self) -> Option<oneshot::Receiver<()>> {
         let mut state = self.lock();
         if state.ended {

@@ -1,4 +1,4 @@
-//! Reads records back: what the sinks for files and databases have written, whole or as it grows.
+//! Reads back the records that the sinks for files and databases have written, all at once or as the log grows.
 
 mod lines;
 #[cfg(feature = "postgres")]
@@ -21,11 +21,11 @@ use rows::Rows;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AuditRecord {
-    /// What tells the record from all others of the log: the row of a database, the `call` of lines of JSON.
+    /// The unique ID of the record in the log: the row of a database, or the `call` of lines of JSON.
     pub id: String,
     /// The `id` of the record of the call that made this one, if a call did.
     pub parent: Option<String>,
-    /// What tells the writers of the log apart, such as the runs of a program. Empty: not known.
+    /// The ID of the writer, which tells the writers of the log apart, such as the runs of a program; empty if unknown.
     pub owner: String,
     /// The intent. Its `key` and its `parent` are 0: they mean something only to the program that wrote it.
     pub intent: AuditIntent,
@@ -101,12 +101,13 @@ impl AuditReader {
         Ok(AuditReader(source.map_err(named)?))
     }
 
-    /// Opens the PostgreSQL database at this URL, which is one as `PostgresSink` takes it; with the feature `postgres`.
-    /// Nothing is written. Waits for the database, as all that reads it does, also in an asynchronous function.
+    /// Opens the PostgreSQL database at this URL, in the form that `PostgresSink` takes; with the feature `postgres`.
+    /// Nothing is written. This blocks, as all reading from the database does, also in an asynchronous function.
     ///
     /// # Errors
     ///
-    /// If the URL is not one, the database cannot be reached, or has no records of calls. The password is in no error.
+    /// If the URL is not one, the database cannot be reached, or has no records of calls. No error contains the
+    /// password.
     #[cfg(feature = "postgres")]
     pub fn connect(url: &str) -> Result<AuditReader, AuditError> {
         Ok(AuditReader(Source::Remote(Box::new(Remote::open(url)?))))
@@ -159,7 +160,7 @@ impl AuditReader {
         }
     }
 
-    /// Returns how many lines so far are no records, such as those that a program left incomplete when it was killed.
+    /// Returns how many lines so far are not records, such as those that a program left incomplete when it was killed.
     #[must_use]
     pub fn unreadable(&self) -> u64 {
         match &self.0 {

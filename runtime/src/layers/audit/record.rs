@@ -21,11 +21,11 @@ use crate::layers::redact::Secrets;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct CallInfo {
-    /// The session. Empty: none.
+    /// The session; empty if there is none.
     pub session_id: Text,
-    /// The agent. Empty: unknown.
+    /// The agent; empty if unknown.
     pub agent_id: Text,
-    /// The ID of the principal. Empty: none.
+    /// The ID of the principal; empty if there is none.
     pub principal: Text,
     /// The tool that is called.
     pub tool_name: Text,
@@ -119,7 +119,7 @@ struct Live {
 enum State {
     /// Nothing is written yet.
     Fresh(Box<Raw>),
-    /// The intent was handed over to the writer, and the call may run, or not yet.
+    /// The intent was handed over to the writer; `runs` says whether the call may run already.
     Intended { key: u64, runs: bool },
     /// There is nothing left to write.
     Over,
@@ -147,7 +147,7 @@ impl Record {
         }
     }
 
-    /// Notes that the call was approved, and the approver; empty if it is not named.
+    /// Notes that the call was approved, and by whom; empty if not named.
     pub fn set_approved(&mut self, by: Text) {
         if let Some(Live { state: State::Fresh(raw), .. }) = self.0.as_deref_mut() {
             raw.approver = Some(by);

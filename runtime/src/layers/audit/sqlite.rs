@@ -48,9 +48,9 @@ const KEPT: usize = 8192;
 
 /// Writes records to an SQLite database, in the table `tool_executions`: `id`, `session_id`, `agent_id`, `tool_name`,
 /// `parameters`, `result`, `error`, `duration_ms`, `timestamp`, `tool_call_id`, `is_error`, `error_code`, `spec_hash`,
-/// `attempt`, `status` (see [`AuditStatus::as_str`]), `approved`, `approved_by`, `principal`, `owner`, which tells the
-/// sinks apart that write to the table, `turn`, which is counted for each owner, and `parent`, the `id` of the call that
-/// made this one.
+/// `attempt`, `status` (see [`AuditStatus::as_str`]), `approved`, `approved_by`, `principal`, `owner`, which
+/// distinguishes the sinks that write to the table, `turn`, which is counted for each owner, and `parent`, the `id` of
+/// the call that made this one.
 ///
 /// A table that has only the first nine columns gets the others. The database is in WAL mode, so that others can read
 /// while the sink writes. A running call has the status `started`, and so has a call that was running when its program
@@ -59,8 +59,8 @@ const KEPT: usize = 8192;
 /// While the database is locked or full, records are kept in memory, up to a limit, and written once that is possible.
 /// A durable call does not wait for that: it is refused.
 ///
-/// As long as the sink lives there is a file beside the database, `{database}-writer-{owner}`, by whose lock others see
-/// that it does.
+/// As long as the sink lives there is a file next to the database, `{database}-writer-{owner}`, by whose lock others
+/// see that it does.
 #[derive(Debug)]
 pub struct SqliteSink {
     connection: Connection,
@@ -124,8 +124,8 @@ impl SqliteSink {
     }
 
     /// Marks the calls that were running when their program ended as `unknown`, and returns how many there are. What
-    /// they did until then is unknown. Calls of other sinks that are still there, in this program or in another, go on
-    /// as they are.
+    /// they did until then is unknown. Calls of other sinks that still exist, in this program or in another, stay as
+    /// they are.
     ///
     /// # Errors
     ///
@@ -150,8 +150,8 @@ impl SqliteSink {
         Ok(rows)
     }
 
-    /// Writes all that waits in one transaction. Returns how many records the database refuses for what they are, and
-    /// why. After an error, nothing is written.
+    /// Writes everything that waits in one transaction. Returns how many records the database refuses because of their
+    /// content, and why. After an error, nothing is written.
     fn commit(&mut self) -> Result<(usize, Option<rusqlite::Error>), rusqlite::Error> {
         let (mut rows, mut ended, mut refused) = (BTreeMap::new(), Vec::new(), (0, None));
         transact(&self.connection, |connection| {

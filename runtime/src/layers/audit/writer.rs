@@ -56,7 +56,7 @@ pub(super) struct Writer {
     open: BTreeMap<u64, Open>,
     /// The tools by address, which cannot be reused while the weak pointer exists.
     tools: BTreeMap<usize, (Weak<dyn AgentTool>, Arc<Known>)>,
-    /// For calls of unknown tools.
+    /// The redactor for calls of unknown tools.
     unknown: Arc<Known>,
     /// The last error since the last requested flush.
     failed: Option<AuditError>,
@@ -318,8 +318,8 @@ impl Open {
     }
 }
 
-/// Returns what the record of a call has as its result that waits for an approval: the ID under which it waits, since a
-/// model may give two calls one ID. `null` for other errors.
+/// Returns the result in the record of a call that waits for an approval: the ID under which it waits, since a model
+/// may give two calls the same ID. `null` for other errors.
 fn waits_for(why: &ToolError) -> Value {
     match why {
         ToolError::ApprovalRequired(request) if !request.queue_id().is_empty() => {

@@ -103,6 +103,6 @@ pub struct BreakerStats {
     pub refused_total: u64,
     /// When a call last failed.
     pub last_failure: Option<Instant>,
-    /// How much longer calls are refused if nothing happens. `None`: the next one goes through.
+    /// How much longer calls are refused if nothing happens. `None` if the next one goes through.
     pub retry_after: Option<Duration>,
 }

@@ -8,7 +8,7 @@ use super::CircuitBreaker;
 use crate::base::sync::unpoisoned;
 use crate::call::error::ToolError;
 
-/// What became of a circuit.
+/// A change of a circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CircuitChange {
@@ -18,9 +18,10 @@ pub enum CircuitChange {
     Closed,
 }
 
-/// What tells other processes of the circuits of this one. The memory of the process alone is the default, without any.
+/// Shares the circuits of this process with others. Without one, the default, circuits are in the memory of the process
+/// alone.
 ///
-/// What others tell goes to [`CircuitBreaker::open_elsewhere`] and [`CircuitBreaker::closed_elsewhere`]. No method may
+/// Changes by others go to [`CircuitBreaker::open_elsewhere`] and [`CircuitBreaker::closed_elsewhere`]. No method may
 /// wait: they are called where calls begin and end.
 pub trait SharedCircuits: fmt::Debug + Send + Sync {
     /// Takes note that a circuit opened or closed in this process.
@@ -30,7 +31,7 @@ pub trait SharedCircuits: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Why not: what others know of the service cannot be found out. The call is refused with it.
+    /// Why not: what others know of the service cannot be determined. The call is refused with this error.
     fn check(&self, service: &str) -> Result<(), ToolError>;
 }
 

@@ -29,7 +29,7 @@ enum Phase {
     Open {
         since: Instant,
     },
-    /// Open for long enough that one call may try; `since`: when the trial call was admitted.
+    /// Open for long enough that one call may try; `since` is when the trial call was admitted.
     HalfOpen {
         since: Option<Instant>,
     },

@@ -1,10 +1,10 @@
-//! What stands on a cassette, as a file.
+//! The contents of a cassette, as a file.
 
 use serde_json::{Map, Value, json};
 
 /// The version of the file.
 const VERSION: u64 = 1;
-/// The member that says so.
+/// The member with the version.
 const MARK: &str = "toolgen_cassette";
 
 /// A piece of traffic.
@@ -17,7 +17,7 @@ pub(super) enum Entry {
 }
 
 impl Entry {
-    /// Returns the entry as it stands in the file.
+    /// Returns the entry as it is written in the file.
     fn written(&self) -> Value {
         match self {
             Entry::Http { request, answer } => json!({ "http": request, "answer": answer }),
@@ -80,7 +80,7 @@ impl Entry {
         }
     }
 
-    /// Whether it is a request of ours that a program makes each time it does the same.
+    /// Whether it is a request of the program, which it makes each time it does the same.
     pub(super) fn is_request(&self) -> bool {
         match self {
             Entry::Http { .. } => true,
@@ -91,7 +91,8 @@ impl Entry {
     }
 }
 
-/// Whether a client sends a message beside what its program does: sooner, later, or not before the connection ends.
+/// Whether a client sends a message apart from what its program does: sooner, later, or not before the connection
+/// ends.
 pub(super) fn is_aside(message: &Value) -> bool {
     message.get("method").and_then(Value::as_str) == Some("subscriptions/listen")
 }
@@ -108,7 +109,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Entry>, String> {
     match whole.get(MARK).and_then(Value::as_u64) {
         Some(VERSION) => {}
         Some(other) => return Err(format!("/{MARK}: version {other} is not known here; record it again")),
-        None => return Err(format!("it is no cassette: `{MARK}` is missing")),
+        None => return Err(format!("it is not a cassette: `{MARK}` is missing")),
     }
     let all = whole.get("traffic").and_then(Value::as_array).ok_or("/traffic: a list is missing")?;
     let read = |(index, entry)| Entry::read(entry).map_err(|why| format!("/traffic/{index}{why}"));

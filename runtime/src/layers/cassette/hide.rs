@@ -1,4 +1,4 @@
-//! What of recorded traffic is hidden.
+//! The parts of recorded traffic that are hidden.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,8 @@ use crate::base::needle::{self, Needle};
 use crate::call::secrets::Secrets;
 use crate::layers::redact::{REDACTED, Redactor};
 
-/// Shorter credentials occur by chance; the engine that sends them hides them where they stand.
+/// The length of the shortest credential that is searched for: shorter ones occur by chance, and the engine that
+/// sends them hides them in their place.
 const SHORTEST: usize = 4;
 
 /// What is known to be secret.
@@ -18,7 +19,7 @@ pub(super) struct Hidden {
     secrets: Vec<Secrets>,
 }
 
-/// What hides it, ready to be searched for.
+/// The secrets to hide, ready to be searched for.
 pub(super) struct Hiding<'a> {
     redactor: &'a Redactor,
     secrets: &'a [Secrets],
@@ -87,7 +88,7 @@ impl Hiding<'_> {
         }
     }
 
-    /// Whether a known credential stands in a text.
+    /// Whether a text contains a known credential.
     pub(super) fn finds(&self, text: &str) -> bool {
         needle::replace(text, &self.needles, REDACTED).is_some()
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::hide::Hiding;
 use crate::engine::tape::{TapedAnswer, TapedRequest};
 
-/// Headers that say how the body was carried, which is read already and may have become shorter by a mask.
+/// Headers that say how the body was transferred, which is already decoded and may have become shorter by a mask.
 const CARRYING: [&str; 3] = ["content-length", "transfer-encoding", "content-encoding"];
 
 /// Writes a request.
@@ -68,7 +68,7 @@ fn headers(headers: &[(String, String)]) -> Value {
     Value::Object(out)
 }
 
-/// Writes a body: as JSON if it is, else as text if it is, else as Base64.
+/// Writes a body: as JSON or text if it is one, else as Base64.
 fn body(bytes: &[u8], headers: &[(String, String)]) -> Option<Value> {
     if bytes.is_empty() {
         return None;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::entry::Entry;
 
-/// What was played of a connection.
+/// The part of a connection that was played back.
 #[derive(Default)]
 pub(super) struct Playing {
     /// The IDs that recorded requests have now.
@@ -14,7 +14,7 @@ pub(super) struct Playing {
     received: BTreeSet<usize>,
 }
 
-/// Returns a message without what is another one each time: its ID, and which version of the program sends it.
+/// Returns a message without what differs each time: its ID, and the version of the program that sends it.
 pub(super) fn lasting(message: &Value) -> Value {
     let mut message = message.clone();
     let Some(members) = message.as_object_mut() else { return message };
@@ -64,7 +64,7 @@ impl Playing {
         said
     }
 
-    /// Returns a message of the server with the IDs of now, if its time has come.
+    /// Returns a message of the server with the current IDs, if its time has come.
     fn now(&self, message: &Value, all: bool, answers: bool) -> Option<Value> {
         let mut message = message.clone();
         let place = match message.get("method").and_then(Value::as_str) {

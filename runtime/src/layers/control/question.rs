@@ -73,9 +73,9 @@ static SPEC: ToolSpec = ToolSpec {
 pub struct Question {
     /// What the agent wants to know.
     pub question: String,
-    /// The context needed to understand the question. Empty: none.
+    /// The context needed to understand the question; may be empty.
     pub context: String,
-    /// How urgent the question is, in the agent's own words. Empty: not stated.
+    /// How urgent the question is, in the agent's own words; empty if not stated.
     pub urgency: String,
 }
 

@@ -15,8 +15,8 @@ where
     }
 }
 
-/// A function that decides without waiting: `|request: &ApprovalRequest, ctx: &ToolContext| …`. One that waits, such as
-/// for a click, is made by [`approver`].
+/// A function that decides without waiting: `|request: &ApprovalRequest, ctx: &ToolContext| …`. [`approver`]
+/// makes one that waits, such as for a click.
 impl<F> Approver for F
 where
     F: for<'r, 'c> Fn(&'r ApprovalRequest, &'c ToolContext) -> Approval + Send + Sync,

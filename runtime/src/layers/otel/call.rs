@@ -24,7 +24,7 @@ const OTHER: &str = "_OTHER";
 /// The most bytes of what a model makes up, in a span.
 const LONGEST: usize = 256;
 
-/// Returns what a model makes up, no longer than a span has it.
+/// Returns what a model makes up, cut to the length that spans show.
 pub(crate) fn short(text: &str) -> String {
     text[..floor(text, LONGEST)].to_owned()
 }
@@ -36,13 +36,13 @@ pub(crate) struct Called<'a> {
     pub(crate) tool: Option<&'a dyn AgentTool>,
     /// Returns the redactor of the call; called only if content is shown.
     pub(crate) redactor: &'a (dyn Fn() -> ToolRedactor + Sync),
-    /// When the call came.
+    /// When the call arrived.
     pub(crate) started: SystemTime,
 }
 
 /// The span of a call that runs. If it is dropped without an outcome, the call was abandoned.
 pub(crate) struct CallSpan {
-    /// `None`: nobody makes spans, and the call is measured alone.
+    /// `None` if no spans are made, and the call is only measured.
     own: Option<Arc<Spanned>>,
     signals: Arc<Signals>,
     since: Instant,

@@ -12,7 +12,7 @@ use crate::schema::shape::render::canonical;
 /// An error whose code is not shown.
 pub(super) const OTHER_CODE: &str = "EXECUTION_ERROR";
 
-/// The codes of this crate that may be data: of results, and of errors that were written down.
+/// The codes of this crate that may come from data: from results, and from recorded errors.
 const OWN: &[&str] = &[
     "APPROVAL_INVALID",
     "APPROVAL_REQUIRED",
@@ -63,7 +63,7 @@ impl Codes {
         Codes(output.cloned())
     }
 
-    /// Returns the code of an error as it is shown; `None` for what is no error.
+    /// Returns the code of an error as it is shown; `None` if there is no error.
     pub(super) fn told<'o>(&self, outcome: &'o Result<ToolResult, ToolError>) -> Option<&'o str> {
         let code = match outcome {
             Ok(result) if !result.is_error() => return None,

@@ -11,7 +11,7 @@ use opentelemetry::{Context, InstrumentationScope, KeyValue};
 
 use crate::call::context::ToolContext;
 
-/// The buckets that the conventions advise for what lasts as long as a call or a turn of a model, in seconds.
+/// The buckets that the conventions recommend for durations of calls and of turns of a model, in seconds.
 const CALL: [f64; 14] =
     [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 /// Those for runs of agents, in seconds.
@@ -31,7 +31,7 @@ pub(crate) struct Signals {
     instruments: OnceLock<Instruments>,
 }
 
-/// What is measured.
+/// The instruments.
 #[cfg_attr(
     not(all(feature = "agent", feature = "mcp-server")),
     allow(dead_code, reason = "agents and servers measure the others")
@@ -68,7 +68,7 @@ impl Signals {
         made.as_ref()
     }
 
-    /// Begins a span below another, and returns the context with it; `None` where nobody makes spans.
+    /// Begins a span below another, and returns the context with it; `None` if no spans are made.
     pub(crate) fn begun(&self, parent: &Context, builder: impl FnOnce() -> SpanBuilder) -> Option<Context> {
         let tracer = self.tracer()?;
         Some(parent.with_span(tracer.build_with_context(builder(), parent)))
@@ -85,8 +85,8 @@ impl Signals {
     }
 }
 
-/// Whether a tracer is the one that stands for no library: it gives its spans the identity of their parent, also where
-/// telemetry is suppressed and a library makes no span. Nothing is exported by the question.
+/// Whether a tracer is the placeholder without a library: it gives its spans the identity of their parent, also where
+/// telemetry is suppressed and a library makes no span. The check exports nothing.
 fn is_noop(tracer: &BoxedTracer) -> bool {
     let (trace, span) = (TraceId::from(1), SpanId::from(1));
     let above = SpanContext::new(trace, span, TraceFlags::default(), true, TraceState::default());
@@ -94,7 +94,7 @@ fn is_noop(tracer: &BoxedTracer) -> bool {
     *tracer.build_with_context(SpanBuilder::from_name("none"), &suppressed).span_context() == above
 }
 
-/// What the spans and metrics are made by.
+/// The scope that makes the spans and metrics.
 fn scope() -> InstrumentationScope {
     InstrumentationScope::builder("toolgen-runtime").with_version(env!("CARGO_PKG_VERSION")).build()
 }
@@ -149,14 +149,14 @@ impl Instruments {
     }
 }
 
-/// Returns whose agent a call is, and in which conversation, as attributes.
+/// Returns the agent and the conversation of a call, as attributes.
 pub(crate) fn named(ctx: &ToolContext) -> (Option<KeyValue>, Option<KeyValue>) {
     let agent = ctx.agent_id().map(|id| KeyValue::new("gen_ai.agent.name", id.to_owned()));
     let session = ctx.session().filter(|session| !session.is_passing());
     (agent, session.map(|session| KeyValue::new("gen_ai.conversation.id", session.id().to_owned())))
 }
 
-/// Reads a `traceparent` as a link. `None`: it is none, or of a version that is not known.
+/// Reads a `traceparent` as a link. `None` if it is not valid, or of an unknown version.
 pub(crate) fn linked(traceparent: &str) -> Option<Link> {
     let mut parts = traceparent.split('-');
     let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);

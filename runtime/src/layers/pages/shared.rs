@@ -1,4 +1,4 @@
-//! Results that other processes can read on in.
+//! Results of which other processes can read the rest.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,7 +23,8 @@ pub struct StoredPage {
     pub size: usize,
 }
 
-/// Keeps large results where other processes find them, besides the memory of this one, which is the default alone.
+/// Keeps large results where other processes find them, in addition to the memory of this one, which alone is the
+/// default.
 pub trait PageStore: fmt::Debug + Send + Sync {
     /// Keeps a result under the handle and its owner, a text of 64 digits, for this long.
     ///
@@ -42,7 +43,7 @@ pub trait PageStore: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// If nobody can tell.
+    /// If the store cannot tell.
     fn get<'a>(
         &'a self,
         owner: &'a str,
@@ -51,11 +52,11 @@ pub trait PageStore: fmt::Debug + Send + Sync {
 }
 
 impl Pages {
-    /// Lets other processes read on in the results that a provider cuts here, and the other way round. A result is
-    /// there before its beginning is answered. It is read by the same session, agent and principal only, so the processes
-    /// have to give their sessions the same IDs.
+    /// Lets other processes read the rest of results that a provider cuts here, and the other way round. A result is
+    /// stored before its beginning is answered. It is read by the same session, agent and principal only, so the
+    /// processes have to give their sessions the same IDs.
     ///
-    /// Results of calls with secrets are kept in this process alone: where they are read elsewhere, records could not
+    /// Results of calls with secrets are kept in this process alone: if they were read elsewhere, records could not
     /// hide them. [`apply`](Self::apply), which waits for nothing, keeps results in this process, too.
     #[must_use]
     pub fn with_shared(mut self, store: impl PageStore + 'static) -> Pages {
@@ -68,7 +69,7 @@ impl Pages {
         self.shared.is_some()
     }
 
-    /// Gives others what is kept under these handles.
+    /// Shares what is kept under these handles.
     pub(crate) async fn share(&self, handles: Vec<String>, ctx: &ToolContext) {
         let Some(shared) = &self.shared else { return };
         let owner = Owner::of(ctx);

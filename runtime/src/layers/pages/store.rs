@@ -70,7 +70,7 @@ struct Shelf {
     /// How many results were ever kept.
     count: u64,
     bytes: usize,
-    /// In order of arrival, which is also the order of removal.
+    /// The results, in order of arrival, which is also the order of removal.
     results: VecDeque<Kept>,
 }
 
@@ -96,8 +96,8 @@ impl Store {
         Store { limits, names: RandomState::new(), kept: Mutex::default() }
     }
 
-    /// Keeps a text that the call's owner reads in pages of `size` bytes, and returns its handle. `None`: the text is
-    /// too large.
+    /// Keeps a text that the call's owner reads in pages of `size` bytes, and returns its handle. `None` if the text
+    /// is too large.
     pub(super) fn keep(&self, text: String, size: usize, ctx: &ToolContext) -> Option<String> {
         if text.len() > self.limits.bytes || self.limits.results == 0 {
             return None;

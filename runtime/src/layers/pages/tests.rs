@@ -33,7 +33,7 @@ fn told(notice: &str) -> Option<Value> {
     Some(serde_json::from_str(&format!("{arguments}}}")).unwrap())
 }
 
-/// All pages, by doing what each tells.
+/// All pages, read by following the notice of each.
 async fn pages_of(pages: &Pages, first: &ToolResult, ctx: &ToolContext) -> Vec<String> {
     let tool = pages.tool();
     let (mut shown, mut result) = (Vec::new(), first.clone());

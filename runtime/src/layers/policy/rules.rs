@@ -120,7 +120,7 @@ impl EffectKind {
 pub enum Decision {
     /// The tool is available.
     Allowed {
-        /// The first rule that includes the tool. `None`: there is no list of inclusions.
+        /// The first rule that includes the tool. `None` if there is no list of inclusions.
         rule: Option<Text>,
     },
     /// The tool is excluded.
@@ -236,8 +236,8 @@ impl Rules {
     }
 
     /// Returns the rules that name a tool or a category which no tool of a registry, or of a sub-agent in it, has,
-    /// inclusions first: often a misspelled name. Conditions on effects are left out of account, because a rule may
-    /// well guard against effects that no tool has at present.
+    /// inclusions first: often a misspelled name. Conditions on effects are ignored, because a rule may well guard
+    /// against effects that no tool has at present.
     #[must_use]
     pub fn unused(&self, registry: &Registry) -> Vec<UnknownTool> {
         let Lists { include, exclude } = &*self.0;

@@ -1,4 +1,4 @@
-//! Which database a URL means, and how it is reached.
+//! The database that a URL means, and how to reach it.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use tokio_postgres::{Client, Config, NoTls};
 
 use super::tls::Tls;
 
-/// How long a connection may take to be made, unless the URL says so.
+/// How long it may take to make a connection, unless the URL says.
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// A database. Its password is in `config`, which is shown nowhere.
@@ -27,8 +27,8 @@ const FORM: &str = "write it as postgres://user:password@host:5432/database, wit
                     password";
 
 impl Target {
-    /// Reads a URL as PostgreSQL's own programs do, except for `sslmode`: what they take for less than verified is
-    /// verified, and what may fall back to plain text is refused.
+    /// Reads a URL as PostgreSQL's own programs do, except for `sslmode`: modes that are less than verified for them
+    /// are verified here, and modes that may fall back to plain text are refused.
     pub(in crate::layers) fn of(url: &str) -> Result<Target, String> {
         let scheme = ["postgres://", "postgresql://"].into_iter().find(|scheme| url.starts_with(scheme));
         if scheme.is_none() {
@@ -85,13 +85,13 @@ impl Target {
         Ok(Target { config, tls, shown })
     }
 
-    /// Wants a server that can be written, which matters where the URL names several.
+    /// Requires a server that can be written to, which matters if the URL names several.
     pub(in crate::layers) fn writable(mut self) -> Target {
         self.config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         self
     }
 
-    /// Connects. The returned client works as long as the runtime runs that this was called in.
+    /// Connects. The returned client works as long as the runtime in which this was called.
     pub(in crate::layers) async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
         // The other half carries bytes until the client is dropped, and the client learns of its errors.
         Ok(match &self.tls {
@@ -114,12 +114,12 @@ impl Target {
     }
 }
 
-/// Returns the class of an error, the first two characters of its code. `None`: it is not one that the server sent.
+/// Returns the class of an error, the first two characters of its code. `None` if the server did not send it.
 pub(in crate::layers) fn class(why: &tokio_postgres::Error) -> Option<&str> {
     why.code().and_then(|code| code.code().get(..2))
 }
 
-/// Whether an error leaves a connection of no use: it is broken, or leads to a server that stops or is a standby.
+/// Whether an error leaves a connection unusable: it is broken, or leads to a server that stops or is a standby.
 pub(in crate::layers) fn breaks(why: &tokio_postgres::Error) -> bool {
     class(why).is_none_or(|class| ["08", "25", "57"].contains(&class))
 }
@@ -129,8 +129,8 @@ pub(in crate::layers) fn may_pass(why: &tokio_postgres::Error) -> bool {
     class(why).is_none_or(|class| ["08", "25", "40", "53", "55", "57", "58"].contains(&class))
 }
 
-/// The text of an error with its causes. Of the server's errors only the message and the code: their details repeat what
-/// was written.
+/// The text of an error with its causes. Errors of the server show only their message and code: their details repeat
+/// what was written.
 fn text(why: &tokio_postgres::Error) -> String {
     if let Some(said) = why.as_db_error() {
         return format!("{} (SQLSTATE {})", said.message(), said.code().code());

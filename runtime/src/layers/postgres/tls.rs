@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
 
-/// Makes connections secret, and verifies whose they are: the certificate, and that it is one of the named host.
+/// Encrypts connections, and verifies the server: its certificate, and that it is for the named host.
 #[derive(Clone)]
 pub(super) struct Tls(TlsConnector);
 
@@ -78,7 +78,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Named
     }
 }
 
-/// A connection that nobody else reads.
+/// A connection that no one else can read.
 pub(super) struct Secret<S>(tokio_rustls::client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Secret<S> {

@@ -10,7 +10,7 @@ fn tool(name: &'static str) -> Text {
     Text::Static(name)
 }
 
-/// How many of so many calls are let through.
+/// How many of this many calls are let through.
 fn burst(limit: &WindowLimit, who: &Principal, name: &'static str, calls: usize) -> usize {
     (0..calls).filter(|_| limit.admit(who, &tool(name))).count()
 }
@@ -69,7 +69,7 @@ async fn memory_is_bounded_and_idle_principals_are_forgotten() {
     assert_eq!(counted(&limit), (1, Some(1)));
 }
 
-/// One call after so many milliseconds, of one of three tools.
+/// A call after this many milliseconds, of one of three tools.
 fn calls() -> impl Strategy<Value = Vec<(u64, usize)>> {
     proptest::collection::vec((0_u64..400, 0_usize..3), 1..120)
 }

@@ -1,8 +1,8 @@
-//! What people see who approve a call: what runs, whole, and of its secrets how long they are.
+//! What those who approve a call see: everything that runs, and the lengths of its secrets.
 //!
-//! A model writes the arguments, and wants them approved. So nothing is hidden for the words around it, which the model
-//! chooses, and no list or object is hidden for its name: only texts are, that a tool declares to be secret, that stand
-//! under a telling name, or that are nothing but a token.
+//! A model writes the arguments, and wants them approved. So nothing is hidden because of the words around it, which
+//! the model chooses, and no list or object because of its name: only texts that a tool declares secret, that are under
+//! a telling name, or that are nothing but a token.
 
 use serde_json::Value;
 
@@ -10,14 +10,14 @@ use super::rules::Rules;
 use super::scan;
 use super::{REDACTED, Redactor, Secrets, ToolRedactor};
 
-/// How deeply arguments may be nested that people approve.
+/// How deeply the arguments that people approve may be nested.
 const DEEPEST: usize = 64;
 
 /// How many bytes of JSON people may be shown.
 const LONGEST: usize = 1024 * 1024;
 
 impl ToolRedactor {
-    /// Returns the arguments as people see them who approve a call.
+    /// Returns the arguments as those who approve a call see them.
     ///
     /// # Errors
     ///
@@ -41,12 +41,12 @@ impl ToolRedactor {
 }
 
 impl Redactor {
-    /// Returns a reason for an approval without secrets that the arguments, as they are shown, do not hold: of what people
-    /// see in the arguments nothing is hidden in the reason.
+    /// Returns a reason for an approval without the secrets that the shown arguments do not hold: what people see in
+    /// the arguments is not hidden in the reason.
     ///
     /// # Errors
     ///
-    /// Why that cannot be told, as part of a sentence.
+    /// The reason why that cannot be shown, as part of a sentence.
     pub(crate) fn reason(&self, reason: &str, shown: &Value, secrets: &Secrets) -> Result<String, String> {
         let Some(rules) = self.applied() else { return Ok(reason.to_owned()) };
         if secrets.are_too_many() {

@@ -1,4 +1,4 @@
-//! Bytes in results, which records usually do without.
+//! Bytes in results, which records usually leave out.
 
 use serde_json::Value;
 

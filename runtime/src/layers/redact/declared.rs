@@ -185,7 +185,7 @@ impl Declared {
         }
     }
 
-    /// Hides the texts and numbers in secret parts, and nothing else: what holds them is seen as it is.
+    /// Hides the texts and numbers in secret parts, and nothing else: the values around them stay visible.
     pub(super) fn hide_leaves(&self, value: &mut Value) {
         self.walk_leaves(vec![0], value);
     }

@@ -9,8 +9,8 @@ use super::{FAILED, REDACTED, Secrets, TOO_DEEP};
 use crate::base::future::contained;
 use crate::base::secret_names::Keys;
 
-/// A rule of the program: takes the key of a text (empty: none) and the text, and returns the replacement, or `None`
-/// to leave the text as it is.
+/// A rule of the program: takes the key of a text (empty if it has none) and the text, and returns the replacement,
+/// or `None` to leave the text as it is.
 type Rule = Box<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
 
 pub(super) struct Rules {
@@ -88,7 +88,7 @@ impl Rules {
         clean
     }
 
-    /// Redacts a text that is a JSON document. `None`: nothing in it is to be hidden.
+    /// Redacts a text that is a JSON document. `None` if nothing in it is to be hidden.
     fn inner(&self, text: &str, secrets: &Secrets, depth: usize) -> Option<String> {
         if depth == 0 || !text.trim_start().starts_with(['{', '[']) {
             return None;

@@ -72,24 +72,24 @@ pub(super) fn default_prefixes() -> Vec<Prefix> {
         .collect()
 }
 
-/// Replaces every token with [`REDACTED`]. `None`: there is none.
+/// Replaces every token with [`REDACTED`]. `None` if there is none.
 pub(super) fn tokens(text: &str, prefixes: &[Prefix]) -> Option<String> {
     replace(text, |text, at| token_at(text, at, prefixes))
 }
 
 /// Replaces values that are assigned to a secret name with [`REDACTED`], as in `password=…`, `"api_key": "…"`,
-/// `--token …` and `Cookie: …`. `None`: there are none.
+/// `--token …` and `Cookie: …`. `None` if there are none.
 pub(super) fn assignments(text: &str, keys: &Keys) -> Option<String> {
     replace(text, |text, at| assignment_at(text, at, keys))
 }
 
-/// Replaces every whole token of a known issuer with its [`hidden`] form. `None`: there is none. Nothing else is replaced,
-/// whatever a text says it is: a token has no blanks and no characters that mean something to a shell.
+/// Replaces every whole token of a known issuer with its [`hidden`] form. `None` if there is none. Nothing else is
+/// replaced, whatever a text claims: a token has no blanks and no characters that mean something to a shell.
 pub(super) fn issued_tokens(text: &str, prefixes: &[Prefix]) -> Option<String> {
     replace_by(text, |text, at| issued_at(text, at, prefixes), hidden)
 }
 
-/// What people see in place of a text who have to know how much is hidden.
+/// Returns what people who have to know how much is hidden see in place of a text.
 pub(super) fn hidden(text: &str) -> String {
     let (count, plural) = match text.chars().count() {
         1 => (1, ""),
@@ -194,7 +194,7 @@ fn token_of_issuer(text: &[u8], at: usize, prefixes: &[Prefix]) -> Option<Found>
     starts(text, at, "eyJ").then(|| json_web_token(text, at))
 }
 
-/// Finds what is a token by itself, whatever stands around it.
+/// Finds what is a token by itself, whatever surrounds it.
 fn issued_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> Found {
     if starts(text, at, "-----BEGIN ") {
         return whole_private_key(text, at);
@@ -205,8 +205,8 @@ fn issued_at(text: &[u8], at: usize, prefixes: &[Prefix]) -> Found {
     token_of_issuer(text, at, prefixes).unwrap_or(Found::Skip(at + 1))
 }
 
-/// Finds a PEM block of a private key that is whole, and holds a key and no command: lines of Base64, equally long but for
-/// the last, which begin as keys do.
+/// Finds a complete PEM block of a private key that holds a key and not a command: lines of Base64, equally long
+/// except for the last, which begin as keys do.
 fn whole_private_key(text: &[u8], at: usize) -> Found {
     let Found::Hide(_, end) = private_key(text, at) else { return Found::Skip(at + 1) };
     let block = String::from_utf8_lossy(text.get(at..end).unwrap_or_default()).replace("\\n", "\n");
@@ -237,7 +237,7 @@ fn is_key(lines: &[&str]) -> bool {
 /// Addresses whose path is a credential.
 const WEBHOOKS: [&str; 4] =
     ["hooks.slack.com/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "api.telegram.org/bot"];
-/// Schemes of databases and queues, in whose URLs passwords often stand as they are, with slashes.
+/// Schemes of databases and queues, in whose URLs passwords are often not encoded, even with slashes.
 const STORES: [&str; 12] = [
     "postgres",
     "postgresql",
@@ -253,7 +253,7 @@ const STORES: [&str; 12] = [
     "clickhouse",
 ];
 
-/// Finds what is secret in a URL, whose `://` stands here.
+/// Finds what is secret in a URL whose `://` is at a position.
 fn in_url(text: &[u8], at: usize) -> Found {
     let from = at + 3;
     let ends = |byte: u8| {

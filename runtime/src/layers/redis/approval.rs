@@ -13,14 +13,14 @@ use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
 use crate::layers::approval::{ApprovalStore, MemoryApprovals, SLACK};
 
-/// Remembers on the server which calls were resumed, so that of all processes one resumes a request, once. From
+/// Remembers on the server which calls were resumed, so that only one of all processes resumes a request, once. From
 /// [`RedisState::approvals`].
 ///
 /// A name is taken before its call runs. If the answer of the server is lost, the call does not run, and the request may
 /// be used up: then the call has to be made again.
 ///
-/// The server keeps names as it keeps everything else. One that forgets them, because it restarts without persistence or
-/// because a replica takes over that lacks the last ones, lets a request be resumed again. Where that must not happen,
+/// The server keeps names as it keeps everything else. One that forgets them, because it restarts without persistence
+/// or because a replica that lacks the last ones takes over, lets a request be resumed again. If that must not happen,
 /// run it with `appendonly yes` and `appendfsync always` and without such replicas, or use a database on disk.
 ///
 /// As an [`ApprovalQueue`](crate::layers::approval::ApprovalQueue) it keeps calls that wait, which any process shows,

@@ -24,7 +24,8 @@ const INTERVAL: Duration = Duration::from_millis(100);
 const MEMORY: Duration = Duration::from_secs(60 * 60);
 
 /// Notes changes of circuits, and returns those that came after a number, with the milliseconds for which they are
-/// open: 0 if they are closed. What was open long enough is not returned, since each process tries it by itself.
+/// open: 0 if they are closed. A circuit that was open long enough is not returned, since each process tries it by
+/// itself.
 ///
 /// KEYS: the circuits. ARGV: the last number that is known, the milliseconds to remember them, and for each change its
 /// service and for how many milliseconds it is open.
@@ -62,9 +63,9 @@ return found";
 
 /// Builds circuit breakers that processes share, from [`RedisState::breaker`].
 ///
-/// A circuit that opens or closes in one process does so in all of them, within the
-/// [interval](RedisBreaker::interval) and one request: a tenth of a second by default. Each process counts the failures
-/// that it sees itself; after the rest each makes one trial call, and the first that ends decides for all.
+/// A circuit that opens or closes in one process does so in all of them, within the [interval](RedisBreaker::interval)
+/// and one request: a tenth of a second by default. Each process counts the failures that it sees itself; after the
+/// reset time each makes one trial call, and the first that ends decides for all.
 ///
 /// Calls do not wait for the server: a task asks for changes, one small request in each interval, and passes on those of
 /// this process. It ends when the breaker is dropped.
@@ -142,7 +143,7 @@ impl RedisBreaker {
     }
 }
 
-/// What the calls of this process and the task have in common.
+/// What the calls of this process and the task share.
 #[derive(Debug)]
 struct Circuits {
     on_failure: OnFailure,
@@ -180,7 +181,7 @@ impl SharedCircuits for Circuits {
     }
 }
 
-/// Passes on what circuits do here, and does here what they do elsewhere, until nobody has the breaker.
+/// Passes on what circuits do here, and does here what they do elsewhere, until the breaker is dropped.
 async fn follow(
     state: RedisState,
     breaker: Weak<CircuitBreaker>,
@@ -207,8 +208,8 @@ async fn follow(
 }
 
 impl Circuits {
-    /// Does to the circuits here what was done to them elsewhere, and returns the number of the last change. What was
-    /// not passed on is passed on later.
+    /// Applies changes made elsewhere to the circuits here, and returns the number of the last change. Changes that
+    /// were not passed on are passed on later.
     fn heard(
         &self,
         answer: Result<Heard, StateError>,
@@ -236,13 +237,13 @@ impl Circuits {
     }
 }
 
-/// What others are not told yet: until when a circuit is open; `None` if it is closed.
+/// Changes that are still to be sent to others: until when a circuit is open; `None` if it is closed.
 type Changes = BTreeMap<String, Option<Instant>>;
 
 /// The number of the last change, and the circuits that changed, with the milliseconds for which they are open.
 type Heard = (u64, Vec<(String, u64)>);
 
-/// Tells the server the changes, and returns the number of the last one and those after the known one.
+/// Sends the changes to the server, and returns the number of the last one and those after the known one.
 async fn exchange(
     state: &RedisState,
     key: &str,

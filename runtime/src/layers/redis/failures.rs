@@ -10,7 +10,7 @@ use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
 use crate::layers::repeat::{FailedCall, FailureStore};
 
-/// Counts a failure, from one on if the error is a new one.
+/// Counts a failure, starting again from one if the error is a new one.
 ///
 /// KEYS: the call. ARGV: the error, the beginning of its text, the milliseconds until it is forgotten.
 const SCRIPT: &str = "\
@@ -25,7 +25,7 @@ return redis.call('HINCRBY', KEYS[1], 'count', 1)";
 /// Counts the failures of identical calls on the server, from [`RedisState::failures`], for
 /// [`ProviderBuilder::repeat_store`](crate::provider::ProviderBuilder::repeat_store).
 ///
-/// A call costs one request before it, and one after it if it fails, or succeeds where it failed before. While the
+/// A call costs one request before it, and one after it if it fails, or succeeds after it failed before. While the
 /// server cannot be reached, each process goes by the failures that it saw.
 #[derive(Clone, Debug)]
 pub struct RedisFailures(RedisState);

@@ -1,4 +1,4 @@
-//! Large results that all processes can read on in.
+//! Large results of which all processes can read the rest.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
 use crate::layers::pages::{PageStore, StoredPage};
 
-/// The code of the error of a page that nobody can look up, because the shared state cannot be reached.
+/// The code of the error for a page that cannot be looked up, because the shared state cannot be reached.
 pub const RESULT_UNKNOWN: &str = "RESULT_UNKNOWN";
 
 /// Keeps large results on the server, from [`RedisState::pages`], for
@@ -20,7 +20,7 @@ pub const RESULT_UNKNOWN: &str = "RESULT_UNKNOWN";
 /// results are read where they were cut; elsewhere, reading fails with the code [`RESULT_UNKNOWN`]. A call whose result
 /// cannot be shared is not refused, since it has run.
 ///
-/// The server keeps a result as long as the limits of the pages say. What it keeps in all is limited by its memory.
+/// The server keeps a result as long as the limits of the pages say. What it keeps in total is limited by its memory.
 #[derive(Clone, Debug)]
 pub struct RedisPages(RedisState);
 

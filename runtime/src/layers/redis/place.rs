@@ -29,7 +29,7 @@ pub(super) struct Place {
     host: String,
     port: u16,
     tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
-    /// Who connects, and to which database.
+    /// The user that connects, and the database.
     pub(super) login: RedisConnectionInfo,
 }
 
@@ -44,7 +44,7 @@ impl Place {
         let secure = match url.scheme() {
             "redis" | "valkey" => false,
             "rediss" | "valkeys" => true,
-            other => return Err(wrong(format!("`{other}` is no scheme of it"))),
+            other => return Err(wrong(format!("`{other}` is not a scheme of it"))),
         };
         let host = match url.host() {
             None => return Err(wrong(String::from("it names no host"))),
@@ -53,9 +53,9 @@ impl Place {
         };
         let database = match url.path().trim_matches('/') {
             "" => 0,
-            number => {
-                number.parse::<u32>().map_err(|_| wrong(format!("the database `{number}` is no number")))?
-            }
+            number => number
+                .parse::<u32>()
+                .map_err(|_| wrong(format!("the database `{number}` is not a number")))?,
         };
         let mut login = RedisConnectionInfo::default().set_db(database.into()).set_skip_set_lib_name();
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
@@ -119,8 +119,8 @@ mod tests {
     #[test]
     fn what_is_no_url_of_a_server_is_told_without_what_it_may_hide() {
         for (text, said) in [
-            ("localhost:6379", "`localhost` is no scheme"),
-            ("redis://:s3cret@host/zero", "the database `zero` is no number"),
+            ("localhost:6379", "`localhost` is not a scheme"),
+            ("redis://:s3cret@host/zero", "the database `zero` is not a number"),
             ("s3cret", "write redis://HOST:PORT/DATABASE"),
             ("redis:///", "names no host"),
         ] {

@@ -14,11 +14,11 @@ use crate::spec::ToolSpec;
 /// The code of the error of a call that could not be counted, because the shared state cannot be reached.
 pub const RATE_LIMIT_UNKNOWN: &str = "RATE_LIMIT_UNKNOWN";
 
-/// Counts a call, if it is within the limits. A window has 64 parts, as that of `WindowLimit`. For each principal
-/// there are the sums of the window, in all and of each tool; the calls of each part and tool; and the parts in order.
+/// Counts a call, if it is within the limits. A window has 64 parts, as that of `WindowLimit`. For each principal there
+/// are the sums of the window, in total and of each tool; the calls of each part and tool; and the parts in order.
 ///
-/// KEYS: counts, parts. ARGV: the length of a part in microseconds, the most calls of the tool, the most calls in all,
-/// the tool, and the milliseconds until nothing counts any more.
+/// KEYS: counts, parts. ARGV: the length of a part in microseconds, the most calls of the tool, the most calls in
+/// total, the tool, and the milliseconds until nothing counts any longer.
 const SCRIPT: &str = "\
 local counts, parts, tool = KEYS[1], KEYS[2], ARGV[4]
 local time = redis.call('TIME')
@@ -45,7 +45,7 @@ redis.call('PEXPIRE', parts, ARGV[5])
 return 1";
 
 /// A rate limit for all processes of a deployment, from [`RedisState::rate_limit`]: at most a given number of calls in
-/// any time window of a given length, per principal in total and per principal and tool, as [`WindowLimit`] does it for
+/// any time window of a given length, per principal in total and per principal and tool, as [`WindowLimit`] does for
 /// one process.
 ///
 /// A call costs one request, which counts and answers at once, by the clock of the server. So the limits are exact,

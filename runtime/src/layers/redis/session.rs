@@ -30,8 +30,8 @@ if version == ARGV[1] then return false end
 local time = redis.call('TIME')
 return {version, string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)), redis.call('HGETALL', KEYS[1])}";
 
-/// Applies changes and returns the version after. Versions begin with the time, so that those of a server that forgot
-/// everything do not come again.
+/// Applies changes and returns the version afterwards. Versions begin with the time, so that a server that forgot
+/// everything does not reuse them.
 ///
 /// KEYS: the session. ARGV: the milliseconds until it expires, for how many tools the last success is kept, whether the
 /// history is cleared (`1`), how many values follow; each with its key and `=` and its JSON, or nothing; then tools, each
@@ -71,9 +71,9 @@ return redis.call('HINCRBY', session, 'v', 1)";
 /// Keeps the values and the call history of sessions on the server, from [`RedisState::sessions`], for
 /// [`Sessions::shared`](crate::call::session::Sessions::shared).
 ///
-/// A call of such a session costs one request before it, which brings something only if the session has changed, and one
-/// after it if it changed the session, which a success does. Values are on the server as JSON, in plain text: if they
-/// are secrets, so is what is on the server.
+/// A call of such a session costs one request before it, which returns data only if the session has changed, and one
+/// after it if it changed the session, as a success does. Values are on the server as JSON, in plain text: if they are
+/// secrets, so are its contents.
 #[derive(Clone)]
 pub struct RedisSessions {
     state: RedisState,
@@ -160,7 +160,7 @@ fn millis(time: Duration) -> String {
     whole_millis(time).min(LONGEST).to_string()
 }
 
-/// Reads the answer of [`LOAD`]. `None`: it is not one.
+/// Reads the answer of [`LOAD`]; `None` if it is not one.
 fn data(answer: &Value) -> Option<SessionData> {
     let Value::Array(parts) = answer else { return None };
     let [version, now, Value::Array(members)] = parts.as_slice() else { return None };

@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// share the connection.
 ///
 /// All requests go over one connection, several at once. It is opened by the first request, so a program can start
-/// before its server, and opened again when it is lost. What a lost request did is unknown, so none is repeated.
+/// before its server, and opened again when it is lost. The effect of a lost request is unknown, so none is repeated.
 ///
 /// ```no_run
 /// use toolgen_runtime::layers::rate::WindowLimit;
@@ -60,7 +60,7 @@ struct Inner {
 #[derive(Default)]
 struct Link {
     open: Option<Open>,
-    /// Grows with every connection.
+    /// The number of connections so far.
     number: u64,
     /// Until when no request is tried, and why.
     pause: Option<(Instant, StateError)>,
@@ -76,7 +76,7 @@ struct Open {
 
 type OnChange = Box<dyn Fn(&StateChange) + Send + Sync>;
 
-/// What became of the connection to a server.
+/// A change of the connection to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StateChange {
@@ -105,7 +105,7 @@ impl fmt::Display for StateError {
 
 impl Error for StateError {}
 
-/// An error of the store, for layers that tell no model.
+/// An error of the store, for layers that do not show it to a model.
 impl From<StateError> for ToolError {
     fn from(why: StateError) -> ToolError {
         ToolError::failed(why.to_string())
@@ -131,15 +131,15 @@ impl RedisBuilder {
     }
 
     /// Trusts a certificate besides those of the system, as PEM text, for a server with `rediss` whose authority is
-    /// one's own.
+    /// private.
     #[must_use]
     pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> RedisBuilder {
         self.roots.push(pem.into());
         self
     }
 
-    /// Sets a function that is told when the server can no longer be reached, and when it can again: for logs and
-    /// alarms. It is called by the request that noticed, and delays it.
+    /// Sets a function that is called when the server can no longer be reached, and when it can again: for logs and
+    /// alarms. The request that noticed calls it, and waits for it.
     #[must_use]
     pub fn on_change(mut self, told: impl Fn(&StateChange) + Send + Sync + 'static) -> RedisBuilder {
         self.on_change = Some(Box::new(told));
@@ -150,7 +150,7 @@ impl RedisBuilder {
     ///
     /// # Errors
     ///
-    /// If the URL is none of a server, a certificate cannot be read, or the namespace is blank.
+    /// If the URL is not that of a server, a certificate cannot be read, or the namespace is blank.
     pub fn build(self) -> Result<RedisState, StateError> {
         if self.namespace.trim().is_empty() {
             return Err(StateError::new(
@@ -184,7 +184,7 @@ impl RedisState {
     ///
     /// # Errors
     ///
-    /// If it is not reached, does not let this program in, or does not answer in time.
+    /// If it cannot be reached, does not let this program in, or does not answer in time.
     pub async fn ping(&self) -> Result<(), StateError> {
         self.request(&redis::cmd("PING")).await.map(drop)
     }
@@ -201,7 +201,7 @@ impl RedisState {
         format!("{}{{{name}}}", self.prefix(kind))
     }
 
-    /// Returns what the keys of a kind have in common, before the part in braces.
+    /// Returns the common prefix of the keys of a kind, before the part in braces.
     pub(super) fn prefix(&self, kind: &str) -> String {
         format!("{}:{kind}:", self.0.namespace)
     }
@@ -229,7 +229,7 @@ impl RedisState {
     ///
     /// # Errors
     ///
-    /// If there is no answer, or the answer is an error. Then nobody knows whether the request had an effect.
+    /// If there is no answer, or the answer is an error. Then it is unknown whether the request had an effect.
     pub(super) async fn request(&self, command: &Cmd) -> Result<Value, StateError> {
         let inner = &*self.0;
         // The number of the connection that is used; 0 before there is one.
@@ -310,7 +310,7 @@ impl RedisState {
         StateError::new(format!("shared state at {}: {why}", self.0.place))
     }
 
-    /// Returns the error of an answer that no request has.
+    /// Returns the error for an unexpected answer.
     pub(super) fn unexpected(&self, answer: &Value) -> StateError {
         let shown: String = format!("{answer:?}").chars().take(100).collect();
         self.error(&format!("an answer that was not expected: {shown}"))
@@ -320,12 +320,12 @@ impl RedisState {
 /// The longest time that the server is asked to keep something, in milliseconds: its clock holds no more.
 pub(super) const LONGEST: u64 = 1 << 50;
 
-/// Returns for how many milliseconds the server is to keep something: it refuses none at all.
+/// Returns for how many milliseconds the server is to keep something, at least one, since it refuses zero.
 pub(super) fn expiry(time: Duration) -> u64 {
     whole_millis(time).clamp(1, LONGEST)
 }
 
-/// Returns a text in an answer. `None`: it is something else.
+/// Returns a text in an answer; `None` if it is something else.
 pub(super) fn text(value: &Value) -> Option<&str> {
     match value {
         Value::BulkString(bytes) => std::str::from_utf8(bytes).ok(),
@@ -351,7 +351,7 @@ impl Link {
 
 /// Why a request has no answer.
 enum Failure {
-    /// The connection is of no use any more.
+    /// The connection can no longer be used.
     Lost(String),
     /// The server answered that it does not do this.
     Refused(String),

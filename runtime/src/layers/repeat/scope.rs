@@ -26,14 +26,14 @@ const FOREVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 pub(crate) struct Repeats {
     limit: Option<NonZeroU32>,
     own: Arc<RepeatGuard>,
-    /// Where other processes count, too.
+    /// The store in which other processes count, too.
     shared: Option<Arc<dyn FailureStore>>,
 }
 
 /// The guard of a session, as a type that tools cannot name.
 struct OfSession(Arc<RepeatGuard>);
 
-/// Counts the failures of one principal and agent in one session. Nobody shares a count with strangers.
+/// Counts the failures of one principal and agent in one session. Different callers do not share a count.
 pub(crate) struct Guard<'a> {
     rows: Arc<RepeatGuard>,
     principal: Option<&'a str>,
@@ -45,7 +45,7 @@ pub(crate) struct Guard<'a> {
 /// A call whose failures are counted.
 pub(crate) struct Counted {
     here: CallKey,
-    /// What stands for it in the store, if it is counted there.
+    /// Its key in the store, if it is counted there.
     there: Option<String>,
     /// Whether it has failed there.
     has_failed: bool,
@@ -61,12 +61,12 @@ impl Repeats {
         (self.limit, self.own) = (limit, Arc::new(guard(limit)));
     }
 
-    /// Sets where other processes count, too.
+    /// Sets the store in which other processes count, too.
     pub(crate) fn share(&mut self, store: Arc<dyn FailureStore>) {
         self.shared = Some(store);
     }
 
-    /// Returns the guard that counts failures of a call. `None`: nothing is counted, because that is not wanted, or
+    /// Returns the guard that counts failures of a call. `None` if nothing is counted, because that is not wanted, or
     /// because nothing says which calls belong together.
     pub(crate) fn guard<'a>(&'a self, ctx: &'a ToolContext) -> Option<Guard<'a>> {
         self.limit?;
@@ -103,7 +103,7 @@ impl Guard<'_> {
         Counted { here, there, has_failed: false }
     }
 
-    /// As [`RepeatGuard::check`]. Returns what is still to be waited for: whether other processes saw it fail.
+    /// As [`RepeatGuard::check`]. Returns what is still to be awaited: whether other processes saw it fail.
     pub(crate) fn check<'c>(
         &'c self,
         tool: &'c str,
@@ -125,8 +125,8 @@ impl Guard<'_> {
         Ok(())
     }
 
-    /// Notes how a call ended, unless it was refused or abandoned: then the tool is not to blame. Returns what is still to
-    /// be waited for: that other processes know it.
+    /// Notes how a call ended, unless it was refused or abandoned: then the tool is not to blame. Returns what is
+    /// still to be awaited: that other processes learn of it.
     pub(crate) fn note(
         &self,
         counted: Counted,

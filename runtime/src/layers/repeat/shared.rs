@@ -9,14 +9,14 @@ use crate::call::error::ToolError;
 /// A call that failed several times in a row with the same error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedCall {
-    /// How often.
+    /// How often it failed.
     pub count: u32,
     /// The beginning of the error, which the model reads again.
     pub error: String,
 }
 
-/// Counts failures where other processes see them, besides the memory of this one, which is the default alone. Set with
-/// [`ProviderBuilder::repeat_store`](crate::provider::ProviderBuilder::repeat_store).
+/// Counts failures where other processes see them, in addition to the memory of this one, which alone is the default.
+/// Set with [`ProviderBuilder::repeat_store`](crate::provider::ProviderBuilder::repeat_store).
 ///
 /// `call` stands for the caller, the session, the tool and the arguments, and `error` for the text of an error: both are
 /// digests, texts of 64 digits.
@@ -25,11 +25,11 @@ pub trait FailureStore: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// If nobody can tell. Then only the failures in this process count.
+    /// If the store cannot tell. Then only the failures in this process count.
     fn failures<'a>(&'a self, call: &'a str) -> BoxFuture<'a, Result<Option<FailedCall>, ToolError>>;
 
-    /// Counts a failure, from one on if the error is another than the last time. `shown` is the beginning of the error.
-    /// It is remembered for this long.
+    /// Counts a failure, starting again from one if the error differs from the last one. `shown` is the beginning of
+    /// the error. It is remembered for this long.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What people decided about the calls of a recording, so that nobody is asked again.
+//! The decisions of people about the calls of a recording, so that nobody is asked again.
 
 use super::live::Live;
 use super::{RecordedOutcome, Replay};
@@ -9,8 +9,8 @@ use crate::layers::middleware::Approval;
 pub(crate) const DENIED: &str = "PERMISSION_DENIED";
 
 impl Replay {
-    /// Decides about a call that needs an approval as the recording has it. One of which it has no decision waits: it is
-    /// then a difference that it was not approved.
+    /// Decides about a call that needs an approval as in the recording. A call without a recorded decision
+    /// waits; that it was not approved is then a difference.
     pub(super) fn decide(&self, live: &Live) -> Approval {
         let mut state = unpoisoned(self.state.lock());
         if state.difference.is_some() {

@@ -1,4 +1,4 @@
-//! The first difference between a run and what was recorded.
+//! The first difference between a run and its recording.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::layers::pattern::{ValueDifference, brief};
 
-/// The most places and calls that are told.
+/// The most places and calls that are reported.
 const TOLD: usize = 12;
 
 /// The first difference between a run and a [`RecordedRun`](super::RecordedRun). Its text shows what was expected, what
@@ -28,7 +28,7 @@ pub struct Difference {
     pub made: usize,
 }
 
-/// What differs between a run and what was recorded.
+/// What differs between a run and its recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DifferenceKind {
@@ -38,15 +38,16 @@ pub enum DifferenceKind {
     Tool,
     /// The call is one of the recording, but not yet.
     TooEarly,
-    /// No call was expected any more.
+    /// No further call was expected.
     NotExpected,
     /// Calls were not made; all of them are named.
     NotMade(Vec<String>),
-    /// The call was made, and something else came of it: it ran and was refused before, or the other way round.
+    /// The call was made, but had another outcome: it ran although the recorded one was refused, or the other way
+    /// round.
     Outcome {
         /// What was recorded.
         expected: String,
-        /// What is found.
+        /// What was found.
         found: String,
     },
 }
@@ -55,13 +56,13 @@ pub enum DifferenceKind {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallAt {
-    /// The number in the recording. 0: it is not in it.
+    /// The number in the recording; 0 if it is not in it.
     pub number: usize,
     /// The tool.
     pub tool: String,
     /// The arguments.
     pub arguments: Value,
-    /// The call that made it, as `number tool`. Empty: none did.
+    /// The call that made it, as `number tool`; empty if none did.
     pub inside: String,
 }
 

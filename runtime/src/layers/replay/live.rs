@@ -13,7 +13,7 @@ use crate::layers::middleware::Approval;
 use crate::layers::pattern::{ValueDifference, differences};
 use crate::layers::redact::{Secrets, ToolRedactor};
 
-/// A call on its way through a provider, until it is found in the recording.
+/// A call that passes through a provider, until it is found in the recording.
 pub(crate) struct Live {
     replay: Replay,
     /// The number of the call among those of the program, from 1, and that of the call that made it.
@@ -32,7 +32,7 @@ pub(crate) struct Live {
 enum State {
     /// It has not reached its tool.
     Waiting,
-    /// It is this one of the recording.
+    /// It is this call of the recording.
     Known(usize),
     /// There is nothing left to compare.
     Over,
@@ -83,15 +83,15 @@ impl Live {
         }
     }
 
-    /// Sets the arguments that the tool would get once the call is approved. A call that passed middleware was recorded with them, one that did not with
-    /// those that were sent.
+    /// Sets the arguments that the tool would get once the call is approved. A call that passed middleware was
+    /// recorded with them; one that did not, with those that were sent.
     pub(crate) fn set_completed(&mut self, arguments: Value) {
         if let State::Waiting = self.state {
             self.completed = Some(arguments);
         }
     }
 
-    /// Decides about the call, which needs an approval, as the recording has it.
+    /// Decides about the call, which needs an approval, as in the recording.
     pub(crate) fn decide(&self) -> Approval {
         self.replay.decide(self)
     }
@@ -109,7 +109,7 @@ impl Live {
         Ok(())
     }
 
-    /// Returns the recorded answer. `None`: the tool runs, because it is made of calls that are replayed.
+    /// Returns the recorded answer; `None` if the tool runs, because it is made of calls that are replayed.
     pub(crate) fn answer(&self) -> Option<Result<ToolResult, ToolError>> {
         match self.state {
             State::Known(index) => self.replay.answer(index, self),
@@ -117,12 +117,12 @@ impl Live {
         }
     }
 
-    /// Whether there is one.
+    /// Whether there is a recorded answer.
     pub(crate) fn is_answered(&self) -> bool {
         matches!(self.state, State::Known(index) if self.replay.answers(index, self))
     }
 
-    /// Compares what came of the call.
+    /// Compares the outcome of the call.
     pub(crate) fn finish(&mut self, outcome: &Result<ToolResult, ToolError>) {
         match std::mem::replace(&mut self.state, State::Over) {
             State::Waiting => {
@@ -191,7 +191,7 @@ fn read(arguments: &Value) -> Value {
 }
 
 impl Fate {
-    /// Returns what differs from what was recorded.
+    /// Returns what differs from the recording.
     pub(super) fn differs(&self, recorded: &RecordedOutcome) -> Option<DifferenceKind> {
         let found = match (self, recorded) {
             (Fate::Runs, RecordedOutcome::Answered(_)) => return None,

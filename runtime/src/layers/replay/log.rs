@@ -14,7 +14,7 @@ use crate::layers::redact::FAILED;
 
 /// The name of the run that began last.
 const LAST: &str = "last";
-/// What stands in a record for bytes that it does not hold.
+/// The beginning of the text that replaces bytes in a record.
 const LENGTH: &str = "[BASE64: ";
 
 /// Which calls of an audit log a [`RecordedRun`] takes: those that fit, with all calls that they made.
@@ -27,7 +27,7 @@ pub struct RunSelection {
 }
 
 impl RunSelection {
-    /// Takes all calls of the log. It must then be of one run of the program, and of sessions one after the other.
+    /// Takes all calls of the log. The log must then be of one run of the program, with sessions one after the other.
     #[must_use]
     pub fn new() -> RunSelection {
         RunSelection::default()
@@ -85,19 +85,20 @@ impl RecordedRun {
     /// Takes a run from an audit log: an SQLite database or lines of JSON.
     ///
     /// The log has what the run needs, except for what it was told to leave out: bytes of images, sounds and files are
-    /// there only with [`AuditorBuilder::bytes`](crate::layers::audit::AuditorBuilder::bytes), and secrets are masked. A
-    /// masked argument fits any value; a masked result is replayed as it stands. Errors come back with the text that the
+    /// there only with [`AuditorBuilder::bytes`](crate::layers::audit::AuditorBuilder::bytes), and secrets are masked.
+    /// A masked argument fits any value; a masked result is replayed as it is. Errors come back with the text that the
     /// log has, which is the one for operators.
     ///
     /// # Errors
     ///
-    /// If the log cannot be read; if no call fits, or those of several runs do, or of sessions that alternate; and if the log lacks the outcome of a call: which call it is, and which setting records it.
+    /// If the log cannot be read; if no call fits, or those of several runs do, or of sessions that alternate; and if
+    /// the log lacks the outcome of a call, with the call and the setting that records it.
     pub fn from_audit(log: impl AsRef<Path>, selection: &RunSelection) -> Result<RecordedRun, ReplayError> {
         let mut reader = AuditReader::open(log).map_err(|why| ReplayError::new(why.to_string()))?;
         RecordedRun::from_reader(&mut reader, selection)
     }
 
-    /// Takes a run from a log that is open, such as one in a PostgreSQL database, and of which nothing was read.
+    /// Takes a run from an open log of which nothing was read, such as one in a PostgreSQL database.
     ///
     /// # Errors
     ///
@@ -217,7 +218,7 @@ fn among(entries: &[Entry]) -> String {
     }
 }
 
-/// Fails if the calls are of several runs of the program: nobody means to replay all of them.
+/// Fails if the calls are of several runs of the program, which are never meant to be replayed together.
 fn of_one_run<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), String> {
     let mut found: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
     for entry in entries {
@@ -231,7 +232,7 @@ fn of_one_run<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), String
     Err(format!("there are calls of {count} runs of the program; choose one by `run`, or `{LAST}`:{told}"))
 }
 
-/// Fails if the calls of sessions alternate: their order is then chance, and no test can expect it.
+/// Fails if the calls of sessions alternate: their order is then random, and no test can expect it.
 fn not_interleaved<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), String> {
     let (mut over, mut now) = (BTreeSet::new(), None);
     for entry in entries {
@@ -252,13 +253,13 @@ fn not_interleaved<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), S
     Ok(())
 }
 
-/// Tells which calls were made together.
+/// Determines which calls were made together.
 #[derive(Default)]
 struct Groups {
     last: usize,
-    /// Those of the turns of a model, by the call they are inside of.
+    /// The groups of the turns of a model, by the call that they are inside.
     turns: BTreeMap<(Option<usize>, u64), usize>,
-    /// The last group of other calls, by the call they are inside of, and when its calls have ended.
+    /// The last group of other calls, by the call that they are inside, and when its calls have ended.
     others: BTreeMap<Option<usize>, (usize, u64)>,
 }
 
@@ -332,7 +333,7 @@ fn outcome(entry: &Entry) -> Result<RecordedOutcome, String> {
     Ok(RecordedOutcome::Answered(Ok(result)))
 }
 
-/// Whether a length stands in place of bytes.
+/// Whether a length replaces bytes.
 fn lacks_bytes(result: &Value) -> bool {
     let content = result.get("content").and_then(Value::as_array);
     let bytes = |content: &Value| {

@@ -1,4 +1,4 @@
-//! What came of a recorded call.
+//! The outcome of a recorded call.
 
 use std::time::Duration;
 
@@ -8,14 +8,15 @@ use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
 
-/// What came of a recorded call.
+/// The outcome of a recorded call.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "nearly all are of the larger variant")]
 #[non_exhaustive]
 pub enum RecordedOutcome {
     /// The tool ran, and this is its answer.
     Answered(Result<ToolResult, ToolError>),
-    /// A layer answered, and the tool did not run: a rule, an approval that was missing, arguments that do not fit.
+    /// A layer answered, and the tool did not run: because of a rule, a missing approval, or arguments that do not
+    /// fit.
     Refused {
         /// The code of the error.
         code: String,
@@ -25,7 +26,7 @@ pub enum RecordedOutcome {
 }
 
 impl RecordedOutcome {
-    /// Returns `result`, `error` or `refused`: the member of a call in a file that says what came of it.
+    /// Returns `result`, `error` or `refused`: the member of a call in a file that holds the outcome.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -35,7 +36,7 @@ impl RecordedOutcome {
         }
     }
 
-    /// Returns the member of a call that says it.
+    /// Returns the member of a call that holds the outcome.
     pub(super) fn written(&self) -> (&'static str, Value) {
         let written = match self {
             RecordedOutcome::Answered(Ok(result)) => {
@@ -56,7 +57,7 @@ impl RecordedOutcome {
         (self.kind(), written)
     }
 
-    /// Reads it from a call of a file.
+    /// Reads the outcome from a call of a file.
     pub(super) fn read(call: &Map<String, Value>) -> Result<RecordedOutcome, String> {
         let [result, error, refused] = ["result", "error", "refused"].map(|key| call.get(key));
         match (result, error, refused) {
@@ -75,7 +76,7 @@ impl RecordedOutcome {
         }
     }
 
-    /// Describes it in a few words.
+    /// Describes the outcome in a few words.
     pub(super) fn told(&self) -> String {
         match self {
             RecordedOutcome::Answered(Ok(result)) if result.is_error() => "an error as its result".to_owned(),
@@ -109,7 +110,7 @@ pub(super) fn read_result(written: &Value) -> Result<ToolResult, String> {
     Ok(result)
 }
 
-/// Returns an error with this code and this text. Where they say which kind it was, it is of that kind.
+/// Returns an error with this code and this text. If they say which kind it was, it is of that kind.
 pub(super) fn rebuilt(code: &str, message: &str) -> ToolError {
     let kinds = [
         Some(ToolError::Cancelled),

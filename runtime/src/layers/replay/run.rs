@@ -10,7 +10,7 @@ use super::outcome::RecordedOutcome;
 
 /// The version of the file.
 const VERSION: u64 = 1;
-/// The member that says so.
+/// The member with the version.
 const MARK: &str = "toolgen_run";
 
 /// The calls of a run in their order: what a [`Replay`](super::Replay) answers from.
@@ -40,20 +40,20 @@ pub struct RecordedRun {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RecordedCall {
-    /// The number of the call that made this one, from 1. `None`: a model or the program made it.
+    /// The number of the call that made this one, from 1; `None` if a model or the program made it.
     pub inside: Option<usize>,
     /// The number of the group. The calls of a group were made together and may come in any order; groups come one after
     /// the other, among the calls that the same call made.
     pub group: usize,
-    /// The agent. Empty: unknown.
+    /// The agent; empty if unknown.
     pub agent: String,
     /// The tool, as it was called.
     pub tool: String,
-    /// The arguments, as they were sent. What is masked fits anything; a mask within a text fits one secret.
+    /// The arguments, as they were sent. A masked value fits anything; a mask within a text fits one secret.
     pub arguments: Value,
-    /// Who approved it; empty if it was approved by somebody without a name. `None`: nobody did.
+    /// Who approved it; empty if it was approved by somebody without a name. `None` if nobody did.
     pub approved: Option<String>,
-    /// What came of it.
+    /// The outcome.
     pub outcome: RecordedOutcome,
 }
 
@@ -68,7 +68,7 @@ impl RecordedRun {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is no such file: with the place of what is wrong.
+    /// If it cannot be read, or is not such a file, with the place of what is wrong.
     pub fn open(path: impl AsRef<Path>) -> Result<RecordedRun, ReplayError> {
         let path = path.as_ref();
         let text = fs::read_to_string(path).map_err(|why| {
@@ -82,7 +82,7 @@ impl RecordedRun {
     ///
     /// # Errors
     ///
-    /// If it is not the text of such a file: with the place of what is wrong.
+    /// If it is not the text of such a file, with the place of what is wrong.
     pub fn parse(text: &str) -> Result<RecordedRun, ReplayError> {
         let whole: Value =
             serde_json::from_str(text).map_err(|why| ReplayError::new(format!("it is not JSON: {why}")))?;
@@ -92,7 +92,7 @@ impl RecordedRun {
                 let text = format!("/{MARK}: version {other} is not known here; record the run again");
                 return Err(ReplayError::new(text));
             }
-            None => return Err(ReplayError::new(format!("it is no recorded run: `{MARK}` is missing"))),
+            None => return Err(ReplayError::new(format!("it is not a recorded run: `{MARK}` is missing"))),
         }
         let calls = whole.get("calls").and_then(Value::as_array);
         let calls = calls.ok_or_else(|| ReplayError::new("/calls: a list of calls is missing"))?;
@@ -114,7 +114,7 @@ impl RecordedRun {
         text
     }
 
-    /// Writes the file, in a folder that is made for it.
+    /// Writes the file, and creates the folder if needed.
     ///
     /// # Errors
     ///

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use super::Replay;
 
-/// Makes a test of a recorded run: `replay_test!(NAME, FILE, …)`, with the file's path from the folder of the crate.
+/// Turns a recorded run into a test: `replay_test!(NAME, FILE, …)`, with the file's path from the folder of the crate.
 ///
-/// With a closure, its body is the program under test, in an async function where `?` can be used. It gets the [`Replay`],
-/// which it gives to its provider. With the builder of a provider instead, the test makes the recorded calls itself, one
-/// after the other, and resumes those that were approved: that the tools are still there, take these arguments, and are
-/// allowed or refused as before.
+/// With a closure, its body is the program under test, in an async function where `?` can be used. It gets the
+/// [`Replay`], which it gives to its provider. With the builder of a provider instead, the test makes the recorded
+/// calls itself, one after the other, and resumes those that were approved: it checks that the tools still exist, take
+/// these arguments, and are allowed or refused as before.
 ///
 /// ```
 /// use serde_json::json;
@@ -73,7 +73,7 @@ macro_rules! replay_test {
     };
 }
 
-/// Runs a program against the run in a file. [`replay_test!`](crate::replay_test) is this in a test.
+/// Runs a program against the run in a file. [`replay_test!`](crate::replay_test) does this in a test.
 ///
 /// # Errors
 ///

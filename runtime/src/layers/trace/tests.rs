@@ -38,7 +38,7 @@ async fn hang() -> String {
     String::new()
 }
 
-/// Writes down all spans and all events.
+/// Records all spans and all events.
 #[derive(Clone, Default)]
 struct Collector(Arc<Collected>);
 

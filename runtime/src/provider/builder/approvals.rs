@@ -28,19 +28,18 @@ impl ProviderBuilder {
     /// Sets how long a callback of the program that does not wait for people may take: middleware, hooks, an
     /// [`ApprovalStore`]. 30 seconds by default. Middleware and hooks that take longer refuse the call.
     ///
-    /// Only asynchronous callbacks can be interrupted. Functions that are called where the call runs, such as those
-    /// that receive events, updates and progress, delay it for as long as they take.
+    /// Only asynchronous callbacks can be interrupted. Functions that are called on the thread of the call, such as
+    /// those that receive events, updates and progress, delay it for as long as they take.
     #[must_use]
     pub fn callback_timeout(mut self, timeout: Duration) -> ProviderBuilder {
         self.layers.patience.callbacks = timeout;
         self
     }
 
-    /// Sets the secret that seals calls that wait for approval or for input; at least 32 random bytes, with fewer the
-    /// provider is not built. The default is
-    /// a random key that is never disclosed and that is dropped with this provider and those built from it, so no
-    /// waiting call outlives the program or moves to another. To allow that, set an
-    /// [`approval_store`](Self::approval_store) as well.
+    /// Sets the secret that seals calls that wait for approval or for input; at least 32 random bytes; with fewer, the
+    /// provider is not built. The default is a random key that is never disclosed and that is dropped with this
+    /// provider and those built from it, so no waiting call outlives the program or moves to another. To allow that,
+    /// set an [`approval_store`](Self::approval_store) as well.
     #[must_use]
     pub fn approval_key(mut self, secret: impl AsRef<[u8]>) -> ProviderBuilder {
         self.layers.seals.set_key(secret.as_ref());

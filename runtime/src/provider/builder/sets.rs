@@ -1,4 +1,4 @@
-//! Toolsets and contexts, which narrow what a provider offers; and a replay, which stands in place of its tools.
+//! Toolsets and contexts, which narrow what a provider offers; and replays, which take the place of its tools.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ impl ProviderBuilder {
         }
     }
 
-    /// Narrows the provider to a context: its limits apply in addition to the others, tools that need other scopes than
+    /// Narrows the provider to a context: its limits apply in addition to the others, tools that need scopes other than
     /// its own are not available, its working directory is looked for in that of the provider's context, and its time
     /// limit holds for the tools that set none, unless the provider's is shorter.
     #[must_use]
@@ -35,9 +35,9 @@ impl ProviderBuilder {
         self
     }
 
-    /// Lists three tools in place of all, with which a model finds, reads and calls the others; see
-    /// [`discovery`](crate::registry::discovery). The three are available whatever the lists and rules of the provider and
-    /// of principals say: through them a model only gets to what it may use anyway.
+    /// Lists only three tools, with which a model finds, reads about and calls the others; see
+    /// [`discovery`](crate::registry::discovery). The three are available whatever the lists and rules of the provider
+    /// and of principals say: through them a model only gets to what it may use anyway.
     #[must_use]
     pub fn discovery(mut self, discovery: Discovery) -> ProviderBuilder {
         self.discovery = Some(discovery);
@@ -54,7 +54,7 @@ impl ProviderBuilder {
         self
     }
 
-    /// Applies the toolsets and the contexts. Every name must be that of a tool, also one that a context takes away.
+    /// Applies the toolsets and the contexts. Every name must be that of a tool, even if a context takes it away.
     pub(super) fn apply_sets(&mut self) -> Result<(), ProviderError> {
         toolsets::check_all(&self.toolsets, &self.registry).map_err(ProviderError::Toolset)?;
         for set in std::mem::take(&mut self.toolsets) {
@@ -78,7 +78,7 @@ impl ProviderBuilder {
             discovery = discovery.group(set.clone());
         }
         let discovered = discovery.open(&self.registry).map_err(|(name, why)| {
-            ProviderError::Discovery(format!("'{name}' is no name of a tool: {why}"))
+            ProviderError::Discovery(format!("'{name}' is not a name of a tool: {why}"))
         })?;
         for tool in &discovered.tools {
             if self.registry.index(tool.name()).is_some() {

@@ -13,8 +13,8 @@ impl ProviderBuilder {
         self
     }
 
-    /// Makes spans and metrics of the calls of the provider, and of the agents and servers that use it, for OpenTelemetry.
-    /// Without it none are made.
+    /// Makes OpenTelemetry spans and metrics of the calls of the provider, and of the agents and servers that
+    /// use it. Without it, none are made.
     #[cfg(feature = "otel")]
     #[must_use]
     pub fn otel(mut self, otel: Otel) -> ProviderBuilder {

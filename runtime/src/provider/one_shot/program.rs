@@ -37,14 +37,13 @@ enum Asked {
 /// there is only one. `--list` prints the tools as JSON, `--schema TOOL` the schema of its arguments, `--help` both in
 /// words.
 ///
-/// The standard output holds one JSON object, see [`one_shot`](super); progress, and what only an operator may know of an
-/// error, go to the standard error. The
-/// arguments are bounded by [`MAX_INPUT`]. An interruption (`SIGINT`, `SIGTERM`) cancels the call, which ends the
-/// programs it started.
+/// The standard output holds one JSON object, see [`one_shot`](super); progress, and what only an operator may know
+/// about an error, go to the standard error. The arguments are bounded by [`MAX_INPUT`]. An interruption (`SIGINT`,
+/// `SIGTERM`) cancels the call, which ends the programs it started.
 ///
-/// `words` are those of the command line, with the name of the program first; `provider` builds the provider, in the
-/// asynchronous runtime of the program. Results should not be cut into pages there
-/// ([`without_pages`](crate::provider::ProviderBuilder::without_pages)): nobody could read on.
+/// `words` is the command line, with the name of the program first; `provider` builds the provider, in the asynchronous
+/// runtime of the program. Results should not be cut into pages there
+/// ([`without_pages`](crate::provider::ProviderBuilder::without_pages)): there is nobody to read on.
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -123,7 +122,7 @@ fn run<E: fmt::Display>(
     Ok(done)
 }
 
-/// Ends the runtime even if a thread still works, which nothing can stop.
+/// Ends the runtime even if a thread, which nothing can stop, is still working.
 fn end(runtime: Runtime) {
     runtime.shutdown_timeout(PATIENCE);
 }
@@ -201,8 +200,8 @@ async fn interruptible(provider: &Provider, tool: &str, input: &[u8]) -> Answer 
     answer
 }
 
-/// Ends when the program is told to stop: at the first `SIGINT` or `SIGTERM` after it was first polled. From then on these
-/// signals do not end the program. Where no handler can be set, they do, and this never ends.
+/// Ends when the program is told to stop: at the first `SIGINT` or `SIGTERM` after it was first polled. From then on
+/// these signals do not end the program. If no handler can be set, they do, and this never ends.
 #[cfg(unix)]
 pub async fn interrupted() {
     use tokio::signal::unix::{SignalKind, signal};

@@ -1,4 +1,4 @@
-//! The arguments of a call before the tool gets them: the short way of valid text, and what requirements read of them.
+//! The arguments of a call before the tool gets them: the shortcut for valid text, and what requirements read of them.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
 impl Layers {
-    /// Returns the arguments as they stand in the text of the model, if they are valid as they are and no layer reads
+    /// Returns the arguments as they are in the text of the model, if they are valid as they are and no layer reads
     /// them before the tool does. Most calls are like that and need no [`Value`].
     pub(super) fn exact_arguments<'a>(
         &self,

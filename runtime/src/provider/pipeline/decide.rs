@@ -55,7 +55,7 @@ impl Arguments {
     }
 }
 
-/// Returns the arguments as people see them who approve the call, if they can be shown whole.
+/// Returns the arguments as those who approve the call see them, if they can be shown whole.
 fn seen(redactor: Option<&ToolRedactor>, arguments: &Value) -> Result<Value, ToolError> {
     redactor
         .map_or(Ok(Value::Null), |redactor| redactor.for_approval(arguments))

@@ -1,4 +1,4 @@
-//! A call that every layer has let pass: alone if it has to be, recorded, and run.
+//! Runs a call that every layer has let pass: alone if it has to be, and recorded.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use crate::function::input::BorrowedValue;
 use crate::spec::ToolSpec;
 
 impl Layers {
-    /// Runs a tool, alone if it is exclusive and not beside one that is, unless its service is down, or the request that
-    /// the call resumes was resumed before.
+    /// Runs a tool, alone if it is exclusive and never at the same time as one that is, unless its service is down, or
+    /// the request that the call resumes was resumed before.
     pub(super) async fn execute<'a>(
         &self,
         tool: &'a dyn AgentTool,
@@ -64,8 +64,8 @@ impl Layers {
     }
 }
 
-/// Records the intent of a call. If that takes time, the call does not run when the caller gives up or the time of
-/// callbacks is up.
+/// Records the intent of a call. If that takes time, the call does not run once the caller gives up or the time limit
+/// of callbacks is reached.
 async fn recorded(record: &mut Record, ctx: &ToolContext, limit: Duration) -> Result<(), ToolError> {
     if !record.waits() {
         return record.intent().await;

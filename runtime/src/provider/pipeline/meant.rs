@@ -5,8 +5,9 @@ use crate::call::context::ToolContext;
 use crate::provider::Provider;
 
 impl Provider {
-    /// Returns the call that a model means by a call of `call_tool`, which takes the way of any call of its tool. Other
-    /// calls stay, and so do calls of `call_tool` with wrong arguments, which are answered as such.
+    /// Returns the call that a model means by a call of `call_tool`, which is then handled like any call of its tool.
+    /// Other calls are returned unchanged, and so are calls of `call_tool` with wrong arguments, which are answered as
+    /// such.
     pub(crate) fn meant(&self, mut call: ToolCall, turn: &ToolContext) -> ToolCall {
         let Some(discovery) = &self.inner().discovery else { return call };
         while call.blocked.is_none() && call.resumption.is_none() && discovery.calls(&call.name) {

@@ -45,24 +45,24 @@ impl Provider {
         self.inner().layers.seals.queue()
     }
 
-    /// Carries out what somebody has decided about a call in the [queue](Self::approvals): runs it if it was granted, with
-    /// exactly its arguments, as [`resume`](Self::resume) does, or answers it with the rejection if it was denied. Of all
-    /// workers that try, one does; for the others, and once it has been done, this is `None`.
+    /// Carries out what somebody has decided about a call in the [queue](Self::approvals): runs it if it was granted,
+    /// with exactly its arguments, as [`resume`](Self::resume) does, or answers it with the rejection if it was denied.
+    /// Of all workers that try, only one does so; for the others, and afterwards, this is `None`.
     ///
     /// The turn is one of the same caller: the principal, session and agent of
-    /// [`called_by`](crate::layers::approval::QueuedApproval::called_by). A call that a layer does not let pass now, such
-    /// as a rate limit, stays granted and can be tried again. If this future is dropped before the call starts, or the
-    /// program ends, another worker can claim the call after
-    /// [`CLAIM_EXPIRY`](crate::layers::approval::CLAIM_EXPIRY). Once it has started, nobody starts it again; if its outcome
-    /// cannot be noted, it stays [`Started`](crate::layers::approval::ApprovalState::Started).
+    /// [`called_by`](crate::layers::approval::QueuedApproval::called_by). A call that a layer does not let pass now,
+    /// such as a rate limit, stays granted and can be tried again. If this future is dropped before the call starts, or
+    /// the program ends, another worker can claim the call after
+    /// [`CLAIM_EXPIRY`](crate::layers::approval::CLAIM_EXPIRY). Once it has started, it is never started again; if its
+    /// outcome cannot be noted, it stays [`Started`](crate::layers::approval::ApprovalState::Started).
     ///
     /// # Errors
     ///
     /// [`ApprovalError::NoQueue`], [`NotFound`](ApprovalError::NotFound), [`Undecided`](ApprovalError::Undecided),
     /// [`Expired`](ApprovalError::Expired), [`OtherCaller`](ApprovalError::OtherCaller),
-    /// [`Damaged`](ApprovalError::Damaged), and [`Queue`](ApprovalError::Queue) if the queue cannot be read or written. The
-    /// outcome of the call is in the response, and so are the problems of [`resume`](Self::resume): of a call that was
-    /// changed in the queue, `APPROVAL_INVALID`.
+    /// [`Damaged`](ApprovalError::Damaged), and [`Queue`](ApprovalError::Queue) if the queue cannot be read or written.
+    /// The outcome of the call is in the response, and so are the problems of [`resume`](Self::resume), such as
+    /// `APPROVAL_INVALID` for a call that was changed in the queue.
     pub async fn resume_decided(
         &self,
         id: &str,
@@ -97,7 +97,7 @@ impl Provider {
         Ok((!is_another).then_some(response))
     }
 
-    /// Answers a call that waited with the rejection of who denied it.
+    /// Answers a call that waited with the rejection of the person who denied it.
     #[cfg(feature = "audit")]
     pub(in crate::provider) async fn resume_denied(
         &self,
@@ -110,7 +110,7 @@ impl Provider {
         self.call(call.resuming(brings), turn).await
     }
 
-    /// Denies a call in the queue, if it is in one, whose caller is told so by other means.
+    /// Denies a call in the queue, if it is in one; its caller learns of it by other means.
     #[cfg(feature = "mcp-server")]
     pub(crate) async fn withdraw(&self, request: &ApprovalRequest, by: &'static str, told: &ToolError) {
         if let Some(approvals) = self.approvals() {
@@ -121,7 +121,7 @@ impl Provider {
     }
 
     /// Notes something in the queue after a call was answered: what cannot be noted changes nothing about the answer.
-    /// `None`: it is not known whether it was noted.
+    /// `None` if it is not known whether it was noted.
     async fn told(&self, noted: impl Future<Output = Result<bool, ApprovalError>>) -> Option<bool> {
         let limit = self.inner().layers.patience.callbacks;
         callback::answer(Some(limit), noted).await.ok()?.ok()
@@ -148,8 +148,8 @@ impl Provider {
     }
 }
 
-/// Returns the code of the error of a response. One that a tool made while it ran may hold what it was given, and does
-/// not go into the queue.
+/// Returns the code of the error of a response. A code that a tool made up while it ran may hold its arguments, and
+/// does not go into the queue.
 fn code(response: &ToolResponse) -> Option<&str> {
     const OWN: &str = "EXECUTION_ERROR";
     match &response.outcome {

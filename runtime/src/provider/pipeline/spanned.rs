@@ -1,4 +1,4 @@
-//! The span of a call for OpenTelemetry, and nothing where the feature is off.
+//! The OpenTelemetry span of a call, or nothing if the feature is off.
 
 #[cfg(feature = "otel")]
 pub(super) use on::Span;
@@ -21,7 +21,8 @@ mod on {
     #[cfg(any(feature = "agent", feature = "mcp-server"))]
     use crate::provider::Provider;
 
-    /// The span of a call, if its provider makes spans. On the heap: every call would hold the room for it.
+    /// The span of a call, if its provider makes spans. On the heap, so that not every call holds the room
+    /// for it.
     pub(in crate::provider::pipeline) struct Span(Option<Box<CallSpan>>);
 
     impl Span {

@@ -115,7 +115,7 @@ impl Watch {
         None
     }
 
-    /// Notes that the call was approved, and the approver; empty if it is not named.
+    /// Notes that the call was approved, and by whom; empty if not named.
     pub(super) fn approved(&self, by: &Text) {
         // The first one stays; a call is approved once.
         let _ = self.approved_by.set(by.clone());
@@ -151,7 +151,8 @@ impl Watch {
         }
     }
 
-    /// Sends the last event of the call, after all others. `false`: another thread, which is reporting now, sends it.
+    /// Sends the last event of the call, after all others. `false` if another thread, which is reporting now, sends
+    /// it.
     fn ended(&self, outcome: &Result<ToolResult, ToolError>, duration: Duration, ctx: &ToolContext) -> bool {
         let Some(events) = &self.events else { return true };
         let secrets = ctx.secrets().unwrap_or_default();

@@ -35,7 +35,7 @@ pub fn signature(spec: &ToolSpec) -> String {
     format!("{}({})", spec.name, named.join(", "))
 }
 
-/// Returns the type of a value, looking into so many levels of lists and references.
+/// Returns the type of a value, looking into this many levels of lists and references.
 fn kind(shape: &Shape, defs: &List<Def>, levels: usize) -> String {
     let Some(below) = levels.checked_sub(1) else { return "…".to_owned() };
     match &shape.kind {

@@ -30,14 +30,14 @@ const NOBODY: &str =
 /// Why a client that was asked will not answer.
 const GONE: &str = "The client was asked and did not answer: it has closed its output.";
 
-/// How long an answer waits for reports that are on their way.
+/// How long an answer waits for reports that are still being sent.
 const LAST_REPORTS: Duration = Duration::from_secs(1);
 
 /// Answers a request.
 ///
 /// # Errors
 ///
-/// If the request itself is wrong: a tool that does not exist, a state that is not as it was sent.
+/// If the request itself is wrong: a tool that does not exist, or a state that was changed.
 pub(super) async fn answer(
     served: &Served,
     caller: &Caller,
@@ -119,7 +119,7 @@ async fn forward(
     }
 }
 
-/// Calls the tool, and asks the client as often as the tool needs to know more.
+/// Calls the tool, and asks the client as often as the tool needs input.
 async fn converse(
     served: &Served,
     caller: &Caller,
@@ -182,7 +182,7 @@ async fn converse(
     finished(&response)
 }
 
-/// Renders the answer of a call that asks nothing more.
+/// Renders the answer to a call that needs no more input.
 fn finished(response: &ToolResponse) -> Result<CallToolResponse, ErrorData> {
     if let Some(text) = mcp::refusal(response) {
         return Err(ErrorData::invalid_params(text, None));
@@ -194,7 +194,7 @@ fn finished(response: &ToolResponse) -> Result<CallToolResponse, ErrorData> {
     Ok(result.into())
 }
 
-/// Renders the answer of a call that would need to know more, with the reason why nobody is asked.
+/// Renders the answer to a call that needs input, with the reason why nobody is asked for it.
 fn refused(response: &ToolResponse, why: &str) -> CallToolResponse {
     let text = format!("{}\n{why}", response.text());
     CallToolResult::error(vec![rmcp::model::ContentBlock::text(text)]).into()

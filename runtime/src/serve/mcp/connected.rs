@@ -1,4 +1,5 @@
-//! The handler of a connection over streams: after the end of the input, what waits for the client does not wait any longer.
+//! The handler of a connection over streams, in which nothing waits for the client after the end of the
+//! input.
 
 use std::borrow::Cow;
 

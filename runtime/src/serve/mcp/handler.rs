@@ -1,4 +1,4 @@
-//! What `rmcp` asks of a server: one handler for each connection or session.
+//! What `rmcp` requires of a server: one handler for each connection or session.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use crate::call::session::Session;
 use crate::spec::ToolSpec;
 use crate::wire::WireFormat;
 
-/// Begins a cursor, so that what is no cursor is told from one.
+/// The prefix that distinguishes a cursor from other text.
 const CURSOR: &str = "after ";
 
 /// Serves one connection, one session, or one request that stands alone.
@@ -29,24 +29,24 @@ pub(super) struct Handler {
     /// The principal of the session: that of its first request.
     owner: OnceLock<Option<Text>>,
     watches: AtomicBool,
-    /// Fires when the client says nothing more, or the connection is over.
+    /// Fires when the client sends nothing more, or the connection is over.
     over: CancellationToken,
     _ends: DropGuard,
 }
 
-/// On whose behalf, and in which session, a request comes.
+/// The caller of a request: on whose behalf, and in which session, it comes.
 pub(super) struct Caller {
     pub(super) principal: Option<Principal>,
     pub(super) session: Option<Session>,
     /// Whether the request is of the era without sessions.
     pub(super) stands_alone: bool,
-    /// Fires when the caller says nothing more, and so answers no question.
+    /// Fires when the caller sends nothing more, and so answers no question.
     pub(super) gone: CancellationToken,
 }
 
 impl Handler {
     pub(super) fn new(served: Served) -> Handler {
-        /// Tells the sessions of a process apart, in records.
+        /// The number of the next session, which distinguishes the sessions of a process in records.
         static SESSIONS: AtomicU64 = AtomicU64::new(1);
         let over = CancellationToken::new();
         Handler {
@@ -59,7 +59,8 @@ impl Handler {
         }
     }
 
-    /// Returns what fires when the connection is over, or is fired by what knows that the client says nothing more.
+    /// Returns the token that fires when the connection is over, or once it is known that the client sends nothing
+    /// more.
     pub(super) fn over(&self) -> &CancellationToken {
         &self.over
     }

@@ -1,4 +1,4 @@
-//! The server over HTTP: who may come in, and for whom.
+//! The server over HTTP: which requests are let in, and on whose behalf.
 
 mod limits;
 mod sessions;
@@ -27,7 +27,7 @@ use super::{ServeError, Server, misfit};
 use crate::call::digest::SealKey;
 use crate::call::principal::Principal;
 
-/// Where the server answers.
+/// The path at which the server answers.
 const PATH: &str = "/mcp";
 
 /// The header with the ID of a session.
@@ -39,7 +39,7 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// Finds out on whose behalf a request comes.
 type PrincipalOf = dyn Fn(&Parts) -> Option<Principal> + Send + Sync;
 
-/// Who may come in over HTTP.
+/// The rules for requests over HTTP.
 #[derive(Clone, Default)]
 pub(super) struct Gate {
     /// The digest of the token.
@@ -47,7 +47,7 @@ pub(super) struct Gate {
     principal: Option<Arc<PrincipalOf>>,
     hosts: Vec<String>,
     origins: Vec<String>,
-    /// Seals the IDs of sessions.
+    /// The key that seals the IDs of sessions.
     key: Option<Arc<SealKey>>,
     limits: Limits,
 }
@@ -100,7 +100,7 @@ impl Gate {
         Ok(Some(told))
     }
 
-    /// Returns the ID of a new session as its client is told it.
+    /// Returns the ID of a new session as its client sees it.
     fn sealed(&self, id: &HeaderValue, owner: &str) -> Option<HeaderValue> {
         let id = id.to_str().ok()?;
         let seal = self.key.as_ref()?.seal(&json!([id, owner])).ok()?;
@@ -108,7 +108,7 @@ impl Gate {
     }
 }
 
-/// Digests of tokens have one length, and say nothing of the token.
+/// Returns the digest of a token: all have one length, and reveal nothing about the token.
 fn digest(token: &[u8]) -> [u8; 32] {
     Sha256::digest(token).into()
 }
@@ -120,9 +120,9 @@ impl Server {
         self
     }
 
-    /// Sets how to find out on whose behalf a request comes over HTTP: its calls have that principal, and its list has the
-    /// tools that the principal may call. `None` refuses the request. A middleware of the program that has to wait, for
-    /// a database perhaps, can leave what it found in the extensions of the request.
+    /// Sets how to find out on whose behalf a request comes over HTTP: its calls have that principal, and its list has
+    /// the tools that the principal may call. `None` refuses the request. A middleware of the program that has to wait,
+    /// such as for a database, can leave what it found in the extensions of the request.
     pub fn principal(
         mut self,
         principal: impl Fn(&Parts) -> Option<Principal> + Send + Sync + 'static,
@@ -176,7 +176,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If the listener has no address, or not one of loopback while the server admits everybody.
+    /// If the listener has no address, or one that is not loopback while the server admits everybody.
     pub async fn listen(mut self, listener: TcpListener) -> Result<(), ServeError> {
         let failed = |why: std::io::Error| ServeError::new(format!("cannot serve: {why}"));
         let address = listener.local_addr().map_err(failed)?;
@@ -200,7 +200,7 @@ fn own_host(address: SocketAddr) -> Option<String> {
     }
 }
 
-/// What every request passes.
+/// The checks that every request passes.
 struct Door {
     gate: Gate,
     sessions: Sessions,
@@ -261,8 +261,8 @@ async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
     response
 }
 
-/// Says why a request is refused that two servers may read in two ways, of which only one is the way that hosts and origins
-/// are checked here: a header that stands twice, another host in the first line, an address that goes on behind its brackets.
+/// Says why a request is refused that servers may read in two ways, while hosts and origins are checked here in only
+/// one of them: a header that occurs twice, another host in the first line, an address that goes on after its brackets.
 fn ambiguous(parts: &Parts) -> Option<(StatusCode, &'static str)> {
     let Parts { headers, uri, .. } = parts;
     let plain = |authority: &Authority| {
@@ -281,10 +281,10 @@ fn ambiguous(parts: &Parts) -> Option<(StatusCode, &'static str)> {
         }
         Some(Ok(host)) if plain(&host) => {}
         None => {}
-        Some(_) => return Some((StatusCode::BAD_REQUEST, "`Host` is no host")),
+        Some(_) => return Some((StatusCode::BAD_REQUEST, "`Host` is not a host")),
     }
     let mut origins = headers.get_all(header::ORIGIN).iter();
-    // `null` is no URL, and allowed nowhere.
+    // `null` is not a URL, and allowed nowhere.
     let origin =
         origins.next().and_then(|origin| Some((origin.len(), Uri::try_from(origin.as_bytes()).ok()?)));
     let whole = |(length, origin): &(usize, Uri)| {
@@ -292,7 +292,7 @@ fn ambiguous(parts: &Parts) -> Option<(StatusCode, &'static str)> {
         (scheme.len() + "://".len() + authority.as_str().len() == *length).then_some(())
     };
     let wrong = origins.next().is_some() || origin.is_some_and(|origin| whole(&origin).is_none());
-    wrong.then_some((StatusCode::FORBIDDEN, "`Origin` is no origin, or stands twice"))
+    wrong.then_some((StatusCode::FORBIDDEN, "`Origin` is not an origin, or is given twice"))
 }
 
 fn refusal(text: &'static str) -> Response {

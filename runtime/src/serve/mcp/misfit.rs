@@ -1,5 +1,5 @@
-//! What is told of a request that is none of the protocol: which part of its parameters is wrong, or that nobody knows its
-//! method. `rmcp` hands over such a request as a custom one, and says nothing of why it is.
+//! The answer to a request that does not fit the protocol: which part of its parameters is wrong, or that its method is
+//! unknown. `rmcp` hands over such a request as a custom one, and does not say why.
 
 use rmcp::model::{ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcError, ProtocolVersion};
 use rmcp::service::{RoleServer, RxJsonRpcMessage};
@@ -38,7 +38,7 @@ const METHODS: [(&str, &[Parameter]); 6] = [
     ("server/discover", &[]),
 ];
 
-/// Returns the error of a request that could not be read as one of its method.
+/// Returns the error for a request that does not fit its method.
 pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
     let Some((_, parameters)) = METHODS.iter().find(|(known, _)| *known == method) else {
         return unknown(method);
@@ -56,12 +56,12 @@ pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
         wrong.push("its `params` do not fit the method".to_owned());
     }
     ErrorData::invalid_params(
-        format!("This is no request of {}: {}.", Value::from(method), wrong.join("; ")),
+        format!("This is not a request of {}: {}.", Value::from(method), wrong.join("; ")),
         None,
     )
 }
 
-/// Returns the error of a method that there is not.
+/// Returns the error for an unknown method.
 pub(super) fn unknown(method: &str) -> ErrorData {
     let known = METHODS.iter().map(|(known, _)| *known).filter(|known| *known != method);
     let hint = meant(method, known).map(|meant| format!("; did you mean {}?", Value::from(meant)));
@@ -90,7 +90,7 @@ fn problem(place: &str, given: Option<&Value>, expected: Type, required: bool) -
     Some(format!("`params{}` must be {expected}, not {given}", place.replace('/', ".")))
 }
 
-/// Returns the answer to a body over HTTP that begins a session, but is not what does; `None` if it is no request.
+/// Returns the answer to a body over HTTP that should begin a session but does not; `None` if it is not a request.
 pub(super) fn no_beginning(body: &[u8]) -> Option<JsonRpcError> {
     let message: RxJsonRpcMessage<RoleServer> = serde_json::from_slice(body).ok()?;
     let why = begins(&message).err()?;
@@ -98,8 +98,8 @@ pub(super) fn no_beginning(body: &[u8]) -> Option<JsonRpcError> {
     Some(JsonRpcError::new(Some(request.id), why))
 }
 
-/// Whether a connection begins with a message, or why it does not: a session begins with `initialize`, and a request of the
-/// era without sessions says itself what it is of.
+/// Whether a message may begin a connection, or why not: a session begins with `initialize`, and a request of the era
+/// without sessions describes itself.
 pub(super) fn begins(message: &RxJsonRpcMessage<RoleServer>) -> Result<bool, ErrorData> {
     let RxJsonRpcMessage::<RoleServer>::Request(message) = message else { return Ok(false) };
     let missing = message.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28);

@@ -19,13 +19,13 @@ const OF_THE_CLIENT: [i32; 5] = [-32700, -32600, -32601, -32602, -32002];
 /// A request to call a tool. If it is dropped without an answer, the client gave it up.
 pub(super) struct RequestSpan {
     context: Context,
-    /// Where the span goes, if the provider makes spans.
+    /// The open span, if the provider makes spans.
     open: Option<Open>,
 }
 
 struct Open {
     signals: Arc<Signals>,
-    /// Whether the context has a span of the request: otherwise nobody makes spans.
+    /// Whether the context has a span of the request: otherwise no spans are made.
     spanned: bool,
     since: Instant,
     measured: Vec<KeyValue>,
@@ -33,7 +33,7 @@ struct Open {
 }
 
 impl RequestSpan {
-    /// Begins the span of a request. It continues what `_meta` of the request says, whatever brought the request.
+    /// Begins the span of a request. It continues the trace in `_meta` of the request, whatever the transport.
     pub(super) fn begin(
         served: &Served,
         request: &CallToolRequestParams,

@@ -1,5 +1,5 @@
-//! What a call waits for: input that its tool needs, or an approval. A client is asked within the call if it has a
-//! session, and otherwise with an answer that it returns to.
+//! Questions that a call waits for: input that its tool needs, or an approval. A client is asked within the call if it
+//! has a session, and otherwise with an answer, after which it returns.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ impl Question {
     ///
     /// # Errors
     ///
-    /// If it is no state of a call of this tool.
+    /// If it is not a state of a call of this tool.
     pub(super) fn read(state: &str, tool: &str) -> Result<Question, ErrorData> {
         let pending = || serde_json::from_str(state).map(|pending| Question::Input(Box::new(pending)));
         let read = serde_json::from_str(state)
@@ -67,7 +67,7 @@ impl Question {
         })
     }
 
-    /// Whether the state that a client returned with is not as it was sent.
+    /// Whether the state that a client returned with was changed.
     pub(super) fn is_forged(why: &ToolError) -> bool {
         matches!(why.code(), "INPUT_REQUEST_INVALID" | "APPROVAL_INVALID")
     }
@@ -166,12 +166,12 @@ impl Question {
     ///
     /// # Errors
     ///
-    /// If what it brings is no answer.
+    /// If what it brings is not an answer.
     pub(super) fn answer_among(&self, answers: &InputResponses) -> Result<Option<Answer>, ErrorData> {
         let Some(answer) = answers.get(self.key()) else { return Ok(None) };
         let answer: ElicitResult = serde_json::from_value(answer.clone()).map_err(|why| {
             let text =
-                format!("Invalid inputResponses: '{}' is no answer to an elicitation: {why}", self.key());
+                format!("Invalid inputResponses: '{}' is not an answer to an elicitation: {why}", self.key());
             ErrorData::invalid_params(text, None)
         })?;
         Ok(Some(Answer::of(answer)))

@@ -1,4 +1,4 @@
-//! For programs that have a server made of the `rmcp` crate: a provider as its handler.
+//! For programs that have a server of the `rmcp` crate: a provider as its handler.
 
 use ::rmcp::ServerHandler;
 

@@ -1,4 +1,4 @@
-//! The transport over a pair of streams: one message a line, and an answer to each line that is none.
+//! The transport over a pair of streams: one message per line, and an answer to each line that is not one.
 
 use std::collections::VecDeque;
 use std::io;
@@ -28,13 +28,13 @@ const CHUNK: usize = 8 << 10;
 type Received = RxJsonRpcMessage<RoleServer>;
 type Sent = TxJsonRpcMessage<RoleServer>;
 
-/// Reads and writes messages. The transport of `rmcp` passes over what is no JSON, and its sender waits for ever.
+/// Reads and writes messages. The transport of `rmcp` skips what is not JSON, and its sender waits forever.
 pub(super) struct Streams<R, W> {
     input: R,
     chunk: Box<[u8]>,
     lines: Lines,
     heard: VecDeque<Heard>,
-    /// The answer to a line that is no message, on its way: meanwhile nothing is read.
+    /// The answer to a line that is not a message, while it is being sent; meanwhile nothing is read.
     refusing: Option<BoxFuture<'static, io::Result<()>>>,
     /// `None` once it is closed.
     output: Arc<Mutex<Option<W>>>,
@@ -47,7 +47,7 @@ pub(super) struct Streams<R, W> {
 /// What a line is.
 enum Heard {
     Message(Box<Received>),
-    /// No message: what its sender is told.
+    /// Not a message: the answer to its sender.
     Refused(Box<Sent>),
 }
 
@@ -56,8 +56,8 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Creates a transport that fires a token when its input ends. `rmcp` answers what is still asked before it ends a
-    /// connection, and waits seconds for it; what waits for the client would wait all that time for nothing.
+    /// Creates a transport that fires a token when its input ends. `rmcp` answers open requests before it ends a
+    /// connection, and waits seconds for that; calls that wait for the client would wait all that time for nothing.
     pub(super) fn new(input: R, output: W, ended: CancellationToken) -> Streams<R, W> {
         Streams {
             input,
@@ -144,7 +144,7 @@ where
     }
 }
 
-/// Reads a line. `None`: there is nothing to do about it.
+/// Reads a line; `None` if there is nothing to do about it.
 fn hear(line: Line<'_>) -> Option<Heard> {
     let line = match line {
         Line::Whole(line) if line.trim_ascii().is_empty() => return None,
@@ -163,11 +163,11 @@ fn hear(line: Line<'_>) -> Option<Heard> {
     }
     match serde_json::from_slice::<Value>(line) {
         Ok(Value::Array(_)) => {
-            let why = "A batch is no message: send each message on a line of its own.";
+            let why = "A batch is not a message: send each message on a line of its own.";
             refused(Glance::Unknown(None), ErrorData::invalid_request(why, None))
         }
         Ok(_) => {
-            let why = "This is no message of JSON-RPC 2.0: a request has `jsonrpc`, `id`, `method` and, if any, \
+            let why = "This is not a message of JSON-RPC 2.0: a request has `jsonrpc`, `id`, `method` and, if any, \
                 `params` that fit the method.";
             refused(Glance::at(line), ErrorData::invalid_request(why, None))
         }
@@ -178,7 +178,7 @@ fn hear(line: Line<'_>) -> Option<Heard> {
     }
 }
 
-/// Tells the sender of a line why it is no message; or, if it seems to answer a question, who asked it.
+/// Tells the sender of a line why it is not a message; or, if it seems to answer a question, tells whoever asked it.
 fn refused(glance: Glance, why: ErrorData) -> Option<Heard> {
     match glance {
         Glance::Answer(id) => {

@@ -1,4 +1,4 @@
-//! What a strict tool needs of the limits on all strict tools of a request.
+//! How much of the limits on all strict tools of a request a strict tool needs.
 
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ impl Needs {
         needs
     }
 
-    /// What a tool with so many optional arguments needs whatever its schema is.
+    /// Returns what a tool with this many optional arguments needs, whatever its schema.
     pub(super) fn of_at_least(optional: usize) -> Needs {
         Needs { tools: 1, optional, ..Needs::default() }
     }
@@ -65,7 +65,7 @@ impl Needs {
         is_union
     }
 
-    /// Each limit with its name, its value, and what is needed of it.
+    /// Each limit with its name, its value, and how much of it is needed.
     fn limited(self, limits: &RequestLimits) -> impl Iterator<Item = (&'static str, usize, usize)> {
         let RequestLimits { tools: _, strict_tools, fields, optional_fields, union_fields, .. } = *limits;
         [
@@ -78,7 +78,7 @@ impl Needs {
         .filter_map(|(of, most, needs)| Some((of, most?, needs)))
     }
 
-    /// What share of the limits is needed, in millionths of one limit.
+    /// The share of the limits that is needed, in millionths of one limit.
     pub(super) fn cost(self, limits: &RequestLimits) -> u64 {
         let share = |(_, most, needs): (_, usize, usize)| needs as u64 * 1_000_000 / most.max(1) as u64;
         self.limited(limits).map(share).sum()
@@ -103,5 +103,5 @@ impl Needs {
     }
 }
 
-/// The name of the limit on a single tool: the grammar of more of them is too large for the provider.
+/// The name of the limit on a single tool: with more optional fields, its grammar is too large for the provider.
 const OF_TOOL: &str = "optional fields in one tool";

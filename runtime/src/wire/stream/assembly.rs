@@ -1,4 +1,4 @@
-//! The response that the events of a stream are assembled to.
+//! The response that is assembled from the events of a stream.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,15 +11,15 @@ use crate::wire::calls::WireError;
 /// A response that is being assembled from the events of a stream.
 #[derive(Debug, Default)]
 pub struct Assembly {
-    /// The response so far. Null until the first event of one.
+    /// The response so far. Null until the first event.
     pub whole: Value,
     pub(super) pieces: Vec<Piece>,
     pub(super) ended: bool,
     /// The IDs of the calls.
     ids: BTreeSet<String>,
-    /// Texts that become JSON: by key, where they belong and what has come.
+    /// Texts that become JSON: by key, their place and what has come of them.
     open: BTreeMap<u64, (String, String)>,
-    /// Where the calls of a format with numbered calls are in its list, by number.
+    /// The places of calls in the list of a format with numbered calls, by number.
     pub(super) places: BTreeMap<u64, usize>,
 }
 
@@ -29,21 +29,21 @@ impl Assembly {
         self.ended = true;
     }
 
-    /// Passes on text for the user; nothing if it is empty.
+    /// Passes on text for the user, unless it is empty.
     pub fn text(&mut self, text: &str) {
         if !text.is_empty() {
             self.pieces.push(Piece::Text(text.to_owned()));
         }
     }
 
-    /// Passes on text of the model's reasoning; nothing if it is empty.
+    /// Passes on text of the model's reasoning, unless it is empty.
     pub fn thinking(&mut self, text: &str) {
         if !text.is_empty() {
             self.pieces.push(Piece::Thinking(text.to_owned()));
         }
     }
 
-    /// Passes on that a call begins. An empty ID means none.
+    /// Reports that a call begins. An empty ID means none.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Assembly {
     ///
     /// # Errors
     ///
-    /// If the response has not begun, or the place is no list.
+    /// If the response has not begun, or the place is not a list.
     pub fn list(&mut self, pointer: &str) -> Result<&mut Vec<Value>, WireError> {
         if self.whole.is_null() {
             return Err(WireError::new("", "comes before the beginning of a reply"));
@@ -154,7 +154,7 @@ pub(super) fn set(owner: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// Returns the object under a key of an object, which is made one if it is not.
+/// Returns the object under a key of an object, creating it if it is not one.
 pub(super) fn child<'v>(owner: &'v mut Value, key: &str) -> &'v mut Value {
     for key in [None, Some(key)] {
         let place = match key {
@@ -173,7 +173,7 @@ pub(super) fn fields(value: Option<&Value>) -> impl Iterator<Item = (&String, &V
     value.and_then(Value::as_object).into_iter().flatten()
 }
 
-/// Sets members of an object that holds them under a key, beside those that it has.
+/// Sets members of an object that holds them under a key, and keeps the others.
 pub(super) fn update(owner: &mut Value, key: &str, with: Option<&Value>) {
     for (name, value) in fields(with).filter(|(_, value)| !value.is_null()) {
         set(child(owner, key), name, value.clone());

@@ -94,7 +94,7 @@ fn delta(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Adds to reasoning, which is a signed text or bytes that nobody reads.
+/// Adds to reasoning, which is a signed text or opaque bytes.
 fn reason(content: &mut Value, thought: &Value) {
     if let Some(bytes) = thought.get("redactedContent") {
         set(content, "redactedContent", bytes.clone());
@@ -110,7 +110,7 @@ fn reason(content: &mut Value, thought: &Value) {
     }
 }
 
-/// Makes a text one that has citations, and adds one.
+/// Turns a text into one with citations, and adds one.
 fn cite(block: &mut Value, citation: &Value) {
     match block.pointer_mut("/citationsContent/citations") {
         Some(Value::Array(citations)) => citations.push(citation.clone()),

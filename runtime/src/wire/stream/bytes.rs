@@ -1,4 +1,4 @@
-//! Events out of the bytes of a connection, in whatever pieces these arrive.
+//! Reads events from the bytes of a connection, in whatever pieces these arrive.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::base::sse::{Event, Reader};
 /// Decodes the bytes of a stream. Its own limits are those of the stream around it.
 #[derive(Debug, Default)]
 pub(super) enum Decoder {
-    /// No byte has come that tells how the others are framed.
+    /// No byte has come yet that shows how the others are framed.
     #[default]
     Unknown,
     /// Server-sent events.
@@ -19,7 +19,7 @@ pub(super) enum Decoder {
     Frames(Vec<u8>),
 }
 
-/// What the events of a decoder are: JSON, or the word by which OpenAI ends a stream.
+/// The events of a decoder: JSON, or the word with which OpenAI ends a stream.
 type Events = Vec<Option<Value>>;
 
 impl Decoder {
@@ -74,7 +74,7 @@ fn json(bytes: &[u8]) -> Result<Value, StreamError> {
     serde_json::from_slice(bytes).map_err(|why| StreamError::Bytes(format!("an event is not JSON: {why}")))
 }
 
-/// JSON objects between which anything is skipped that only separates them.
+/// JSON objects; whatever only separates them is skipped.
 #[derive(Debug, Default)]
 pub(super) struct JsonValues {
     /// The beginning of an object whose end has not come.
@@ -122,7 +122,7 @@ impl JsonValues {
 const PRELUDE: usize = 12;
 /// The checksum at the end.
 const CHECKSUM: usize = 4;
-/// No frame is longer (AWS: 16 MiB of payload, 128 KiB of headers).
+/// The longest frame (AWS: 16 MiB of payload, 128 KiB of headers).
 const LONGEST: usize = (16 << 20) + (128 << 10) + PRELUDE + CHECKSUM;
 
 /// Takes the whole frames out of a buffer.

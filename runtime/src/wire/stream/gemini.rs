@@ -149,7 +149,7 @@ fn add_arguments(call: &mut Value, event: &Value) -> Result<(), WireError> {
 /// The most items of a list: paths could otherwise make lists of any length.
 const MOST_ITEMS: usize = 10_000;
 
-/// Returns the place of a JSON path with names and numbers, making what is missing on the way.
+/// Returns the place of a JSON path with names and numbers, creating what is missing on the way.
 fn place<'v>(arguments: &'v mut Value, path: &str) -> Option<&'v mut Value> {
     let mut place = arguments;
     let mut rest = path.strip_prefix('$')?;
@@ -175,7 +175,7 @@ fn place<'v>(arguments: &'v mut Value, path: &str) -> Option<&'v mut Value> {
     Some(place)
 }
 
-/// Splits what is in brackets off, which may be a quoted name.
+/// Splits off the text in brackets, which may be a quoted name.
 fn bracket(rest: &str) -> Option<(&str, &str)> {
     let inside = rest.strip_prefix('[')?;
     match inside.chars().next().filter(|quote| matches!(quote, '"' | '\'')) {

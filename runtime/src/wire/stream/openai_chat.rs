@@ -49,7 +49,7 @@ pub(in crate::wire) fn assemble(assembly: &mut Assembly, event: &Value) -> Resul
     Ok(())
 }
 
-/// Adds what an event has of a message.
+/// Adds the part of a message in an event.
 fn add_message(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(), WireError> {
     if assembly.whole.pointer(pointer).is_none() {
         set(&mut assembly.whole, "message", json!({}));
@@ -86,7 +86,7 @@ fn add_message(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<
     Ok(())
 }
 
-/// Adds text to the content, which is a text or, once there were other parts, a list of them.
+/// Adds text to the content, which is a text or, once there are other parts, a list of them.
 fn add_content(message: &mut Value, key: &str, said: &str) {
     match message.get_mut(key) {
         Some(Value::Array(parts)) => parts.push(json!({ "type": "text", "text": said })),
@@ -113,8 +113,8 @@ fn add_list(assembly: &mut Assembly, pointer: &str, key: &str, more: &[Value]) {
     }
 }
 
-/// Adds to a call. Which one, its number says; hosts that leave the number out, or give all calls the same one, give a
-/// new ID to each call.
+/// Adds to a call, which its number identifies; hosts that leave the number out, or give all calls the same one, give
+/// a new ID to each call.
 fn add_call(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(), WireError> {
     let list = format!("{pointer}/tool_calls");
     if assembly.whole.pointer(&list).is_none()
@@ -170,7 +170,7 @@ fn add_call(assembly: &mut Assembly, pointer: &str, delta: &Value) -> Result<(),
     Ok(())
 }
 
-/// Adds to what a call calls: texts of arguments follow each other, everything else is set.
+/// Adds to the function of a call: texts of arguments are appended, everything else is set.
 fn add_function(function: &mut Value, delta: &Value) {
     for (key, value) in fields(Some(delta)).filter(|(_, value)| !value.is_null()) {
         match (key.as_str(), value) {

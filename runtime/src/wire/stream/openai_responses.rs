@@ -79,7 +79,7 @@ fn item_done(assembly: &mut Assembly, event: &Value) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Passes on that an item begins, if it is a call for the program.
+/// Reports that an item begins, if it is a call for the program.
 fn begun(assembly: &mut Assembly, item: &Value) -> Result<(), WireError> {
     if matches!(text(item, "type"), "function_call" | "custom_tool_call") {
         assembly.call(text(item, "call_id"), text(item, "name"))?;

@@ -42,7 +42,7 @@ pub(super) fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(
             Command::new("list")
-                .about("List the calls that wait, and those that were decided and are not over")
+                .about("List the calls that wait, and those that were decided but are not over")
                 .arg(database())
                 .arg(
                     option("state", "STATE", "Only those in this state; may be given several times")
@@ -53,7 +53,7 @@ pub(super) fn command() -> Command {
                 .arg(format())
                 .after_help(STATES),
         )
-        .subcommand(Command::new("show").about("Show all that is known of a call").args([
+        .subcommand(Command::new("show").about("Show all that is known about a call").args([
             database(),
             id(),
             format(),
@@ -80,7 +80,7 @@ fn deciding(name: &'static str, about: &'static str, note: &'static str) -> Comm
         .arg(option("by", "WHO", "Who decides, for the record").required(true))
         .arg(option("note", "TEXT", note).default_value(""))
         .arg(format())
-        .after_help("The first decision counts; a second one is refused and says who has decided.")
+        .after_help("The first decision counts; a second one is refused and says who decided.")
 }
 
 fn database() -> Arg {
@@ -88,7 +88,7 @@ fn database() -> Arg {
         .value_name("DB")
         .required(true)
         .value_parser(value_parser!(PathBuf))
-        .help("Where the program keeps them: an SQLite database, the URL of a PostgreSQL database, that of a Redis server with the namespace behind `#`, or env:NAME for the variable that has it")
+        .help("Where the program keeps them: an SQLite database, the URL of a PostgreSQL database, that of a Redis server with the namespace after `#`, or env:NAME for the variable that holds it")
 }
 
 fn id() -> Arg {

@@ -6,7 +6,7 @@ use toolgen::problem::{Level, Levels};
 
 use super::{flag, format, option};
 
-/// The options that set levels, the strictest last: it counts where a code has several.
+/// The options that set levels, the strictest last: it wins if a code has several.
 const LEVELS: [(Level, &str); 3] = [
     (Level::Allow, "Do not report these problems: a code such as N0706, or `warnings`"),
     (Level::Warn, "Report these problems as warnings"),
@@ -19,20 +19,20 @@ pub(super) fn with_levels(command: Command) -> Command {
     command.args(levels.map(|level| level.help_heading("Problems")))
 }
 
-/// Returns the options of `check` beside those of all commands.
+/// Returns the options of `check` in addition to those of all commands.
 pub(super) fn arguments() -> Vec<Arg> {
     vec![
         format(),
-        flag("all", "Show every problem, not the number of those that are many")
+        flag("all", "Show every problem, not just a count where there are many")
             .short('v')
             .visible_alias("verbose")
             .alias("notes"),
-        option("deny-losses", "DIALECT", "Report what this dialect cannot say of the tools as errors")
+        option("deny-losses", "DIALECT", "Report as errors what this dialect cannot express of the tools")
             .action(ArgAction::Append),
     ]
 }
 
-/// Sets the levels that the words say. An error names a word that is no code.
+/// Sets the levels that the words say. An error names a word that is not a code.
 pub(super) fn levels(matches: &ArgMatches, levels: &mut Levels) -> Result<(), String> {
     for (level, _) in LEVELS {
         let codes = matches.try_get_many::<String>(level.as_str()).ok().flatten().unwrap_or_default();

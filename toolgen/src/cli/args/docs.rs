@@ -30,10 +30,10 @@ pub(in crate::cli) enum Groups {
     Toolset,
 }
 
-/// Returns the options of `docs` beside those of all commands.
+/// Returns the options of `docs` in addition to those of all commands.
 pub(super) fn arguments() -> Vec<Arg> {
     vec![
-        option("level", "LEVEL", "How much is said; without it the list of tools, then each in full")
+        option("level", "LEVEL", "How much to say; without it, the list of tools, then each in full")
             .value_parser(Level::ALL.map(Level::name))
             .conflicts_with("summary"),
         option("toolset", "NAME", "Only the tools of this toolset").action(clap::ArgAction::Append),
@@ -41,8 +41,8 @@ pub(super) fn arguments() -> Vec<Arg> {
             .value_parser(["category", "toolset"]),
         option("dialect", "DIALECT", "Also say what the schemas in this dialect do not")
             .value_parser(Dialect::ALL.iter().map(|dialect| dialect.name).collect::<Vec<_>>()),
-        flag("results", "Signatures say the types of results, too"),
-        flag("summary", "Only the list of tools, a line each"),
+        flag("results", "Show the types of results in signatures, too"),
+        flag("summary", "Only the list of tools, one line each"),
         option("format", "FORMAT", "Markdown for a prompt, or JSON for programs")
             .value_parser(["md", "json"])
             .default_value("md"),

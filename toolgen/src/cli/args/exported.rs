@@ -1,4 +1,4 @@
-//! The words by which the tools of a crate are named: programs of it that print them.
+//! The words that name the tools of a crate: its programs that print them.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
@@ -19,7 +19,7 @@ pub(super) fn with_words(command: Command) -> Command {
     let several = |name, help| option(name, "NAME", help).action(ArgAction::Append);
     let of_crate = |arg: Arg| arg.help_heading("Tools of a crate");
     command
-        .arg(of_crate(several("bin", "The tools that this program of the crate exports, by `export!`")))
+        .arg(of_crate(several("bin", "The tools that this program of the crate exports, with `export!`")))
         .arg(of_crate(several("example", "The tools that this example of the crate exports")))
         .arg(of_crate(option("package", "NAME", "The package of the program")))
         .arg(of_crate(option("features", "NAMES", "The features that the program is built with")))

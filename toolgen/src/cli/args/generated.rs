@@ -13,7 +13,7 @@ pub(super) fn arguments() -> [Arg; 4] {
         option("derive", "PATH", "Structs and enums also derive this, such as ::schemars::JsonSchema")
             .action(ArgAction::Append)
             .conflicts_with("no-types"),
-        option("text-types", "CRATES", "Types of chrono, jiff, url and uuid instead of texts")
+        option("text-types", "CRATES", "Use types of chrono, jiff, url and uuid instead of strings")
             .action(ArgAction::Append)
             .value_delimiter(',')
             .value_parser(|text: &str| text.trim().parse::<TextType>())
@@ -24,7 +24,7 @@ pub(super) fn arguments() -> [Arg; 4] {
 
 /// Returns the argument that says how the tools are divided into modules.
 pub(super) fn modules() -> Arg {
-    option("modules", "HOW", "`one` for a document, or `by-tag`: one for each tag, in a crate also a file")
+    option("modules", "HOW", "`one` per document, or `by-tag`: one per tag, in a crate each in a file")
         .default_value(Modules::One.name())
         .value_parser(|text: &str| text.parse::<Modules>())
 }

@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-/// The commands, by what somebody wants who looks for one.
+/// The commands, grouped by what a user wants to do.
 pub(super) const GROUPS: [(&str, &[&str]); 5] = [
     ("Look at documents", &["check", "list", "docs", "schema", "tokens", "graph", "explain"]),
     ("Run tools", &["call", "test", "serve", "approvals", "timeline", "record"]),
@@ -13,10 +13,10 @@ pub(super) const GROUPS: [(&str, &[&str]); 5] = [
 
 /// The exit codes of all commands.
 pub(super) const EXIT_CODES: &str = "Exit codes:
-  0  fine; warnings may have been told
-  1  problems: a document or an operation cannot be compiled, a name or all filters fit nothing, something that is denied
-     was found, a call failed
-  2  wrong usage: a word that is not understood, or one that is missing";
+  0  fine; warnings may have been reported
+  1  problems: a document or an operation cannot be compiled, a name or all filters match nothing, something
+     denied was found, or a call failed
+  2  wrong usage: a word is not understood, or is missing";
 
 const FIRST: &str = "Examples:
   cargo toolgen list api.yaml                            which tools an OpenAPI document gives

@@ -30,7 +30,7 @@ pub(in super::super) struct Diff {
     pub(in super::super) selection: Selection,
 }
 
-/// The name of a lock that is looked for beside documents.
+/// The name of a lock that is looked for next to documents.
 pub(in super::super) const LOCK: &str = "toolgen.lock";
 
 /// Returns the command `check`.
@@ -40,10 +40,10 @@ pub(super) fn check() -> Command {
         .args(super::tokens::budget())
         .arg(path("lock", "FILE", "Compare the tools with this contract lock"))
         .arg(fail_on())
-        .arg(flag("update", "Write the lock again, and tell what changed"))
+        .arg(flag("update", "Write the lock again, and report what changed"))
         .after_help(format!(
-            "Without `--lock`, the tools are compared with the lock that a manifest names, or with `{LOCK}` beside the \
-             first document if it is of the same documents and options."
+            "Without `--lock`, the tools are compared with the lock that a manifest names, or with `{LOCK}` next to \
+             the first document if it is for the same documents and options."
         ))
 }
 
@@ -53,7 +53,7 @@ pub(super) fn lock() -> Command {
         .arg(path("out", "FILE", "The lock; `-` for the standard output").default_value(LOCK))
         .arg(format())
         .after_help(
-            "A lock that is there is replaced, and what changed is told with its class: security, breaking, model, \
+            "An existing lock is replaced, and each change is reported with its class: security, breaking, model, \
              added, text or compatible. `check` and `diff` compare tools with it.",
         )
 }
@@ -61,9 +61,9 @@ pub(super) fn lock() -> Command {
 /// Returns the command `diff`.
 pub(super) fn diff() -> Command {
     compiling("diff", "Compare the tools of two documents, locks, or programs of a crate").arg(format()).arg(fail_on()).after_help(
-        "The older one comes first; programs come after documents. For a version of git: \
-         `git show REV:api.yaml | cargo toolgen diff - api.yaml`.\n\nExit code 1 if a change is of the class of \
-         `--fail-on` or a worse one.",
+        "The older one comes first; programs come after documents. For a version in git: \
+         `git show REV:api.yaml | cargo toolgen diff - api.yaml`.\n\nThe exit code is 1 if a change is of the \
+         class of `--fail-on` or worse.",
     )
 }
 

@@ -23,7 +23,7 @@ pub(in super::super) struct Lock {
     pub(in super::super) server: Option<Given>,
     /// Which requests the servers are told they may make, if that is to change.
     pub(in super::super) capabilities: Vec<String>,
-    /// As whom the list is asked for.
+    /// On whose behalf the list is requested.
     pub(in super::super) scope: Option<String>,
     pub(in super::super) private_hosts: Vec<String>,
     pub(in super::super) json: bool,
@@ -66,19 +66,19 @@ fn lock() -> Command {
     let several = |name, value, help| option(name, value, help).action(ArgAction::Append);
     Command::new("lock")
         .about("Ask servers for their tools, and write locks to be read and committed")
-        .arg(documents("Manifests that import MCP servers, and locks to be made anew"))
+        .arg(documents("Manifests that import MCP servers, and locks to be written again"))
         .arg(option("alias", "NAME", "The name of a server that no file names: its tools are `NAME__…`"))
         .arg(path("out", "FILE", "The lock of that server; NAME.lock.json by default").requires("alias"))
         .arg(several("env", "VARIABLE", "A variable of this environment that its program gets").requires("alias"))
         .arg(option("cwd", "DIR", "The folder that its program starts in").requires("alias"))
-        .arg(option("url", "URL", "Where it is, if it is no program").requires("alias"))
+        .arg(option("url", "URL", "Where it is, if it is not a program").requires("alias"))
         .arg(several("header", "NAME=VARIABLE", "A header, by the variable that holds it").requires("url"))
         .arg(option("bearer", "VARIABLE", "The variable that holds the bearer token").requires("url"))
         .arg(
             several("capability", "NAME", "Tell servers that they may ask for this, or answer with tasks")
                 .value_parser(["elicitation", "roots", "sampling", "tasks"]),
         )
-        .arg(option("auth-scope", "TEXT", "As whom it is asked, if the list depends on it: kept in the lock"))
+        .arg(option("auth-scope", "TEXT", "Who is asking, if the list depends on it: kept in the lock"))
         .arg(private_host())
         .arg(format())
         .arg(
@@ -91,7 +91,7 @@ fn lock() -> Command {
                 .help("The program that is started, and its arguments"),
         )
         .after_help(
-            "A lock that is there is replaced, and what changed is told with its class: compatible, text, added, \
+            "An existing lock is replaced, and each change is reported with its class: compatible, text, added, \
              breaking or security.",
         )
 }

@@ -71,7 +71,7 @@ fn bin() -> Command {
     compiling("bin", "Write a program that answers one call of a tool: JSON in, JSON out")
         .arg(path("out", "DIR", "The folder to write to").required(true))
         .arg(option("name", "NAME", "The name of the program; that of the first document by default"))
-        .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which no registry has yet; written as the way from the crate to it, or as it is if it is absolute and in another tree"))
+        .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which is not on a registry yet; written relative to the crate, or unchanged if it is absolute and in another tree"))
         .arg(generated::modules())
         .arg(flag("build", "Build the program, too"))
         .arg(flag("force", "Replace files that were not generated, too"))
@@ -94,7 +94,11 @@ fn init() -> Command {
                 .help("The folder of the crate"),
         )
         .arg(flag("lib", "Explain what to write in a library, even if the crate has a program"))
-        .arg(path("toolgen-path", "DIR", "The folder of a checkout of toolgen, which no registry has yet"))
+        .arg(path(
+            "toolgen-path",
+            "DIR",
+            "The folder of a checkout of toolgen, which is not on a registry yet",
+        ))
         .after_help("Nothing that exists is overwritten: what cannot be added is printed.")
 }
 
@@ -125,7 +129,7 @@ fn test() -> Command {
              refuses   arguments that break the schema are refused before anything runs\n  \
              reports   a failure of the service or the program is an error\n  \
              requires  a call whose requirements are not met is refused, and says which\n\n\
-             Exit code 1 if any does not hold.",
+             The exit code is 1 if any of these does not hold.",
         )
 }
 

@@ -21,12 +21,12 @@ pub(in super::super) struct Record {
 
 pub(super) fn command() -> Command {
     Command::new("record")
-        .about("Take the calls of a run from an audit log, as the file that a test replays")
+        .about("Extract the calls of a run from an audit log, as the file that a test replays")
         .arg(
             Arg::new("audit")
                 .value_name("AUDIT")
                 .value_parser(value_parser!(PathBuf))
-                .help("The log: lines of JSON, an SQLite database, the URL of a PostgreSQL database, or env:NAME for the variable that has it")
+                .help("The log: lines of JSON, an SQLite database, the URL of a PostgreSQL database, or env:NAME for the variable that holds it")
                 .required(true),
         )
         .arg(option("run", "RUN", "Only the calls of this run of the program; `last` is the one that began last"))
@@ -34,10 +34,9 @@ pub(super) fn command() -> Command {
         .arg(option("agent", "ID", "Only the calls of this agent"))
         .arg(option("principal", "ID", "Only the calls for this principal"))
         .arg(path("out", "FILE", "Write to this file, instead of the standard output"))
-        .arg(flag("force", "Replace the file if it is there").requires("out"))
+        .arg(flag("force", "Replace the file if it exists").requires("out"))
         .after_help(
-            "Calls that fit are taken with all calls that they made. What is secret is masked in the log, and so in the \
-             file.",
+            "Matching calls are taken with all calls that they made. Secrets are masked in the log, and so in the file.",
         )
 }
 

@@ -20,9 +20,9 @@ pub(in super::super) struct Requests {
     pub(in super::super) oauth: Vec<(String, String)>,
     /// The files of the client's certificate and its key.
     pub(in super::super) identity: Option<(PathBuf, PathBuf)>,
-    /// The folder below which files are read that arguments name; `None`: no file is read.
+    /// The folder below which files that arguments name are read; `None`: no file is read.
     pub(in super::super) files: Option<PathBuf>,
-    /// The folder that answers are written to; `None`: none is.
+    /// The folder that answers are written to; `None`: no answer is written.
     pub(in super::super) save: Option<PathBuf>,
     /// The file that the one answer is written to, or `-`; `None`: it is shown.
     pub(in super::super) output: Option<PathBuf>,
@@ -57,19 +57,19 @@ pub(super) fn with_requests(command: Command) -> Command {
         )
         .arg(path("client-cert", "FILE", "The client's certificate, as PEM").requires("client-key"))
         .arg(path("client-key", "FILE", "The key of the client's certificate, as PEM").requires("client-cert"))
-        .arg(path("files", "FOLDER", "Read the files that arguments name below this folder; without one, none is read"))
+        .arg(path("files", "FOLDER", "Read the files that arguments name below this folder; without it, none are read"))
         .arg(path(
             "save",
             "FOLDER",
-            "Write answers that are bytes, and texts that are too long, to this folder, and show their names, sizes and digests",
+            "Write binary answers, and texts that are too long, to this folder, and show their names, sizes and digests",
         ))
         .arg(
-            option("max-file", "BYTES", "How long a file is at most that is sent or written")
+            option("max-file", "BYTES", "The most bytes of a file that is sent or written")
                 .default_value("67108864")
                 .value_parser(value_parser!(u64).range(1..)),
         )
         .arg(
-            option("retries", "NUMBER", "How often a request is repeated that may be repeated")
+            option("retries", "NUMBER", "How often to repeat a request that may be repeated")
                 .default_value("2")
                 .value_parser(value_parser!(u32).range(0..=20)),
         )

@@ -13,7 +13,7 @@ pub(in super::super) struct Selection {
     pub(in super::super) documents: Vec<PathBuf>,
     /// The hosts that documents and requests may reach at private addresses.
     pub(in super::super) private_hosts: Vec<String>,
-    /// The programs of the crate whose own tools are taken, too.
+    /// The programs of the crate whose own tools are used, too.
     pub(in super::super) exported: Vec<Exported>,
     pub(in super::super) options: Options,
     pub(in super::super) json: bool,
@@ -21,7 +21,7 @@ pub(in super::super) struct Selection {
     pub(in super::super) all: bool,
     /// Whether texts are checked, too.
     pub(in super::super) lints: bool,
-    /// Whether the tools of a discovery are shown in place of all.
+    /// Whether the tools of a discovery are shown instead of all tools.
     pub(in super::super) discovery: bool,
 }
 
@@ -63,11 +63,11 @@ pub(super) fn with_options(command: Command) -> Command {
         .arg(several(
             "pagination",
             "SELECTOR=WAY",
-            "How the list of these operations comes in pages; see `explain W0337`",
+            "How the lists of these operations come in pages; see `explain W0337`",
         ))
         .arg(flag(
             "max-items",
-            "Let a model ask for several pages at once, by an argument of tools that give lists",
+            "Let a model ask for several pages at once, by an argument of tools that return lists",
         ))
         .next_help_heading("Files and hosts")
         .arg(several("root", "FOLDER", "Documents may refer to files below this folder, too"))
@@ -79,7 +79,11 @@ pub(super) fn with_options(command: Command) -> Command {
             "LEVERS",
             "Trim what a model reads, such as 'compact' or 'nested=sentence, depth=3'",
         ))
-        .arg(several("exact", "SELECTOR", "Refuse dialects that cannot say all rules of these operations"))
+        .arg(several(
+            "exact",
+            "SELECTOR",
+            "Refuse dialects that cannot express all rules of these operations",
+        ))
         .next_help_heading(None)
 }
 
@@ -87,12 +91,12 @@ pub(super) fn private_host() -> Arg {
     option(
         "private-host",
         "HOST",
-        "Let documents and requests reach this host, also at a private address; `*.` stands for subdomains",
+        "Let documents and requests reach this host, even at a private address; `*.` stands for subdomains",
     )
     .action(ArgAction::Append)
 }
 
-/// Returns the hosts of `--private-host`. An error names a URL that stands in place of one: it would open nothing.
+/// Returns the hosts of `--private-host`. An error names a URL given in place of one: it would open nothing.
 pub(super) fn private_hosts(matches: &ArgMatches) -> Result<Vec<String>, String> {
     let hosts = matches.try_get_many::<String>("private-host").ok().flatten().unwrap_or_default();
     let hosts = hosts.map(|given| {
@@ -204,8 +208,8 @@ pub(super) fn variables(
     wrong.map_or(Ok(pairs), Err)
 }
 
-/// Returns what is wrong with the name of an environment variable that is given to an option: it is not written like one,
-/// and no variable has it, so that it may be a secret. It is not repeated.
+/// Returns what is wrong with the name of an environment variable that is given to an option: it is not written like
+/// one, and no variable has it, so it may be a secret. The error does not repeat it.
 pub(super) fn no_variable(option: &str, name: &str) -> Option<String> {
     let is_like_one = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     if name.chars().all(is_like_one) || std::env::var_os(name).is_some() {

@@ -14,16 +14,16 @@ pub(in super::super) struct Serve {
     /// The address to listen at. `None`: the standard input and output.
     pub(in super::super) http: Option<String>,
     pub(in super::super) requests: Requests,
-    /// The rules of which a tool must fit one. Empty: none.
+    /// The rules of which a tool must match one. Empty: no rule applies.
     pub(in super::super) allow: Vec<String>,
-    /// The rules of which a tool must fit none.
+    /// The rules that a tool must not match.
     pub(in super::super) deny: Vec<String>,
     /// The rules of the tools whose calls the person at the client approves.
     pub(in super::super) ask: Vec<String>,
     pub(in super::super) read_only: bool,
     /// `auto`, `on` or `off`.
     pub(in super::super) discovery: String,
-    /// The tools that are listed beside those of a discovery.
+    /// The tools that are listed in addition to those of a discovery.
     pub(in super::super) pinned: Vec<String>,
     pub(in super::super) audit: Option<PathBuf>,
     /// The environment variable with the bearer token.
@@ -33,7 +33,7 @@ pub(in super::super) struct Serve {
     pub(in super::super) limits: HttpLimits,
 }
 
-/// What clients over HTTP may take. `None`: as the server has it.
+/// The limits for clients over HTTP. `None`: the default of the server.
 #[derive(Debug)]
 pub(in super::super) struct HttpLimits {
     pub(in super::super) connections: Option<usize>,
@@ -44,7 +44,7 @@ pub(in super::super) struct HttpLimits {
 pub(super) fn command() -> Command {
     let several = |name, value, help| option(name, value, help).action(ArgAction::Append);
     let command = compiling("serve", "Serve the tools of documents to clients of the Model Context Protocol")
-        .arg(flag("stdio", "Serve one client on the standard input and output, as is the default"))
+        .arg(flag("stdio", "Serve one client on the standard input and output: the default"))
         .arg(
             option(
                 "http",
@@ -61,15 +61,15 @@ pub(super) fn command() -> Command {
             several("host", "NAME", "Answer HTTP requests to this host, too, not only to this machine")
                 .requires("http"),
         )
-        .arg(several("origin", "URL", "Answer HTTP requests of web pages from there, too").requires("http"))
+        .arg(several("origin", "URL", "Answer HTTP requests of web pages from this origin, too").requires("http"))
         .args(limits())
         .arg(several(
             "allow",
             "RULE",
-            "Only tools of this rule: a name with `*`, `category:NAME` or `effect:KIND`",
+            "Only tools that match this rule: a name with `*`, `category:NAME` or `effect:KIND`",
         ))
-        .arg(several("deny", "RULE", "No tools of this rule, even if another allows them"))
-        .arg(several("ask", "RULE", "Ask the person at the client before each call of a tool of this rule"))
+        .arg(several("deny", "RULE", "No tools that match this rule, even if another one allows them"))
+        .arg(several("ask", "RULE", "Ask the person at the client before each call of a tool that matches this rule"))
         .arg(flag("read-only", "Only tools that declare that they change nothing"))
         .arg(
             option(
@@ -83,15 +83,15 @@ pub(super) fn command() -> Command {
             .default_missing_value("on")
             .default_value("auto"),
         )
-        .arg(several("pin", "NAME", "Keep this tool in the list in spite of `--discovery`"))
-        .arg(path("audit", "FILE", "Append a record of each call to this file: an SQLite database if it ends in .sqlite, .sqlite3 or .db, lines of JSON otherwise; or to the PostgreSQL database of a URL, which env:NAME takes from a variable"));
+        .arg(several("pin", "NAME", "Keep this tool in the list despite `--discovery`"))
+        .arg(path("audit", "FILE", "Append a record of each call to this file: an SQLite database if it ends in .sqlite, .sqlite3 or .db, lines of JSON otherwise; or to the PostgreSQL database at a URL, which env:NAME takes from a variable"));
     with_requests(command).after_help(
         "Nothing but the protocol goes to the standard output. Tools that are functions, effects or agents cannot run \
          here and are left out. Without a token, HTTP is served at a loopback address only.",
     )
 }
 
-/// What clients over HTTP may take.
+/// The options that limit clients over HTTP.
 fn limits() -> [Arg; 3] {
     let limit = |name, value, help| {
         option(name, value, help).value_parser(value_parser!(u32).range(1..)).requires("http")
@@ -100,24 +100,24 @@ fn limits() -> [Arg; 3] {
         limit(
             "max-connections",
             "NUMBER",
-            "How many HTTP connections there are at most; a further client gets status 503 [default: 1024]",
+            "The most HTTP connections at a time; a further client gets status 503 [default: 1024]",
         ),
         limit(
             "max-sessions",
             "NUMBER",
-            "How many HTTP sessions there are at most; for a further one, the one that is idle longest ends [default: 512]",
+            "The most HTTP sessions at a time; for a further one, the one idle longest ends [default: 512]",
         ),
         limit(
             "max-request",
             "BYTES",
-            "How long the body of an HTTP request is at most; a longer one gets status 413 [default: 4194304]",
+            "The most bytes in the body of an HTTP request; a longer one gets status 413 [default: 4194304]",
         ),
     ]
 }
 
 /// The flag of the commands that show tools.
 pub(in super::super) fn discovered() -> Arg {
-    flag("discovery", "The three tools that find, describe and call the others, in place of all")
+    flag("discovery", "The three tools that find, describe and call the others, instead of all of them")
 }
 
 pub(super) fn task(matches: &ArgMatches, selection: Selection) -> Result<Serve, String> {

@@ -10,9 +10,9 @@ use super::{Task, flag, format, is_json};
 /// `doctor`
 #[derive(Debug)]
 pub(in super::super) struct Doctor {
-    /// The folder that is looked at.
+    /// The folder to look at.
     pub(in super::super) folder: PathBuf,
-    /// Whether nothing but files is looked at: no program is started.
+    /// Whether only files are looked at, and no program is started.
     pub(in super::super) offline: bool,
     pub(in super::super) json: bool,
 }
@@ -25,19 +25,19 @@ pub(super) fn doctor() -> Command {
                 .value_name("DIR")
                 .value_parser(value_parser!(PathBuf))
                 .default_value(".")
-                .help("The folder that is looked at, with those below it"),
+                .help("The folder to look at, with those below it"),
         )
         .arg(flag("offline", "Start no program, not even to ask for its version"))
         .arg(format())
         .after_help(
             "Nothing is changed, sent or called, and no value of a variable is shown. A line that begins with `!` says what \
-             does not work and what to do about it; if there is one, the exit code is 1. `-` is worth knowing.",
+             does not work and what to do about it; if there is one, the exit code is 1. One with `-` is worth knowing.",
         )
 }
 
 pub(super) fn completions() -> Command {
     Command::new("completions")
-        .about("Print what makes a shell complete the words of this program")
+        .about("Print the script that makes a shell complete the words of this program")
         .arg(
             Arg::new("shell")
                 .value_name("SHELL")
@@ -46,8 +46,8 @@ pub(super) fn completions() -> Command {
                 .help("The shell"),
         )
         .after_help(
-            "They complete `cargo-toolgen`; `cargo toolgen` is completed where the shell asks subcommands of cargo for \
-             theirs.",
+            "The script completes `cargo-toolgen`, and `cargo toolgen` where the shell asks the subcommands of cargo for \
+             completions.",
         )
 }
 

@@ -1,4 +1,4 @@
-//! The words of the command line, compared with what is written of them.
+//! The words of the command line, compared with what is written about them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -81,13 +81,13 @@ fn the_page_of_the_command_line_is_as_the_program() {
     }
 }
 
-/// The exit codes that `--help` tells, with their texts.
+/// Returns the exit codes that `--help` lists, with their texts.
 fn exit_codes() -> Vec<(&'static str, &'static str)> {
     let lines = help::EXIT_CODES.lines().filter_map(|line| line.strip_prefix("  "));
     lines.filter(|line| !line.starts_with(' ')).filter_map(|line| line.split_once("  ")).collect()
 }
 
-/// The commands with their words, in Markdown.
+/// Returns the commands with their words, in Markdown.
 fn reference() -> String {
     let mut program = command();
     program.build();
@@ -107,7 +107,7 @@ fn reference() -> String {
     let graph = find("graph").unwrap();
     let shared: Vec<&Arg> =
         graph.get_arguments().filter(|arg| arg.get_id() != "format" && is_option(arg)).collect();
-    text.push_str("### What all commands take that compile documents\n\n");
+    text.push_str("### What every command that compiles documents takes\n\n");
     text.push_str(&table(&shared));
     let is_shared = |arg: &Arg| {
         shared.iter().any(|known| {
@@ -125,7 +125,7 @@ fn reference() -> String {
             let own: Vec<&Arg> = one.get_arguments().filter(|arg| !is_shared(arg)).collect();
             text.push_str(&table(&own));
             if one.get_arguments().any(is_shared) {
-                text.push_str("…and what all commands take that compile documents.\n\n");
+                text.push_str("…and what every command that compiles documents takes.\n\n");
             }
         }
     }
@@ -136,7 +136,7 @@ fn is_option(arg: &Arg) -> bool {
     arg.get_long().is_some() && arg.get_id() != "help"
 }
 
-/// A row for each argument and option.
+/// Returns a row for each argument and option.
 fn table(args: &[&Arg]) -> String {
     let args: Vec<&&Arg> = args.iter().filter(|arg| arg.get_id() != "help").collect();
     if args.is_empty() {

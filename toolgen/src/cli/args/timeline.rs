@@ -24,12 +24,12 @@ pub(super) fn command() -> Command {
     let file =
         |name, value, help| Arg::new(name).value_name(value).value_parser(value_parser!(PathBuf)).help(help);
     Command::new("timeline")
-        .about("Show an audit log in a browser: runs, calls, what they were given and what came of them")
+        .about("Show an audit log in a browser: runs, calls, their arguments and their outcomes")
         .arg(
             file(
                 "audit",
                 "AUDIT",
-                "The log: lines of JSON, an SQLite database, the URL of a PostgreSQL database, or env:NAME for the variable that has it",
+                "The log: lines of JSON, an SQLite database, the URL of a PostgreSQL database, or env:NAME for the variable that holds it",
             )
             .required(true),
         )
@@ -44,15 +44,15 @@ pub(super) fn command() -> Command {
         .arg(path(
             "approvals",
             "DB",
-            "The database in which calls wait for an approval; the log itself, if it is one that has them",
+            "The database in which calls wait for an approval; the log itself by default, if it has them",
         ))
         .arg(path("out", "FILE", "Write one HTML page to this file, instead of serving it"))
-        .arg(flag("force", "Replace the file if it is there").requires("out"))
+        .arg(flag("force", "Replace the file if it exists").requires("out"))
         .arg(
             option(
                 "listen",
                 "ADDRESS",
-                "Where to serve: an address of this machine only; port 0 is a free one",
+                "Where to serve: an address of this machine only; port 0 picks a free one",
             )
             .default_value("127.0.0.1:0")
             .conflicts_with("out"),

@@ -18,7 +18,7 @@ pub(in super::super) struct Tokens {
     pub(in super::super) rendering: Rendering,
     pub(in super::super) format: TokenFormat,
     pub(in super::super) out: Option<PathBuf>,
-    /// Whether a file that is there is replaced.
+    /// Whether an existing file is replaced.
     pub(in super::super) force: bool,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn command() -> Command {
                 .default_value("human"),
         )
         .arg(path("out", "FILE", "Write the report to this file"))
-        .arg(flag("force", "Replace the file if it is there").requires("out"))
+        .arg(flag("force", "Replace the file if it exists").requires("out"))
         .arg(tools())
         .args(budget())
 }

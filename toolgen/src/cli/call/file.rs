@@ -1,4 +1,4 @@
-//! Files to send, as they are given: `NAME=@FILE`.
+//! Files to send, as given on the command line: `NAME=@FILE`.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub(super) fn is_one(tool: &Tool, path: &[&str]) -> bool {
     }
 }
 
-/// Returns the fields of a file that a word names, or `None` if the word is JSON, or a text that may stand there, too.
+/// Returns the fields of a file that a word names, or `None` if the word is JSON, or a text that is also allowed there.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The arguments of a call, as they are given.
+//! The arguments of a call, as given on the command line.
 
 use std::fs;
 use std::io::{self, Read};
@@ -19,7 +19,7 @@ use super::value::{Takes, field};
 pub(super) enum Given {
     /// All of them as one JSON text.
     Json(String),
-    /// A word that is neither JSON nor `NAME=VALUE`, or JSON that is no object.
+    /// A word that is neither JSON nor `NAME=VALUE`, or JSON that is not an object.
     Word(String),
     /// Names and values.
     Pairs(Vec<(String, String)>),
@@ -48,7 +48,7 @@ pub(super) fn read(words: &[String]) -> Result<Given, String> {
              NAME=VALUE"
         )),
         None if word == "-" || word.starts_with('@') => {
-            Err(format!("`{word}` is all arguments, so nothing stands beside it; NAME={word} is one of them"))
+            Err(format!("`{word}` holds all arguments, so nothing may follow it; NAME={word} is one of them"))
         }
         None => Err(format!("`{word}` is neither a JSON object nor of the form NAME=VALUE")),
     });
@@ -83,16 +83,16 @@ pub(super) fn bytes(path: &str, most: u64) -> Result<Vec<u8>, String> {
 }
 
 fn no_text(path: &str) -> String {
-    format!("{path}: this is no text in UTF-8")
+    format!("{path}: this is not text in UTF-8")
 }
 
 impl Given {
-    /// Returns the arguments for a tool as JSON text, in which numbers stand as they were given. Values are read by the
-    /// schema; what does not fit it is left to the check of the arguments, which says so in the words of the schema.
+    /// Returns the arguments for a tool as JSON text, with numbers as they were given. Values are read by the schema;
+    /// what does not fit it is left to the check of the arguments, which says so in the words of the schema.
     ///
     /// # Errors
     ///
-    /// A word that is no argument, a name that is given twice and is no list, or a file that cannot be read.
+    /// A word that is not an argument, a name that is given twice and is not a list, or a file that cannot be read.
     pub(super) fn for_tool(self, tool: &Tool, most: u64) -> Result<Value, String> {
         let pairs = match self {
             Given::Json(text) => return Ok(Value::String(text)),
@@ -115,7 +115,7 @@ impl Given {
     }
 }
 
-/// Says what is wrong with a word that is no argument, and what was probably meant.
+/// Says what is wrong with a word that is not an argument, and what was probably meant.
 fn wrong(word: &str, tool: &Tool) -> String {
     let meant = if Path::new(word).is_file() {
         format!("; `@{word}` reads the file")
@@ -130,8 +130,8 @@ fn wrong(word: &str, tool: &Tool) -> String {
     format!("`{word}` is neither a JSON object nor of the form NAME=VALUE{meant}")
 }
 
-/// Returns the way to a field that is named by `a.b.c`, and its shape. Names of fields may hold dots, too: the longest one
-/// that exists is meant.
+/// Returns the path to a field that is named by `a.b.c`, and its shape. Names of fields may contain dots, too: the
+/// longest one that exists is meant.
 fn place<'n, 's>(root: &'s Shape, name: &'n str, defs: &'s List<Def>) -> (Vec<&'n str>, Option<&'s Shape>) {
     let (mut path, mut rest, mut here) = (Vec::new(), name, root);
     loop {
@@ -205,7 +205,7 @@ impl Members {
         Ok(())
     }
 
-    /// Adds the fields of a file, beside others of them that are given by themselves, or as one more of a list.
+    /// Adds the fields of a file, next to those that are given separately, or as one more item of a list.
     fn put_file(&mut self, path: &[&str], name: &str, file: Members, is_list: bool) -> Result<(), String> {
         let Some((first, rest)) = path.split_first() else { return Ok(()) };
         let at = self.0.iter().position(|(known, _)| known == first).unwrap_or(self.0.len());
@@ -245,7 +245,7 @@ impl Members {
     }
 }
 
-/// Returns the value that a word stands for: `@FILE` is what is in the file, and `@@` begins a text with `@`.
+/// Returns the value that a word stands for: `@FILE` is the content of the file, and `@@` begins a text with `@`.
 fn content(name: &str, word: &str, takes: &Takes<'_>) -> Result<String, String> {
     let Some(path) = word.strip_prefix('@') else { return Ok(word.to_owned()) };
     if path.starts_with('@') {

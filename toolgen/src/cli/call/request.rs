@@ -64,8 +64,8 @@ pub(super) fn build(
     })
 }
 
-/// Adds the available credentials. Reports the missing ones, and what to do: to set the variables of the schemes that have
-/// them, or to name variables.
+/// Adds the available credentials. Reports the missing ones, and what to do: set the variables of the schemes that have
+/// some, or name variables.
 pub(super) fn authorize(task: &Call, plan: &RequestPlan, request: &mut HttpRequest, output: &mut Output) {
     let known = Known { named: credentials(&task.selection.options), requests: &task.requests };
     let Err(missing) = http::authorize(request, plan, &known) else { return };
@@ -83,7 +83,7 @@ pub(super) fn authorize(task: &Call, plan: &RequestPlan, request: &mut HttpReque
     output.note(&format!("there is no credential for {}", alternatives.join(", or ")));
 }
 
-/// Adds the headers of the command line that the request does not have. A value is a secret for all that is known.
+/// Adds the headers of the command line that the request does not have. Values are treated as secrets.
 pub(super) fn add_headers(task: &Call, request: &mut HttpRequest, output: &mut Output) {
     match headers(&task.requests) {
         Ok(headers) => {
@@ -96,7 +96,8 @@ pub(super) fn add_headers(task: &Call, request: &mut HttpRequest, output: &mut O
     }
 }
 
-/// Whether no alternative has environment variables for all of its schemes, so that none can be satisfied by setting one.
+/// Whether no alternative has environment variables for all of its schemes, so that none can be satisfied by setting
+/// one.
 pub(super) fn lacks_variables(plan: &RequestPlan) -> bool {
     let has = |scheme: &SecurityScheme| !scheme.env.as_str().is_empty();
     !plan.security.iter().any(|alternative| alternative.schemes.iter().all(has))

@@ -33,7 +33,7 @@ pub(super) fn run(
         called.find_map(|tool| Some((tool.spec.name.as_str(), needs_program(&tool.call)?)))
     {
         output.complain(&format!(
-            "`{name}` cannot be called from here: {why}; `cargo toolgen test` calls it in a world that only pretends"
+            "`{name}` cannot be called from here: {why}; `cargo toolgen test` calls it in a simulated world"
         ));
         return Ok(Outcome::Problems);
     }
@@ -64,7 +64,7 @@ pub(super) fn run(
 }
 
 /// Calls the tool through a provider that has it, and the tools it calls itself. Whoever calls it from here decides
-/// what comes before, so its requirements do not count.
+/// what comes first, so its requirements do not count.
 fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<ToolResult, ToolError> {
     let failed = |error: &dyn fmt::Display| ToolError::failed(error.to_string());
     let timeout = Duration::from_secs(task.requests.timeout);
@@ -98,12 +98,12 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
     })
 }
 
-/// Says why the answer of a tool cannot be written where it shall be.
+/// Says why the answer of a tool cannot be written where it should be.
 fn no_output(task: &Call, tool: &Tool) -> Option<String> {
     let path = task.requests.output.as_deref()?;
     if tool.call.http().is_none() {
         let name = tool.spec.name.as_str();
-        return Some(format!("`--output` takes the body of an answer, and `{name}` is no request"));
+        return Some(format!("`--output` takes the body of an answer, and `{name}` is not a request"));
     }
     if is_standard(path) {
         let both = "the standard output takes the body of the answer (`--output -`), so `--format json` has no place";
@@ -134,7 +134,7 @@ fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Out
             return Ok(outcome);
         }
         if is_standard(path) {
-            // What is no body of a success is not taken for one.
+            // What is not a body of a success is not taken for one.
             output.complain(&texts.join("\n"));
             return Ok(outcome);
         }

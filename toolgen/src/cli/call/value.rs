@@ -77,7 +77,7 @@ impl<'a> Takes<'a> {
         }
     }
 
-    /// Whether it takes lists and no texts, so that commas separate items and a repeated name adds more of them.
+    /// Whether it takes lists but not texts, so that commas separate items and a repeated name adds more of them.
     pub(super) fn lists_alone(&self) -> bool {
         self.list.is_some() && !self.text && !self.anything
     }
@@ -95,7 +95,7 @@ impl<'a> Takes<'a> {
             }
     }
 
-    /// Returns a word as JSON text, in which numbers stand as they were typed.
+    /// Returns a word as JSON text, with numbers as they were typed.
     pub(super) fn json(&self, word: &str, defs: &'a List<Def>) -> String {
         let read = serde_json::from_str::<Value>(word);
         if read.as_ref().is_ok_and(|value| self.fits(value)) {
@@ -111,8 +111,8 @@ impl<'a> Takes<'a> {
         }
     }
 
-    /// Returns the items that a word stands for, as JSON texts to be joined by commas: what is in a JSON list, or what is
-    /// between commas.
+    /// Returns the items that a word stands for, as JSON texts to be joined by commas: the items of a JSON list, or
+    /// what is between commas.
     pub(super) fn items(&self, word: &str, defs: &'a List<Def>) -> Vec<String> {
         if serde_json::from_str::<Vec<Value>>(word).is_ok() {
             let inner = word
@@ -135,7 +135,7 @@ impl<'a> Takes<'a> {
     }
 }
 
-/// Returns the shape of a field of a shape, also of a variant or a map; `None` if there is no such field.
+/// Returns the shape of a field of a shape, including those of variants and maps; `None` if there is no such field.
 pub(super) fn field<'a>(shape: &'a Shape, name: &str, defs: &'a List<Def>) -> Option<Option<&'a Shape>> {
     find(shape, name, defs, 0)
 }

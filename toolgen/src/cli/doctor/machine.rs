@@ -24,7 +24,7 @@ pub(super) fn toolchain(offline: bool) -> Vec<Finding> {
     vec![told("cargo", cargo, false), told("rustc", rustc, true)]
 }
 
-/// Returns what a program says of its version; an error says why it does not.
+/// Returns what a program says about its version; an error says why it does not.
 fn version(mut program: Command) -> Result<String, String> {
     let said = program.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
     let said = said.map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! What tools need of this machine: programs, variables, credentials.
+//! What tools need on this machine: programs, variables, credentials.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ type Programs = [(PathBuf, Program)];
 /// The name of a program or a variable, and who needs it.
 type Needed = BTreeMap<String, Vec<String>>;
 
-/// Looks for the programs that command tools and MCP servers are.
+/// Looks for the programs of command tools and MCP servers.
 pub(super) fn programs(compiled: &Programs) -> Vec<Finding> {
     let mut needed = Needed::new();
     for (_, program) in compiled {

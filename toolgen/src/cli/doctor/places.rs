@@ -18,10 +18,10 @@ const MOST_FILES: usize = 2_000;
 const MOST_DOCUMENTS: usize = 30;
 /// Folders that hold what others wrote.
 const FOREIGN: [&str; 3] = ["target", "node_modules", "vendor"];
-/// What a text has that is a document, and what other JSON seldom has.
+/// What a document contains and other JSON seldom does.
 const MARKS: [&str; 3] = ["openapi", "swagger", "toolgen"];
 
-/// Compiles the documents below a folder. Returns what is found of them, and the compiled ones by their paths.
+/// Compiles the documents below a folder. Returns what was found about them, and the compiled ones by their paths.
 pub(super) fn documents(folder: &Path, output: &mut Output) -> (Vec<Finding>, Vec<(PathBuf, Program)>) {
     let (mut files, mut left) = (Vec::new(), MOST_FILES);
     find(folder, 0, &mut left, &mut files);
@@ -46,7 +46,7 @@ pub(super) fn documents(folder: &Path, output: &mut Output) -> (Vec<Finding>, Ve
     }
     if findings.is_empty() {
         findings.push(Finding::note(
-            "there is none here: no OpenAPI document, no manifest, no lock",
+            "nothing here: no OpenAPI document, no manifest, no lock",
             "`cargo toolgen init` writes a manifest; `cargo toolgen list URL` shows the tools of an API",
         ));
     }

@@ -1,4 +1,4 @@
-//! The package that a command starts, as far as the command says it.
+//! The package that a command starts, as far as the command names it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -71,7 +71,7 @@ const PYPI: Options = Options {
     ],
 };
 
-/// Returns the package that the words name: by an option, or as the first that is none.
+/// Returns the package that the words name: by an option, or as the first word that is not one.
 fn named<'w>(words: &[&'w str], options: &Options) -> Option<&'w str> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -91,7 +91,7 @@ fn named<'w>(words: &[&'w str], options: &Options) -> Option<&'w str> {
     None
 }
 
-/// `@scope/name@1.2.3`. A version is one only if it is exact: a tag or a range is another one tomorrow.
+/// Splits `@scope/name@1.2.3`. Only an exact version counts as one: a tag or a range may mean another one tomorrow.
 fn npm_name(text: &str) -> (&str, &str) {
     let at = text.char_indices().skip(1).find(|(_, char)| *char == '@').map(|(at, _)| at);
     match at.and_then(|at| Some((text.get(..at)?, text.get(at + 1..)?))) {
@@ -100,7 +100,7 @@ fn npm_name(text: &str) -> (&str, &str) {
     }
 }
 
-/// `name[extra]==1.2.3`, or `name@1.2.3` as `uvx` takes it.
+/// Splits `name[extra]==1.2.3`, or `name@1.2.3` as `uvx` accepts it.
 fn pypi_name(text: &str) -> (&str, &str) {
     let end = text.find(['=', '<', '>', '!', '~', '@', ' ']).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
@@ -116,7 +116,7 @@ fn is_exact(version: &str) -> bool {
         && !version.split('.').any(|part| part == "x" || part.is_empty())
 }
 
-/// Returns the hash of a package that `npx` has installed, from its own record of it.
+/// Returns the hash of a package that `npx` has installed, from npm's own record of it.
 fn npm_integrity(name: &str, version: &str) -> Option<String> {
     let home = || std::env::home_dir().map(|home| home.join(".npm"));
     let cache = std::env::var_os("npm_config_cache").map(PathBuf::from).or_else(home)?;

@@ -15,7 +15,7 @@ const RUNTIME: &str = "toolgen-runtime";
 struct Needs {
     /// The feature of `toolgen-runtime`; empty if there is none.
     feature: &'static str,
-    /// What is to be written, and where; empty if nothing is.
+    /// What to write, and where; empty if there is nothing to write.
     place: &'static str,
     line: &'static str,
 }
@@ -71,8 +71,8 @@ pub(super) fn tell(kind: &str, manifest: &Path, output: &mut Output) -> io::Resu
     Ok(())
 }
 
-/// Returns the text of a manifest of cargo in which a dependency has a feature; everything else stays as it is, also its
-/// path. `None` if the dependency is not written in one line.
+/// Returns the text of a manifest of cargo in which a dependency has a feature; everything else stays as it is,
+/// including its path. `None` if the dependency is not written in one line.
 fn with_feature(text: &str, name: &str, feature: &str) -> Option<String> {
     let mut table = "";
     let mut start = 0;

@@ -1,4 +1,4 @@
-//! Runs single tools in a world that only pretends: every request reaches a server that records it, every program is
+//! Runs single tools in a simulated world: every request reaches a server that records it, every program is
 //! recorded instead of started, and every other tool is a stand-in.
 
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// A world for a tool. `result` is what a success gives.
+    /// Creates a world for a tool. `result` is what a success returns.
     pub(super) fn of(tool: &Tool, result: &Value, fails: bool) -> World {
         let mut world = World { fails, says: result.to_string(), ..World::default() };
         if let Call::Command(plan) = &tool.call {
@@ -78,7 +78,7 @@ pub(super) enum Requirements {
     Waived,
 }
 
-/// Calls a tool through a provider that has nothing but it and stand-ins for the tools it names.
+/// Calls a tool through a provider that has only it and stand-ins for the tools it names.
 pub(super) async fn call(
     tool: &Tool,
     others: &dyn Fn(&str) -> (ToolSpec, Value),

@@ -1,4 +1,4 @@
-//! What is checked of a tool.
+//! What is checked about a tool.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) enum Verdict {
     Holds(usize),
     /// It does not, because of this.
     Fails(String),
-    /// Nobody knows, because of this.
+    /// It is unknown, because of this.
     Unknown(String),
     /// There is nothing to check.
     Nothing,
@@ -33,7 +33,7 @@ pub(super) enum Verdict {
 /// The checks, in the order of [`Subject::verdicts`].
 pub(super) const CHECKS: [&str; 4] = ["accepts", "refuses", "reports", "requires"];
 
-/// A tool, and what is made of its schemas.
+/// A tool, and what is made from its schemas.
 pub(super) struct Subject<'a> {
     tool: &'a Tool,
     all: &'a [Tool],
@@ -208,7 +208,7 @@ impl<'a> Subject<'a> {
         Ok((answer, pretended.asked()))
     }
 
-    /// Whether the tool is composed of tools whose results nobody declared.
+    /// Whether the tool is composed of tools whose results are not declared.
     fn stands_on_guesses(&self) -> bool {
         let names = self.tool.call.tools();
         let called = |tool: &&Tool| names.contains(&tool.spec.name.as_str());

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// How many levels of a value are made; deeper ones are left out where they may be.
+/// How many levels of a value are made; deeper ones are left out where possible.
 const DEEPEST: usize = 12;
 /// How many values are made; a schema of a few lines may require millions.
 const MOST: usize = 10_000;
 
-/// Returns a value for a JSON Schema, as small as it may be. It fits, except for rules that only a guess could follow,
+/// Returns a value for a JSON Schema, as small as possible. It fits, except for rules that only a guess could follow,
 /// such as a pattern: the caller checks it.
 pub(super) fn fitting(schema: &Value) -> Value {
     Maker { root: schema, left: Cell::new(MOST) }.value(schema, 0)
@@ -128,7 +128,7 @@ fn distinct(item: Value, number: usize) -> Value {
     }
 }
 
-/// The first type of a schema that is not `null`.
+/// Returns the first type of a schema that is not `null`.
 fn kind(schema: &Value) -> &str {
     match &schema["type"] {
         Value::String(name) => name,

@@ -54,7 +54,7 @@ fn start(world: Arc<World>) -> Result<Server, String> {
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let world = Arc::clone(&asked.lock().unwrap_or_else(PoisonError::into_inner));
-            // A request that breaks off is no answer, and the tool says so.
+            // A request that breaks off is not an answer, and the tool says so.
             let _ = answer(stream, &world);
         }
     });

@@ -1,4 +1,4 @@
-//! What the page needs of a log: of each call a row, and of one call everything.
+//! What the page needs from a log: a row for each call, and everything about one call.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub(super) struct Log {
     rows: Vec<Row>,
     /// The places of the rows, by the id of the call.
     places: BTreeMap<String, usize>,
-    /// Counted up with each change, so that a page can ask for what it has not seen.
+    /// Incremented with each change, so that a page can ask for what it has not seen.
     version: u64,
     documents: Vec<String>,
 }
@@ -134,7 +134,7 @@ pub(super) fn find(audit: &Place, text: &str) -> Result<Vec<String>, String> {
     read.map(|()| found).map_err(|why| why.to_string())
 }
 
-/// What the details of a call show beside its row.
+/// What the details of a call show in addition to its row.
 fn whole(record: &AuditRecord) -> Value {
     let outcome = record.outcome.as_ref();
     json!({

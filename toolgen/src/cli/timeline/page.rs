@@ -1,4 +1,4 @@
-//! The page: one HTML file, with its style, its script and, where no server is behind it, its data.
+//! The page: one HTML file, with its style, its script and, if no server is behind it, its data.
 
 use serde_json::{Map, Value};
 use toolgen_runtime::Hidden;
@@ -43,8 +43,8 @@ fn page(title: &str, data: &str) -> String {
     format!("{head}{}{tail}", data.replace('<', "\\u003c"))
 }
 
-/// Returns the characters that nobody sees, as ranges in brackets of a regular expression of JavaScript. Line ends and
-/// tabs are none of them: they shape what is shown.
+/// Returns the invisible characters, as ranges in brackets of a JavaScript regular expression. Line ends and tabs are
+/// not among them: they shape what is shown.
 fn hidden() -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for char in ('\0'..=char::MAX).filter(|char| Hidden::is_unseen(*char) && !matches!(char, '\t' | '\n')) {
@@ -57,7 +57,7 @@ fn hidden() -> String {
     ranges.iter().map(|(first, last)| format!("\\u{{{first:x}}}-\\u{{{last:x}}}")).collect()
 }
 
-/// Replaces what is too long by its start.
+/// Replaces what is too long with its start.
 fn cut(mut call: Value) -> Value {
     for name in ["parameters", "result"] {
         let text = call[name].to_string();

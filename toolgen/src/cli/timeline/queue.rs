@@ -1,4 +1,4 @@
-//! What the page needs of the calls that wait, or have waited, for an approval.
+//! What the page needs about the calls that wait, or have waited, for an approval.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,13 +14,14 @@ use toolgen_runtime::layers::approval::{ApprovalState, Approvals, QueuedApproval
 use super::super::approvals;
 use super::super::place::Place;
 
-/// The most calls that a page is given: those that wait first, and of the rest the newest.
+/// The most calls that a page gets: those that wait first, then the newest of the rest.
 const MOST: usize = 1000;
 
-/// How long what was read counts at most without a look at the queue, where nothing says that it has changed.
+/// How long what was read counts without a look at the queue, if nothing says that it has changed.
 const FRESH: Duration = Duration::from_secs(60);
 
-/// How many times as long as reading the queue took it is left alone then: a long one is not read all the time.
+/// How long the queue is then left alone, as a multiple of the time that reading it took: a long one is not read all
+/// the time.
 const REST: u32 = 10;
 
 /// The queue of calls, if there is one.
@@ -48,11 +49,11 @@ struct Seen {
 type Stamp = Vec<Option<(SystemTime, u64)>>;
 
 impl Queue {
-    /// Opens the queue in the database that is named, or that in the log, if it is a database that has one.
+    /// Opens the queue in the named database, or the one in the log if that is a database with a queue.
     pub(super) async fn open(named: Option<&Place>, log: &Place) -> Result<Queue, String> {
         let opened = match named {
             Some(place) => Some((approvals::open(place, false).await?, place)),
-            // A log of lines is no database.
+            // A log of lines is not a database.
             None => log.queue(false).await.ok().flatten().map(|queue| (queue, log)),
         };
         let open =
@@ -60,8 +61,8 @@ impl Queue {
         Ok(Queue(open))
     }
 
-    /// Returns the calls, with the arguments that approvers see, and a mark of how they are now; `null` if they are still
-    /// as they were at another mark.
+    /// Returns the calls, with the arguments that approvers see, and a mark of their current state; `null` if that has
+    /// not changed since another mark.
     pub(super) async fn changed(&self, mark: &str) -> Result<Value, String> {
         let Some(open) = &self.0 else { return Ok(Value::Null) };
         // Before it is read: what changes meanwhile is seen the next time.
@@ -103,7 +104,7 @@ impl Open {
 }
 
 impl Seen {
-    /// Whether what was read need not be read again, given how the files are now.
+    /// Whether what was read need not be read again, given the current state of the files.
     fn counts(&self, stamp: Option<&Stamp>) -> bool {
         let passed = self.began.elapsed();
         if passed < self.took * REST {
@@ -114,7 +115,7 @@ impl Seen {
     }
 }
 
-/// Returns the calls that a page is given, those that have waited longest first.
+/// Returns the calls that a page gets, those that have waited longest first.
 fn shown(mut all: Vec<QueuedApproval>) -> Vec<QueuedApproval> {
     if all.len() > MOST {
         all.sort_by_key(|entry| (entry.state != ApprovalState::Waiting, std::cmp::Reverse(entry.asked_at)));
@@ -124,7 +125,7 @@ fn shown(mut all: Vec<QueuedApproval>) -> Vec<QueuedApproval> {
     all
 }
 
-/// Returns how the files of a database are. `None`: it is behind a server.
+/// Returns the state of the files of a database. `None`: it is behind a server.
 fn stamp(place: &Place) -> Option<Stamp> {
     let Place::File(path) = place else { return None };
     let mut log = OsString::from(path);

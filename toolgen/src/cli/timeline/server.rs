@@ -1,4 +1,4 @@
-//! The server of the page: for this machine only, and only for who has the address with its key.
+//! The server of the page: for this machine only, and only for users who have the address with its key.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -59,7 +59,7 @@ impl Server {
         format!("http://{}/?token={}", self.address, self.key)
     }
 
-    /// Answers requests for ever.
+    /// Answers requests forever.
     pub(super) async fn listen(self, listener: TcpListener) -> std::io::Result<()> {
         let routes = Router::new()
             .route("/", get(the_page))
@@ -71,7 +71,7 @@ impl Server {
         axum::serve(listener, routes).await
     }
 
-    /// Reads the log where it holds up nothing else: a database may be slow to answer.
+    /// Reads the log where that holds up nothing else: a database may be slow to answer.
     async fn log<T: Send + 'static>(
         &self,
         read: impl FnOnce(&mut Log) -> Result<T, String> + Send + 'static,
@@ -81,8 +81,8 @@ impl Server {
         aside(move || read(&mut log.lock().unwrap_or_else(PoisonError::into_inner))).await
     }
 
-    /// Whether the request is for this address by one of its own names: a page elsewhere may have a name of its own that
-    /// leads here.
+    /// Whether the request is for this address by one of its own names: a page elsewhere may have a name of its own
+    /// that leads here.
     fn is_meant(&self, headers: &HeaderMap) -> bool {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
         let port = self.address.port();
@@ -100,7 +100,7 @@ impl Server {
     }
 }
 
-/// Does what takes time on a thread of its own.
+/// Runs what takes time on a thread of its own.
 async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
@@ -110,7 +110,7 @@ async fn aside<T: Send + 'static>(
     }
 }
 
-/// Compares all bytes, whichever differs first.
+/// Compares all bytes, even after one differs.
 fn same(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len() && left.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }

@@ -28,7 +28,7 @@ pub(super) fn take(text: &str) -> Outside {
     Outside { text: rest.join("\n\n") + "\n", declarations, modules }
 }
 
-/// Returns the items of a module as those of a file are written.
+/// Returns the items of a module, written like those of a file.
 fn at_the_margin(text: &str) -> String {
     let first = text.lines().find(|line| !line.is_empty()).unwrap_or_default();
     let margin = first.len() - first.trim_start().len();

@@ -1,20 +1,21 @@
 //! Splits the text of a module into files of bounded size.
 //!
-//! Each piece holds whole items and is included where they stood, so names, privacy and what rustc does are the same. Modules
-//! are recognised by their text: items are separated by blank lines, and no literal spans lines.
+//! Each piece holds whole items and is included where they stood, so names, privacy and what rustc does are the same.
+//! Modules are recognised by their text: items are separated by blank lines, and no literal spans lines.
 
 use std::fmt::Write as _;
 
 use super::mark;
 
-/// The size above which a text is split, in bytes, and the size of the pieces: more than this is slow to open and to compare.
+/// The size above which a text is split, in bytes, and the size of the pieces: more than this is slow to open and to
+/// compare.
 const MAX: usize = 1_000_000;
 
-/// A file beside the one that includes it: its path from there, and its text.
+/// A file next to the one that includes it: its path from there, and its text.
 pub(super) type Piece = (String, String);
 
-/// Returns the text of a module and the pieces that it includes. Pieces are in `folder`, beside the file of the module. A
-/// text that is not large is returned as it is. `others` are modules whose files may be in that folder, too.
+/// Returns the text of a module and the pieces that it includes. Pieces are in `folder`, next to the file of the
+/// module. A text that is not large is returned as it is. `others` are modules whose files may be in that folder, too.
 pub(super) fn split(text: String, folder: &str, others: &[(String, String)]) -> (String, Vec<Piece>) {
     split_at(text, folder, others, MAX)
 }

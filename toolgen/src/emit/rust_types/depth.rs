@@ -173,7 +173,7 @@ fn cut_depth(graph: &mut [Vec<Edge>], groups: &Groups) {
     }
 }
 
-/// Cuts a large group, which has no back edges any more: its members are visited after those they refer to.
+/// Cuts a large group, which no longer has back edges: its members are visited after those they refer to.
 fn cut_large(graph: &mut [Vec<Edge>], groups: &Groups, members: &[usize], depth: &mut [usize]) {
     for &root in members {
         let mut work = vec![(root, 0)];

@@ -8,7 +8,7 @@ use toolgen_core::schema::shape::{Kind, Literal, Number};
 use super::super::literal::{self, visible};
 pub(in crate::emit) use super::markdown::first_paragraph;
 
-/// Adds the rules of a value to what the document says of it.
+/// Adds the rules of a value to what the document says about it.
 pub(super) fn with_rules(mut doc: String, shape: &Shape) -> String {
     let rules = rules(shape);
     if rules.is_empty() {
@@ -66,7 +66,8 @@ pub(super) fn is_same(name: &str, key: &str) -> bool {
     letters(name).eq_ignore_ascii_case(&letters(key)) && key.is_ascii()
 }
 
-/// Writes documentation in Markdown, a comment for each of its lines. What could end a line is none of them, so no text becomes code.
+/// Writes documentation in Markdown, a comment for each of its lines. Characters that could end a line are left out, so
+/// no text becomes code.
 pub(in crate::emit) fn write(text: &str, indent: usize, out: &mut String) {
     for line in text.split('\n') {
         let line: String = line.chars().filter(|c| literal::is_plain(*c)).collect();

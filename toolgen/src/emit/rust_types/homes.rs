@@ -1,9 +1,9 @@
-//! Determines in which modules types stand.
+//! Determines which modules types are in.
 
 use super::model::{CallTypes, Item};
 
-/// Gives each type a home: the module of the tools that use it, if all of them stand in one, and otherwise the module around.
-/// A type so only uses those of its own module and of the one around.
+/// Gives each type a home: the module of the tools that use it, if all of them are in one, and otherwise the module
+/// around. A type therefore uses only those of its own module and of the one around.
 pub(super) fn mark(items: &mut [Item], calls: &[CallTypes<'_>]) {
     let mut uses: Vec<Vec<usize>> = Vec::with_capacity(items.len());
     for item in items.iter_mut() {
@@ -41,7 +41,7 @@ struct Homes {
 }
 
 impl Homes {
-    /// Lets a type and all that it is made of be used in a module.
+    /// Records that a type, and all that it is made of, is used in a module.
     fn reach(&mut self, index: usize, home: Option<usize>) {
         let mut open = vec![index];
         while let Some(index) = open.pop() {

@@ -5,7 +5,7 @@ use super::model::{Body, CallTypes, Item, Ty};
 /// The longest chain of other names for a type that is followed.
 const MAX_NAMES: usize = 16;
 
-/// Makes texts of the keys whose type has no order, and marks the lists of texts that are keys.
+/// Turns keys whose type has no order into texts, and marks the lists of texts that are keys.
 pub(super) fn settle(items: &mut [Item], calls: &mut [CallTypes<'_>]) {
     let lists: Vec<Option<usize>> = (0..items.len()).map(|index| list_of(items, index)).collect();
     let mut used = Vec::new();

@@ -6,7 +6,7 @@ use super::super::literal::{self, visible};
 use super::doc as documentation;
 use super::model::{Body, Item, Listed};
 
-/// What is written of lists of one type of values.
+/// How lists with values of one type are written.
 struct Words<V> {
     /// What a value is called.
     what: &'static str,

@@ -92,7 +92,7 @@ impl<'a> Lowering<'a> {
         self.titles.reserve(&mut self.names);
     }
 
-    /// Takes the name for a type of the document. Arguments of a tool may have the name, or Rust may.
+    /// Takes the name for a type of the document. Arguments of a tool, or Rust, may already have it.
     fn def_name(&mut self, name: &str) -> String {
         self.names.take_or(&idents::camel(name), "Data")
     }
@@ -240,7 +240,8 @@ impl<'a> Lowering<'a> {
             let Place { name, key, what, .. } = place.clone();
             item.uses.push(Use { owner: self.owner, key, name, what });
         }
-        // A list of texts has one type, and a name for each place: what other places hold does not change the names here.
+        // A list of texts has one type, and a name for each place: what other places hold does not change the names
+        // here.
         if repeats::key(shape).is_some() && self.names.is_free(&place.name) {
             let index = self.reserve(&place.name, place.what.clone());
             self.set(index, Body::Alias(ty.clone()));
@@ -308,7 +309,7 @@ impl<'a> Lowering<'a> {
         let mut scope = Names::of_types(&["Other"]);
         let names = variants::names(self.defs, &shapes, &choice);
         let variants = shapes.iter().zip(names).map(|(shape, name)| {
-            // What all variants have, of which the document has the union's own name, is no `PetPet`.
+            // What all variants have, of which the document has the union's own name, is not a `PetPet`.
             let own = place.name.strip_suffix("Data").filter(|own| !own.is_empty());
             let is_own =
                 own.into_iter().chain([place.name.as_str()]).any(|own| name.eq_ignore_ascii_case(own));
@@ -322,7 +323,8 @@ impl<'a> Lowering<'a> {
         Body::Union(Union { variants, choice })
     }
 
-    /// Returns the type of what is no object and only has rules beside it.
+    /// Returns the type of a shape that is not an object: that of the only part of an `allOf` that its other parts
+    /// restrict.
     fn restricted(&mut self, shape: &Shape, place: &Place) -> Ty {
         let Kind::All(parts) = &shape.kind else { return Ty::Value };
         match raw::described(parts).or_else(|| scalar(self.defs, parts)) {

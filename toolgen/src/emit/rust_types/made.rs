@@ -1,4 +1,4 @@
-//! What programs make values with, as text: functions for the fields of structs, and conversions into unions.
+//! The code with which programs make values: functions for the fields of structs, and conversions into unions.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -29,8 +29,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes what the functions take that make a struct. `told` is the property that says which variant of a union it is,
-    /// and its text.
+    /// Writes the parameters of the functions that make a struct. `told` is the property that says which variant of a
+    /// union it is, and its text.
     fn build(&self, name: &str, body: &Struct, told: Option<(&str, &str)>, out: &mut String) {
         let (mut required, mut optional) = (Vec::new(), Vec::new());
         let mut known = String::new();

@@ -1,7 +1,7 @@
 //! Texts of a document, which are Markdown, as documentation of Rust.
 //!
-//! Emphasis, code and links to the web stay what they are. All else that rustdoc would read as something else than the words
-//! that stand there is escaped: HTML, links to items, code blocks, which would be compiled as tests, lists and headings.
+//! Emphasis, code and links to the web stay what they are. Anything else that rustdoc would not read as plain words is
+//! escaped: HTML, links to items, code blocks (which would be compiled as tests), lists and headings.
 
 use super::super::literal::is_plain;
 
@@ -75,7 +75,7 @@ fn link(text: &str) -> Option<(String, &str)> {
     Some((if shown == to || is_web(&shown) { format!("<{to}>") } else { format!("[{shown}]({to})") }, after))
 }
 
-/// Takes an address of the web, which is no link by itself.
+/// Takes an address of the web that is not a link by itself.
 fn address(text: &str) -> Option<(String, &str)> {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"' | '`' | ']' | '}' | '|' | '\\');
     let end = if text.starts_with("http") { text.find(is_end).unwrap_or(text.len()) } else { 0 };
@@ -84,8 +84,8 @@ fn address(text: &str) -> Option<(String, &str)> {
     is_web(address).then(|| (format!("<{address}>"), &text[address.len()..]))
 }
 
-/// Returns where the parentheses of a text no longer match: the first one that closes none, or else the first one that is not closed;
-/// its end if they do. Markdown ends an address in parentheses there.
+/// Returns where the parentheses of a text no longer match: the first one that closes none, or else the first one that
+/// is not closed; its end if they do. Markdown ends an address in parentheses there.
 fn unmatched(text: &str) -> usize {
     let mut open = Vec::new();
     for (at, sign) in text.match_indices(['(', ')']) {
@@ -120,7 +120,7 @@ fn character(text: &str) -> (String, &str) {
     }
 }
 
-/// Returns a text without what cannot be seen.
+/// Returns a text without its invisible characters.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect()
 }

@@ -1,12 +1,12 @@
-//! Makes one type of types that are the same: documents repeat in many places what they could name once.
+//! Merges types that are the same: documents repeat in many places what they could name once.
 
 use std::collections::HashMap;
 
 use super::model::{Body, CallTypes, Item, Origin, Ty, Wrap};
 
-/// Lets types that the document does not name be what another type is, if both have the same parts with the same
-/// documentation. Their names stay, as other names of that type, so that what one place holds does not change the names
-/// in another; only names with a number of ours go.
+/// Makes types that the document does not name aliases of another type, if both have the same parts with the same
+/// documentation. Their names stay, so that what one place holds does not change the names in another; only names with
+/// a number added here go.
 pub(super) fn equal(items: &mut [Item], calls: &mut [CallTypes<'_>]) {
     let mut same: Vec<usize> = (0..items.len()).collect();
     // Types of equal types are equal: each round finds those one level higher.
@@ -58,7 +58,7 @@ fn find(items: &[Item], same: &mut [usize]) -> bool {
     found
 }
 
-/// Lets a type refer to those that stay.
+/// Makes a type refer to those that stay.
 fn redirect(ty: &mut Ty, same: &[usize]) {
     match ty {
         Ty::Item(index, _) => *index = same[*index],

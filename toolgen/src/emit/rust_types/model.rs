@@ -16,7 +16,7 @@ pub(super) enum Ty {
     Text,
     /// `()`
     Unit,
-    /// What a crate has for texts of a format, as a path.
+    /// The type that a crate has for texts of a format, as a path.
     Known(&'static str),
     /// `serde_json::Value`
     Value,
@@ -50,9 +50,9 @@ pub(super) struct Item {
     pub(super) owner: Option<usize>,
     /// The places of the document that have it, if it has no name there.
     pub(super) uses: Vec<Use>,
-    /// The module of a tag that it stands in.
+    /// The module of a tag that it is in.
     pub(super) home: Option<usize>,
-    /// Whether it is part of results, which may hold what the document does not say.
+    /// Whether it is part of results, which may hold more than the document says.
     pub(super) open: bool,
     /// Whether programs make its values: it is part of arguments, or of the results of functions.
     pub(super) made: bool,
@@ -93,11 +93,11 @@ pub(super) struct Use {
     pub(super) key: String,
     /// The name of a type made here.
     pub(super) name: String,
-    /// What a type is that the document says nothing of.
+    /// What a type is that the document does not describe.
     pub(super) what: String,
 }
 
-/// What a type has its name from.
+/// Where a type has its name from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// A tool, whose arguments it is.
@@ -178,12 +178,12 @@ pub(super) struct Variant {
 /// How a value identifies its variant.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) enum Choice {
-    /// By a property: its name, its value for each variant by index (several values may mean one), and the variant that any
-    /// other value means, and none.
+    /// By a property: its name, its value for each variant by index (several values may mean one), and the variant that
+    /// any other value means, as does a missing one.
     Tag { property: String, values: Vec<(String, usize)>, by_default: Option<usize> },
     /// By the JSON type of the value: a pattern of `serde_json::Value` for each variant.
     Kind(Vec<&'static str>),
-    /// Not at all: the variant counts that keeps most of the value.
+    /// Not at all: the variant that keeps most of the value counts.
     Best,
 }
 
@@ -192,7 +192,7 @@ pub(super) enum Choice {
 pub(in crate::emit) struct Wanted<'a> {
     /// The name of its static.
     pub(in crate::emit) ident: &'a str,
-    /// The module of a tag that it stands in.
+    /// The module of a tag that it is in.
     pub(in crate::emit) home: Option<usize>,
     /// Its operation on the wire, for its documentation.
     pub(in crate::emit) operation: &'a str,
@@ -200,7 +200,7 @@ pub(in crate::emit) struct Wanted<'a> {
     pub(in crate::emit) spec: &'a ToolSpec,
     /// What answers other than success hold.
     pub(in crate::emit) failure: Option<&'a Shape>,
-    /// What is known of successful answers beside the result.
+    /// What is known about successful answers besides the result.
     pub(in crate::emit) success: &'a Success,
     /// The pointer to the list in the result whose items are read one by one, if there is one.
     pub(in crate::emit) items: Option<&'a str>,
@@ -211,7 +211,7 @@ pub(in crate::emit) struct Wanted<'a> {
 /// The types of a tool.
 pub(super) struct CallTypes<'a> {
     pub(super) ident: &'a str,
-    /// The module of a tag that the tool stands in.
+    /// The module of a tag that the tool is in.
     pub(super) home: Option<usize>,
     /// The index of the argument struct.
     pub(super) input: usize,

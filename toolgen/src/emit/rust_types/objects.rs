@@ -106,7 +106,7 @@ pub(super) fn item_at(defs: &List<Def>, shape: &Shape, pointer: &str) -> Option<
     items_of(defs, &shape, 0)
 }
 
-/// Returns the items of a list, also of one that is referred to, may be `null`, or is a part of an `allOf`.
+/// Returns the items of a list, even if it is a reference, may be `null`, or is part of an `allOf`.
 fn items_of(defs: &List<Def>, shape: &Shape, nesting: usize) -> Option<Shape> {
     if nesting > MAX_NESTING {
         return None;

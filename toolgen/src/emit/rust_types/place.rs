@@ -12,25 +12,25 @@ pub(super) struct Place {
     pub(super) name: String,
     /// The key in the object around it.
     pub(super) key: String,
-    /// What a type is that the document says nothing of.
+    /// What a type is that the document does not describe.
     pub(super) what: String,
     pub(super) usage: Usage,
     pub(super) nesting: usize,
 }
 
 impl Place {
-    /// The place of a whole, whose types are named after it.
+    /// Returns the place of a whole, after which its types are named.
     pub(super) fn new(name: &str, what: String, usage: Usage) -> Place {
         Place { name: name.to_owned(), key: String::new(), what, usage, nesting: 0 }
     }
 
-    /// The place of a part that has no key of its own.
+    /// Returns the place of a part that has no key of its own.
     pub(super) fn inner(&self, part: &str) -> Place {
         let name = format!("{}{}", self.name, idents::camel(part));
         Place { name, nesting: self.nesting + 1, ..self.clone() }
     }
 
-    /// The place of a field.
+    /// Returns the place of a field.
     pub(super) fn field(&self, key: &str) -> Place {
         let what = format!("`{}` of `{}`.", visible(key), self.name);
         Place { key: key.to_owned(), what, ..self.inner(&spelled(key)) }

@@ -48,7 +48,7 @@ fn wrap<'w>(words: impl Iterator<Item = &'w str>, out: &mut String) {
     }
 }
 
-/// What stands in one module.
+/// What one module contains.
 #[derive(Default)]
 struct Home<'a> {
     /// With their indices.
@@ -120,7 +120,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns documentation with the link to a tool in it as the module needs it where the type stands.
+    /// Returns documentation with its link to a tool as the module of the type needs it.
     fn linked<'d>(&self, doc: &'d str, home: Option<usize>) -> Cow<'d, str> {
         const LINK: &str = "](super::";
         let path = || {
@@ -137,7 +137,7 @@ impl Printer<'_> {
         path().map_or(Cow::Borrowed(doc), |path| Cow::Owned(doc.replacen(LINK, &path, 1)))
     }
 
-    /// Writes what a type derives: besides what all do, `extra`, and equality where it is total.
+    /// Writes what a type derives: `extra` in addition to what all derive, and equality where it is total.
     fn derive(&self, item: &Item, extra: &[&str], out: &mut String) {
         let keys: &[&str] = match (item.is_key, item.is_sorted) {
             (true, true) => &["Eq", "Hash", "PartialOrd", "Ord"],

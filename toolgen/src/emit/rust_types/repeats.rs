@@ -62,7 +62,7 @@ impl Repeats {
     }
 }
 
-/// Returns what tells a list of texts, or of integers with names, from others: its values and their names.
+/// Returns what distinguishes a list of texts, or of named integers, from others: its values and their names.
 pub(super) fn key(shape: &Shape) -> Option<String> {
     let Kind::Enum(values) = &shape.kind else { return None };
     let are_integers = are_named_integers(values, &shape.choices);

@@ -22,7 +22,7 @@ pub(super) fn integer(rules: &NumberRules) -> Ty {
     }
 }
 
-/// Returns the type of values to choose from that are no enum: neither texts nor integers with names.
+/// Returns the type of values to choose from that do not form an enum: neither texts nor named integers.
 pub(super) fn one_type(shape: &Shape) -> Option<Ty> {
     let Kind::Enum(values) = &shape.kind else { return None };
     let all = |is: fn(&Literal) -> bool| !values.is_empty() && values.iter().all(is);

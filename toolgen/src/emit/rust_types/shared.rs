@@ -1,5 +1,5 @@
-//! Names of types that several tools share: one that is of none of them, so that what becomes of one tool renames no type of
-//! another.
+//! Names of types that several tools share: none is taken from a single tool, so that changing one tool never renames a
+//! type of another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,15 +8,15 @@ use super::super::literal::visible;
 use super::model::{Body, Item, Origin, Ty, Use, Wrap};
 use crate::names::spelled;
 
-/// Words that say nothing of what a type is.
+/// Words that say nothing about what a type is.
 const EMPTY: [&str; 14] = [
     "data", "error", "errors", "extra", "headers", "item", "items", "object", "output", "result", "results",
     "type", "value", "values",
 ];
 
-/// Gives the types that stand in several tools or schemas a name of their own, if there is one: their key, their tag and their key,
-/// what the names of all places end in, or for whole answers that they are shared. The old name stays, as another one. `tags`
-/// are the tags of tools, by their arguments.
+/// Gives the types that occur in several tools or schemas a name of their own, if there is one: their key, their tag
+/// and their key, what the names of all places end in, or for whole answers that they are shared. The old name stays as
+/// an alias. `tags` are the tags of tools, by their arguments.
 pub(super) fn rename(items: &mut Vec<Item>, tags: &BTreeMap<usize, &str>, names: &mut Names) {
     let mut at_key: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate().filter(|(_, item)| is_type(item)) {
@@ -117,7 +117,7 @@ fn common_ending(uses: &[Use]) -> Vec<String> {
     ending
 }
 
-/// Gives a type a name, and lets the one that it had be another name for it.
+/// Gives a type a name, and keeps the one that it had as an alias.
 fn take(items: &mut Vec<Item>, index: usize, name: &str, names: &mut Names) {
     let taken = names.take(name);
     let Some(item) = items.get_mut(index) else { return };

@@ -1,4 +1,4 @@
-//! What tells the variants of a union apart, in the types of the variants.
+//! What tells the variants of a union apart, within the types of the variants.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::model::{Body, Choice, Item, Presence, Struct, StructField, Ty, Union}
 /// The longest chain of other names for a type that is followed.
 const MAX_NAMES: usize = 16;
 
-/// Gives the variants of unions a field for the property that tells them apart, where a value has one of several texts there,
-/// or any, and the document does not list the property: no text gets lost.
+/// Gives the variants of unions a field for the property that tells them apart, where a value has one of several texts
+/// there, or any, and the document does not list the property, so that no text is lost.
 pub(super) fn complete(items: &mut [Item]) {
     let mut missing: Vec<(usize, String)> = Vec::new();
     for item in items.iter() {
@@ -52,8 +52,8 @@ pub(super) fn added<'u>(items: &[Item], union: &'u Union, at: usize) -> Option<(
     is_added.then_some((property, first))
 }
 
-/// Returns the property, and its text, of each struct that is one variant of every union it is in, and always tells so in a
-/// field: nobody has to say that a `Dog` is a `"dog"`.
+/// Returns the property, and its text, of each struct that is one variant of every union it is in, and always says so
+/// in a field: no program has to say that a `Dog` is a `"dog"`.
 pub(super) fn told(items: &[Item]) -> BTreeMap<usize, (&str, &str)> {
     let mut all: BTreeMap<usize, Option<(&str, &str)>> = BTreeMap::new();
     for item in items {
@@ -77,7 +77,7 @@ fn holds(body: &Struct, key: &str) -> bool {
     body.fields.iter().any(|field| field.key == key) || body.constants.iter().any(|(known, _)| known == key)
 }
 
-/// Returns the type that a type is another name for; the type itself if it is none.
+/// Returns the type that a type is another name for; the type itself if it is not an alias.
 pub(super) fn meant<'t>(items: &'t [Item], ty: &'t Ty) -> &'t Ty {
     let mut ty = ty;
     for _ in 0..MAX_NAMES {

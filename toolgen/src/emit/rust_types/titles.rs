@@ -22,8 +22,8 @@ pub(super) struct Titles {
 }
 
 impl Titles {
-    /// Finds the titles of unnamed schemas that are names of types: titles of several words that say more than the key they
-    /// stand at, and that all schemas of one form have, and no others.
+    /// Finds the titles of unnamed schemas that are names of types: titles of several words that say more than their
+    /// key does, and that all schemas of one form have, and no others.
     pub(super) fn of(tools: &[Wanted<'_>], defs: &List<Def>, usage: &BTreeMap<String, Usage>) -> Titles {
         let mut found = Found::default();
         for Wanted { spec, failure, .. } in tools {
@@ -48,7 +48,7 @@ impl Titles {
         found.distinct()
     }
 
-    /// Takes the names that are free; the others are none.
+    /// Takes the names that are free; the others are dropped.
     pub(super) fn reserve(&mut self, names: &mut Names) {
         self.names.retain(|_, name| names.is_free(name) && names.take(name) == *name);
     }
@@ -59,7 +59,7 @@ impl Titles {
     }
 }
 
-/// What tells the values of a shape from others.
+/// What distinguishes the values of a shape from others.
 fn form(shape: &Shape) -> String {
     canonical(&Shape::of(shape.kind.clone()))
 }
@@ -73,7 +73,7 @@ struct Found {
 }
 
 impl Found {
-    /// Looks at a shape at a key and at its parts.
+    /// Visits a shape at a key, and its parts.
     fn visit(&mut self, shape: &Shape, key: &str) {
         // A name that is meant for the type may be the key, too.
         let given = Some(shape.choices.type_name()).filter(|name| !name.is_empty()).map(idents::camel);
@@ -127,7 +127,7 @@ fn type_name(title: &str) -> Option<String> {
     name(title).filter(|_| idents::words(title).len() > 1)
 }
 
-/// Returns the name for what has this title, if that is a few words and no sentence.
+/// Returns the name for what has this title, if that is a few words rather than a sentence.
 pub(super) fn name(title: &str) -> Option<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || " _-/()&".contains(c);
     let is_name = title.starts_with(|c: char| c.is_ascii_alphabetic())

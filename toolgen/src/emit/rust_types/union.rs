@@ -36,7 +36,7 @@ pub(super) fn is_nominal(shape: &Shape) -> bool {
     }
 }
 
-/// Returns the type of a union that needs none of its own: texts or numbers in several forms.
+/// Returns the type of a union that needs no type of its own: texts or numbers in several forms.
 pub(super) fn simple(shapes: &[&Shape]) -> Option<Body> {
     let number = |shape: &&Shape| matches!(shape.kind, Kind::Number(_) | Kind::Integer(_));
     let numbers = !shapes.is_empty() && shapes.iter().all(number);
@@ -172,7 +172,7 @@ fn by_discriminator(
     distinct(field.map_or(discriminator.property.as_str(), Field::wire_name), values, by_default)
 }
 
-/// Whether all values of a shape are objects, also of a union.
+/// Whether all values of a shape are objects, even if it is a union.
 fn are_objects(defs: &List<Def>, shape: &Shape, nesting: usize) -> bool {
     if nesting > MAX_NESTING || shape.nullable {
         return false;

@@ -83,8 +83,8 @@ fn references(shape: &Shape, usage: Usage, reached: &mut BTreeSet<String>, open:
     }
 }
 
-/// Marks what types are for: every type that results are made of, also its write-only fields, which holds what the
-/// document does not say; and every type whose values programs make.
+/// Marks what types are for: as open, every type that results are made of, write-only fields included, since it may
+/// hold more than the document says; and as made, every type whose values programs make.
 pub(super) fn mark_use(items: &mut [Item], calls: &[CallTypes<'_>]) {
     let of_results = |wanted: fn(&CallTypes<'_>) -> bool| {
         let mut found = Vec::new();
@@ -103,7 +103,7 @@ pub(super) fn mark_use(items: &mut [Item], calls: &[CallTypes<'_>]) {
     mark(items, made, |item| std::mem::replace(&mut item.made, true));
 }
 
-/// Marks the types whose values can be keys: those that hold no floating-point number and nothing of any type.
+/// Marks the types whose values can be keys: those that hold neither a floating-point number nor a value of any type.
 pub(super) fn mark_keys(items: &mut [Item]) {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); items.len()];
     let mut others = Vec::new();

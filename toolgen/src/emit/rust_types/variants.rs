@@ -10,9 +10,8 @@ use super::model::Choice;
 use super::objects::object_of;
 use super::titles;
 
-/// Returns names of the variants, which may still be equal: by references, by what tells them apart, by their titles, and by
-/// their kinds.
-/// Variants of one name are named by what only they have.
+/// Returns names of the variants, which may still be equal: by references, by what tells them apart, by their titles,
+/// and by their kinds. Variants with the same name are named by what only they have.
 pub(super) fn names(defs: &List<Def>, shapes: &[&Shape], choice: &Choice) -> Vec<String> {
     let mut names: Vec<String> =
         shapes.iter().enumerate().map(|(at, shape)| plain(at, shape, choice)).collect();
@@ -99,7 +98,7 @@ fn own(defs: &List<Def>, shapes: &[&Shape], at: usize) -> Option<String> {
     }
 }
 
-/// Returns the first only text of a field that is another one in all other objects.
+/// Returns the first text that is the only one of its field and differs in all other objects.
 fn own_text(rules: &ObjectRules, others: &[ObjectRules]) -> Option<String> {
     let mut texts = rules.fields.iter().filter_map(|field| Some((field, only_text(field)?)));
     let (_, own) = texts.find(|(field, own)| {

@@ -12,17 +12,17 @@ use crate::problem::codes::SELECTOR;
 use crate::size::kept_in_vain;
 use crate::source::Pointer;
 
-/// Attributes of a tool, and those that it shares with the other tools of its file.
+/// The attributes of a tool, and those that it shares with the other tools of its file.
 #[derive(Clone, Debug)]
 pub(super) struct Attributes<'a> {
     /// Those of the tool.
     pub(super) own: Node<'a>,
-    /// Those it has if it does not say otherwise.
+    /// Those it has unless it says otherwise.
     pub(super) shared: Option<Node<'a>>,
 }
 
 impl<'a> Attributes<'a> {
-    /// Returns the object that says what an attribute is, or that of the tool if none does.
+    /// Returns the object that states an attribute, or that of the tool if there is none.
     pub(super) fn of(&self, key: &str) -> &Node<'a> {
         match &self.shared {
             Some(shared) if self.own.get(key).is_none() && shared.get(key).is_some() => shared,
@@ -32,7 +32,7 @@ impl<'a> Attributes<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Sets what the attributes say of a tool, apart from its effects. Its arguments must be known.
+    /// Sets what the attributes say about a tool, apart from its effects. Its arguments must be known.
     pub(super) fn attributes(&mut self, attributes: &Attributes<'a>, spec: &mut ToolSpec) {
         self.texts_of_tool(attributes, spec);
         if let Some(node) = attributes.of("timeout").get("timeout") {
@@ -53,7 +53,7 @@ impl<'a> Context<'a> {
                     }
                 }
                 Err(why) => {
-                    let message = format!("`slim: {levers}` is no list of levers");
+                    let message = format!("`slim: {levers}` is not a list of levers");
                     self.report(codes::CHOICE, &at, message, format!("{why}"));
                 }
             }
@@ -156,7 +156,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns an argument of the tool, or reports that it has none of this name.
+    /// Returns an argument of the tool, or reports that it has no argument of this name.
     pub(super) fn argument(&mut self, name: &str, at: &Pointer, spec: &ToolSpec) -> Option<Text> {
         let names = argument_names(spec);
         if let Some(found) = names.iter().find(|known| known.as_str() == name) {

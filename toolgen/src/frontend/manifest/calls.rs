@@ -12,7 +12,7 @@ use super::keys;
 use super::template::Scope;
 use super::tools::Draft;
 
-/// The attributes about effects that a kind of tool knows better, each with the reason.
+/// The attributes about effects that the kind of a tool determines, each with the reason.
 pub(super) fn fixed_effects(kind: &str) -> &'static [(&'static str, &'static str)] {
     match kind {
         "command" => &[("spawns", "a command starts a program"), ("pure", "a command starts a program")],
@@ -73,19 +73,19 @@ impl<'a> Context<'a> {
         draft.call = call;
     }
 
-    /// Reports arguments that no placeholder stands for, so that it makes no difference what a model gives.
+    /// Reports arguments that no placeholder stands for: what a model gives for them makes no difference.
     pub(super) fn check_used(&mut self, draft: &Draft<'a>, scope: &Scope) {
         for name in argument_names(&draft.spec).iter().filter(|name| !scope.used.contains(name.as_str())) {
             let at = draft.node.pointer.child("parameters").child(name);
             let message = format!("the argument `{name}` of the tool `{}` is used nowhere", draft.id);
             let help = format!(
-                "write `{{{name}}}` where its value goes, or remove it: a model would give it for nothing"
+                "write `{{{name}}}` where its value goes, or remove it: a model would give it to no effect"
             );
             self.report(codes::UNUSED_ARGUMENT, &at, message, help);
         }
     }
 
-    /// Reads `complete` beside another kind: a successful call ends the loop of the agent.
+    /// Reads `complete` next to another kind: a successful call ends the loop of the agent.
     fn completion(&mut self, draft: &mut Draft<'a>) {
         let Some(node) = draft.node.get("complete") else { return };
         let next_state = match node.value {

@@ -162,10 +162,10 @@ impl<'a> Context<'a> {
         names.into()
     }
 
-    /// Reports what is no name of an environment variable.
+    /// Reports what is not the name of an environment variable.
     pub(super) fn check_variable(&mut self, name: &str, node: &Node<'a>) {
         if !is_variable(name) {
-            let message = format!("`{name}` is no name of an environment variable");
+            let message = format!("`{name}` is not a name of an environment variable");
             self.report(
                 codes::VARIABLE,
                 &node.pointer,
@@ -180,7 +180,7 @@ impl<'a> Context<'a> {
         let mut codes = Vec::new();
         for (key, meaning) in self.named(node, "exit_codes", "meanings") {
             let Some(code) = key.parse::<i32>().ok().filter(|code| (0..=255).contains(code)) else {
-                let message = format!("`{key}` is no exit code: a whole number from 0 to 255");
+                let message = format!("`{key}` is not an exit code: a whole number from 0 to 255");
                 self.report(codes::EXIT_CODE, &meaning.pointer, message, FORM);
                 continue;
             };

@@ -33,7 +33,7 @@ pub(super) struct Callee {
     /// The name without a namespace, for a tool of the manifest's own.
     id: Option<String>,
     spec: ToolSpec,
-    /// Whether it has an error, so that there is no such tool.
+    /// Whether it has an error, in which case there is no such tool.
     broken: bool,
     /// Whether it sends a request, whose result without an `output` is a text.
     sends: bool,
@@ -183,7 +183,7 @@ impl<'a> Context<'a> {
             return None;
         };
         if callee.broken {
-            let message = format!("the tool `{name}` has mistakes of its own, so no step can call it");
+            let message = format!("the tool `{name}` has errors of its own, so no step can call it");
             self.report(codes::STEP, &call.pointer, message, "correct that tool first");
         }
         Some(callee)
@@ -275,13 +275,13 @@ fn called<'a>(compose: &Node<'a>) -> Vec<&'a str> {
     steps.iter().filter_map(|step| step.value.get("call")?.as_str()).collect()
 }
 
-/// Returns the tool of a name: its full name, or that in the manifest.
+/// Returns the tool with a name: its full name, or that in the manifest.
 fn position(name: &str, callees: &Callees) -> Option<usize> {
     let full = callees.iter().position(|callee| callee.spec.name.as_str() == name);
     full.or_else(|| callees.iter().position(|callee| callee.id.as_deref() == Some(name)))
 }
 
-/// Says what a name was probably meant to be: a full name, or a short one. A program may have hundreds of tools, so that
+/// Says what a name was probably meant to be: a full name, or a short one. A program may have hundreds of tools, so
 /// only a few are listed.
 pub(super) fn near(name: &str, full: &[&str], short: &[&str]) -> String {
     match did_you_mean(name, full.iter().chain(short).copied()) {
@@ -291,8 +291,8 @@ pub(super) fn near(name: &str, full: &[&str], short: &[&str]) -> String {
     }
 }
 
-/// Returns what is known of the result of a step: a list of results if it is repeated. It may be missing if the step may
-/// be left out or fail.
+/// Returns what is known about the result of a step: a list of results if it is repeated. It may be missing if the step
+/// may be left out or fail.
 fn result_of(callee: &Callee, step: &Node<'_>) -> Known {
     let Callee { spec: callee, sends, .. } = callee;
     let continues = step.value.get("on_error").is_some_and(|on_error| on_error == "continue");

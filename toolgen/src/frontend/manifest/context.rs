@@ -24,7 +24,7 @@ pub(super) struct Context<'a> {
     pub(super) document: &'a Arc<Document>,
     pub(super) options: &'a Options,
     pub(super) problems: &'a mut Problems,
-    /// The number of errors so far, by which a tool that has one is found.
+    /// The number of errors so far, which shows whether a tool has one.
     pub(super) errors: usize,
     /// The number of tools that the manifest describes.
     pub(super) operations: usize,

@@ -9,12 +9,12 @@ use super::codes;
 use super::context::Context;
 use super::node::Node;
 
-/// The help where a word is meant to switch the network. YAML reads some of them as texts.
+/// The help for a word that is meant to switch the network on or off. YAML reads some of them as texts.
 const SWITCHED: &str = "write `none`, `any`, or hosts such as `api.example.com`";
 
 impl<'a> Context<'a> {
-    /// Returns the effects of a tool whose kind has these. `fixed` are those of which the kind knows better, each with
-    /// the reason; a tool that states one is wrong.
+    /// Returns the effects of a tool whose kind has these. `fixed` are those that the kind determines, each with the
+    /// reason; a tool must not state them.
     pub(super) fn effects(
         &mut self,
         attributes: &Attributes<'a>,
@@ -81,8 +81,8 @@ impl<'a> Context<'a> {
         effects
     }
 
-    /// Whether a tool that is said to be `pure` is so, beside these attributes that state an effect: what the tool says itself
-    /// counts more than what all tools of its file share.
+    /// Whether a tool declared `pure` is so, despite these attributes that state an effect: what the tool says itself
+    /// takes precedence over what all tools of its file share.
     fn is_pure<'k>(
         &mut self,
         attributes: &Attributes<'a>,
@@ -126,7 +126,7 @@ impl<'a> Context<'a> {
             } else {
                 SWITCHED
             };
-            self.report(codes::EFFECTS, at, format!("`{host}` is no host"), help);
+            self.report(codes::EFFECTS, at, format!("`{host}` is not a host"), help);
         }
         Some(Network::Hosts(hosts.into_iter().map(|(host, _)| Text::from(host.to_owned())).collect()))
     }

@@ -1,7 +1,7 @@
 //! Files that a manifest refers to: only those in its own folder and below.
 //!
 //! What a manifest means must not depend on where it is compiled, and a manifest that somebody else wrote must not read
-//! what its reader would not show: no path leads up, none is absolute, and a link counts as what it leads to.
+//! what its user would not show: no path leads up, none is absolute, and a link counts as its target.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::source::{Document, plain};
 /// The files that belong to a manifest.
 #[derive(Debug)]
 pub(super) struct Files {
-    /// The folder that no path may leave, if the manifest was read from a disk.
+    /// The folder that no path may leave, if the manifest was read from disk.
     root: Option<PathBuf>,
     /// The documents that were read, with their paths past links. The first is the manifest.
     read: Vec<(PathBuf, Arc<Document>)>,
@@ -27,7 +27,7 @@ const BELOW: &str =
 pub(super) type Refusal = (String, String);
 
 impl Files {
-    /// Starts with the manifest.
+    /// Creates the files, of which the manifest is the first.
     pub(super) fn new(manifest: &Arc<Document>) -> Files {
         let path = &manifest.source.path;
         let real = path.canonicalize().ok().filter(|_| manifest.source.from_disk);
@@ -71,7 +71,7 @@ impl Files {
         if text.contains("://") {
             return refuse(
                 "is on the network, which is never asked for a file",
-                "save it beside the manifest",
+                "save it next to the manifest",
             );
         }
         let path = Path::new(text);

@@ -11,7 +11,7 @@ use super::node::Node;
 /// The keys of the rules.
 pub(super) const KEYS: [&str; 3] = ["deny_pattern", "deny_message", "path"];
 
-/// What a path holds that leads out of a directory: a part `..`, or the start of an absolute path.
+/// What a path that leads out of a directory contains: a part `..`, or the start of an absolute path.
 const LEADS_OUT: &str = r"(^|[/\\])\.\.([/\\]|$)|^[/\\]|^[A-Za-z]:|\x00";
 
 impl<'a> Context<'a> {

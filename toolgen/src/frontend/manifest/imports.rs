@@ -1,7 +1,7 @@
 //! Documents that a manifest imports: `imports`.
 //!
-//! Each is compiled as if it were given to the compiler itself, with the options of the import, and becomes a part of the
-//! program. What the options of an import get wrong is reported in the manifest, everything else in the document.
+//! Each is compiled as if it were given to the compiler itself, with the options of the import, and becomes a part of
+//! the program. Mistakes in the options of an import are reported in the manifest, everything else in the document.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub(super) struct Imported {
     pub(super) sources: Vec<PathBuf>,
     /// The MCP servers, whether or not they are locked.
     pub(super) servers: Vec<McpSource>,
-    /// Whether an import failed, so that what is not found may be a part of it.
+    /// Whether an import failed, in which case what is not found may be a part of it.
     pub(super) incomplete: bool,
 }
 
@@ -54,10 +54,10 @@ impl Imported {
     }
 }
 
-/// How many manifests import each other at most, one within the other.
+/// How deeply manifests may import one another.
 const DEEPEST: usize = 16;
-/// How many documents a manifest imports at most, with those that they import: a few files that each import the next one
-/// twice would be millions.
+/// How many documents a manifest may import, including those that they import: a few files that each import the next
+/// one twice would become millions.
 const MOST: usize = 1000;
 
 /// The manifests around an import.
@@ -70,7 +70,7 @@ pub(super) struct Importing {
 }
 
 impl Importing {
-    /// Counts one more document, or says why it is too much.
+    /// Counts one more document, or says why it is one too many.
     fn count(&self) -> Result<(), String> {
         if self.chain.len() >= DEEPEST {
             return Err(format!("manifests import each other more than {DEEPEST} deep"));
@@ -229,7 +229,7 @@ impl<'a> Context<'a> {
         document
     }
 
-    /// Reports what the options of an import get wrong at the import, and not in the document. Returns `false` if no tool
+    /// Reports mistakes in the options of an import at the import, and not in the document. Returns `false` if no tool
     /// of the document may be used.
     pub(super) fn tell_choices(&mut self, found: &mut Problems, at: &Pointer) -> bool {
         let mut selects = true;
@@ -299,7 +299,7 @@ fn kind_of(call: &Call) -> &'static str {
     }
 }
 
-/// Returns what an import of a kind is, with its article.
+/// Returns what an import of a kind is called, with its article.
 fn article(kind: &str) -> &'static str {
     if kind == "manifest" { "a manifest" } else { "an OpenAPI document" }
 }

@@ -59,7 +59,7 @@ const SHARED: &[&str] = &[
     "deprecated",
 ];
 
-/// What is checked of a tool.
+/// The keys about what is checked of a tool.
 const CHECKS: &[&str] = &["undocumented", "dialects"];
 
 /// The attributes of one tool.
@@ -135,7 +135,7 @@ pub(super) const AUTH: Keys =
     Keys { what: "`auth`", groups: &[&["bearer", "basic", "header", "query", "env"]] };
 pub(super) const FUNCTION: Keys = Keys { what: "a function", groups: &[] };
 pub(super) const COMPLETE: Keys = Keys { what: "`complete`", groups: &[&["next_state", "message", "data"]] };
-/// `complete` beside another kind.
+/// `complete` next to another kind.
 pub(super) const COMPLETION: Keys =
     Keys { what: "`complete` beside another kind", groups: &[&["next_state"]] };
 pub(super) const COMPOSE: Keys = Keys { what: "a composed tool", groups: &[&["steps", "result"]] };

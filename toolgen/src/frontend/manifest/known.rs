@@ -1,9 +1,9 @@
-//! What is known of the values that placeholders stand for.
+//! What is known about the values that placeholders stand for.
 
 use toolgen_core::schema::shape::{Extra, Kind, Literal, ObjectRules, find_def};
 use toolgen_core::{Def, List, Schema, Shape, ToolSpec};
 
-/// A value of which the schema is known.
+/// A value whose schema is known.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     /// The schema.
@@ -44,9 +44,9 @@ impl Class {
 pub(super) enum Step {
     /// To a value with a known schema.
     To(Known),
-    /// To a value of which nothing is known.
+    /// To a value about which nothing is known.
     Unknown,
-    /// Nowhere: the value has no such member, but these.
+    /// Nowhere: the value has only these members.
     Nowhere(Vec<String>),
 }
 
@@ -122,7 +122,7 @@ impl Step {
     }
 }
 
-/// Follows references; `None` if they lead nowhere or in a circle.
+/// Follows references; `None` if they lead nowhere or form a cycle.
 fn resolved<'s>(mut shape: &'s Shape, defs: &'s List<Def>) -> Option<&'s Shape> {
     for _ in 0..=defs.len() {
         let Kind::Ref(name) = &shape.kind else { return Some(shape) };
@@ -131,7 +131,7 @@ fn resolved<'s>(mut shape: &'s Shape, defs: &'s List<Def>) -> Option<&'s Shape> 
     None
 }
 
-/// How deep unions are looked into.
+/// How deep unions are followed.
 const MAX_DEPTH: usize = 8;
 
 fn class(shape: &Shape, defs: &List<Def>, depth: usize) -> Class {
@@ -163,7 +163,7 @@ fn of_literal(literal: &Literal) -> Class {
     }
 }
 
-/// Returns the type that all have.
+/// Returns the type that all of them have.
 fn common(mut classes: impl Iterator<Item = Class>) -> Class {
     match classes.next() {
         Some(first) if classes.all(|class| class == first) => first,

@@ -1,4 +1,4 @@
-//! What a manifest says is to be done about its problems.
+//! What a manifest says to do about its problems.
 
 use toolgen_core::schema::dialect::Dialect;
 
@@ -11,7 +11,7 @@ use crate::problem::{Level, Levels};
 use crate::source::Pointer;
 
 impl<'a> Context<'a> {
-    /// Reads `deny_losses`: the dialects that must lose nothing of the tools.
+    /// Reads `deny_losses`: the dialects that must not lose anything that tools say.
     pub(super) fn denied_losses(&mut self, top: &Node<'a>) -> Vec<String> {
         let named = self.texts(top, "deny_losses").unwrap_or_default();
         named
@@ -34,7 +34,7 @@ impl<'a> Context<'a> {
         Some(TokenBudget { total, tool, dialect })
     }
 
-    /// Returns the dialect of a name, in which `_` stands for `-`. One that there is not is reported.
+    /// Returns the dialect with a name, in which `_` stands for `-`. An unknown one is reported.
     pub(super) fn dialect(&mut self, name: &str, at: &Pointer) -> Option<&'static Dialect> {
         let found = Dialect::by_name(&name.replace('_', "-"));
         if found.is_none() {
@@ -45,7 +45,7 @@ impl<'a> Context<'a> {
         found
     }
 
-    /// Reads `lints`: the codes that are allowed, warned of and denied.
+    /// Reads `lints`: the codes that are allowed, warned about and denied.
     pub(super) fn levels(&mut self) -> Levels {
         let mut levels = Levels::default();
         let Some(lints) = self.top().get("lints") else { return levels };

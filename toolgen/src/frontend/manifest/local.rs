@@ -127,8 +127,8 @@ impl<'a> Context<'a> {
         Lowered { call, effects: Effects::UNDECLARED, takes_all: true }
     }
 
-    /// Replaces the names of agents' tools by their full names, once all tools are compiled. A name of a tool of the
-    /// manifest's own may be without the namespace.
+    /// Replaces the names of agents' tools by their full names, once all tools are compiled. The manifest's own tools
+    /// may be named without the namespace.
     pub(super) fn link_agents(&mut self, drafts: &mut [Draft<'a>]) {
         let own = drafts.iter().map(|draft| Candidate {
             id: Some(draft.id.clone()),
@@ -173,7 +173,7 @@ impl<'a> Context<'a> {
                 "leave it out".to_owned(),
             ),
             Some(one) if one.is_broken => {
-                let message = format!("the tool `{name}` has mistakes of its own, so no agent can have it");
+                let message = format!("the tool `{name}` has errors of its own, so no agent can have it");
                 (message, "correct that tool first".to_owned())
             }
             Some(one) => return Some(one.name.clone()),

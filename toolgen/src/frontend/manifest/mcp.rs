@@ -141,7 +141,7 @@ impl<'a> Context<'a> {
             && authority.is_some_and(|authority| !authority.is_empty() && !authority.contains('@'));
         if let (false, Some(at)) = (fine, node.get("url")) {
             let help = "write `https://HOST/PATH`; credentials belong into `bearer` and `headers`";
-            self.report(codes::MCP_IMPORT, &at.pointer, "this is no URL of a server", help);
+            self.report(codes::MCP_IMPORT, &at.pointer, "this is not a URL of a server", help);
         }
         let mut headers = Vec::new();
         for (name, variable) in self.named(node, "headers", "environment variables") {
@@ -165,7 +165,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a lock was made of this server, as the manifest says it is reached. What differs is reported.
+    /// Whether a lock was made from this server, as the manifest says it is reached. Differences are reported.
     fn is_lock_of(&mut self, lock: &Lock, server: &McpServer, at: &Pointer) -> bool {
         let mut told = Vec::new();
         if lock.server.alias != server.alias {

@@ -18,7 +18,7 @@ impl<'a> Node<'a> {
         Node { value, pointer }
     }
 
-    /// Returns the member of this key, also if it is `null`.
+    /// Returns the member of this key, even if it is `null`.
     pub(super) fn get(&self, key: &str) -> Option<Node<'a>> {
         let value = self.value.as_object()?.get(key)?;
         Some(Node { value, pointer: self.pointer.child(key) })

@@ -112,7 +112,7 @@ impl<'a> Context<'a> {
 
     fn check_name(&mut self, name: &str, at: &Pointer) {
         if !is_portable_key(name) {
-            let message = format!("`{name}` is no name of an argument");
+            let message = format!("`{name}` is not a name of an argument");
             let help = format!(
                 "write `{}`: providers accept letters, digits and `_`, at most 64, and no digit at the start",
                 portable_key(name)

@@ -27,7 +27,7 @@ impl Placeholder {
     }
 }
 
-/// Takes a text apart.
+/// Splits a text into its parts.
 ///
 /// # Errors
 ///
@@ -53,7 +53,7 @@ pub(super) fn pieces(text: &str) -> Result<Vec<Piece>, (String, String)> {
             return Err((message, "write `}` after the name, or `{{` for a brace".to_owned()));
         };
         let place = placeholder(inside).ok_or_else(|| {
-            let message = format!("`{{{}}}` is no placeholder", short(inside));
+            let message = format!("`{{{}}}` is not a placeholder", short(inside));
             let help =
                 "a placeholder is `{name}`, `{name.member}` or `{name?}`; write `{{` and `}}` for braces";
             (message, help.to_owned())
@@ -71,7 +71,7 @@ pub(super) fn pieces(text: &str) -> Result<Vec<Piece>, (String, String)> {
     Ok(pieces)
 }
 
-/// Reads what stands between the braces of a placeholder.
+/// Reads what is between the braces of a placeholder.
 pub(super) fn placeholder(inside: &str) -> Option<Placeholder> {
     let inside = inside.trim();
     let (inside, each) = inside.strip_suffix('*').map_or((inside, false), |rest| (rest, true));
@@ -121,10 +121,10 @@ mod tests {
         for (text, told) in [
             ("{a", "the placeholder `{a` is not closed"),
             ("a}", "a `}` closes no placeholder"),
-            ("{}", "`{}` is no placeholder"),
-            ("{a b}", "`{a b}` is no placeholder"),
-            ("{\"a\": 1}", "`{\"a\": 1}` is no placeholder"),
-            ("{a..b}", "`{a..b}` is no placeholder"),
+            ("{}", "`{}` is not a placeholder"),
+            ("{a b}", "`{a b}` is not a placeholder"),
+            ("{\"a\": 1}", "`{\"a\": 1}` is not a placeholder"),
+            ("{a..b}", "`{a..b}` is not a placeholder"),
         ] {
             assert_eq!(pieces(text).unwrap_err().0, told);
         }

@@ -64,7 +64,7 @@ impl<'a> Context<'a> {
         let Some(given) = self.text(node, "method") else { return usual.to_owned() };
         let method = given.to_ascii_uppercase();
         if !METHODS.contains(&method.as_str()) {
-            let message = format!("`{given}` is no method of HTTP that a tool can use");
+            let message = format!("`{given}` is not an HTTP method that a tool can use");
             self.report(codes::METHOD, &node.pointer.child("method"), message, nearest(&method, &METHODS));
         }
         method
@@ -126,7 +126,7 @@ impl<'a> Context<'a> {
         let fine = !name.is_empty()
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
         if !fine {
-            let message = format!("`{name}` is no name of a header");
+            let message = format!("`{name}` is not a name of a header");
             self.report(
                 codes::HEADER,
                 &node.pointer,

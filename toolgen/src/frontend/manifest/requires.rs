@@ -39,10 +39,10 @@ impl<'a> Context<'a> {
         relations
     }
 
-    /// Reads `a => b`: who gives `a` must give `b`.
+    /// Reads `a => b`: a call that gives `a` must give `b`.
     fn dependence(&mut self, text: &str, node: &Node<'a>, spec: &ToolSpec) -> Option<Relation> {
         let Some((first, second)) = text.split_once("=>") else {
-            let message = format!("`{text}` is no requirement");
+            let message = format!("`{text}` is not a requirement");
             self.report(codes::RELATION, &node.pointer, message, FORM);
             return None;
         };
@@ -73,7 +73,7 @@ impl<'a> Context<'a> {
             }
             (_, "") => {}
             _ => {
-                let message = format!("`argument` says which entity is meant, and `{key}: {name}` is none");
+                let message = format!("`argument` says which entity is meant; `{key}: {name}` is none");
                 self.report(codes::RELATION, &node.pointer.child("argument"), message, "leave it out");
             }
         }

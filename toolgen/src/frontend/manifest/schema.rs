@@ -22,7 +22,7 @@ use super::short::{self, Type};
 use crate::problem::Code;
 use crate::source::{Document, Pointer};
 
-/// How deep schemas are written out; the reader follows them less deep.
+/// How deep schemas are written out; the reader follows them less deeply.
 const MAX_DEPTH: usize = 64;
 
 /// The place of a schema.
@@ -92,7 +92,7 @@ impl Context<'_> {
         let short = match short::read(text) {
             Ok(short) => short,
             Err(why) => {
-                let message = format!("`{text}` is no type: {why}");
+                let message = format!("`{text}` is not a type: {why}");
                 self.report_at(codes::SHORT_FORM, place, message, FORM);
                 return None;
             }
@@ -104,7 +104,7 @@ impl Context<'_> {
         Some((short.to_schema(&reference), short.optional))
     }
 
-    /// Returns the name of the shape that a word of a short form means.
+    /// Returns the name of the shape that a word of a short form refers to.
     fn named_type(&mut self, word: &str, place: &SchemaPlace) -> Option<String> {
         let pointer = Pointer::ROOT.child("schemas").child(word);
         let at = SchemaPlace { file: place.file, pointer: pointer.clone(), whole: pointer };
@@ -183,7 +183,8 @@ impl Context<'_> {
         Value::Object(written)
     }
 
-    /// Reports what `required` names and the schema does not have. A schema that is made of others may have it there.
+    /// Reports what `required` names and the schema does not have. A schema that is composed of others may have it
+    /// there.
     fn check_required(&mut self, schema: &Map<String, Value>, place: &SchemaPlace) {
         const PARTS: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties"];
         let Some(required) = schema.get("required").filter(|required| !required.is_null()) else { return };
@@ -201,7 +202,7 @@ impl Context<'_> {
         };
         let known: Vec<&str> = properties.keys().map(String::as_str).collect();
         for name in names.iter().filter_map(Value::as_str).filter(|name| !properties.contains_key(*name)) {
-            let message = format!("`required` names `{name}`, which is no property");
+            let message = format!("`required` names `{name}`, which is not a property");
             self.report_at(codes::SCHEMA, &at, message, &nearest(name, &known));
         }
     }

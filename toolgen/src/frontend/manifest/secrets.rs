@@ -1,11 +1,11 @@
-//! Where a manifest names the variables of credentials: what stands there instead may be the credential itself, and no
-//! problem repeats it.
+//! The places where a manifest names the variables of credentials: what is there instead may be the credential itself,
+//! and no problem repeats it.
 
 use serde_json::Value;
 
 use crate::source::Pointer;
 
-/// What is said in place of a value.
+/// What is shown in place of a value.
 const UNSAID: &str = "…";
 
 /// Whether a credential may stand at a place by mistake.

@@ -1,11 +1,11 @@
 //! The short form of a schema: `TYPE[?] [= default] [- description]`.
 //!
-//! A type is `string`, `integer`, `number`, `boolean`, `object`, `any`, `enum(a, b)` or the name of a schema of the file,
-//! and `[]` after it makes a list of it.
+//! A type is `string`, `integer`, `number`, `boolean`, `object`, `any`, `enum(a, b)` or the name of a schema of the
+//! file, and `[]` after it makes a list of it.
 
 use serde_json::{Map, Value, json};
 
-/// A schema in short form, taken apart.
+/// A schema in short form, in its parts.
 #[derive(Debug, PartialEq)]
 pub(super) struct Short<'t> {
     /// The innermost type.
@@ -33,14 +33,14 @@ pub(super) enum Type<'t> {
 /// The types of the short form that are words.
 pub(super) const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "object", "any"];
 
-/// How many lists are around a type at most; schemas that are nested much deeper cannot be read.
+/// How many lists may be around a type; schemas that are nested much deeper cannot be read.
 const MAX_LISTS: usize = 16;
 
 /// Reads a short form.
 ///
 /// # Errors
 ///
-/// What is not understood of it.
+/// What is not understood.
 pub(super) fn read(text: &str) -> Result<Short<'_>, String> {
     let text = text.trim();
     if text.is_empty() {
@@ -109,7 +109,7 @@ fn default_of<'t>(text: &'t str, of: &Type<'_>, lists: usize) -> Result<(Value, 
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
         return match values.next() {
             Some(Ok(value)) => Ok((value, text.get(values.byte_offset()..).unwrap_or_default())),
-            _ => Err("the default is no JSON".to_owned()),
+            _ => Err("the default is not JSON".to_owned()),
         };
     }
     let (word, rest) = text.find(" - ").map_or((text, ""), |end| text.split_at(end));
@@ -212,7 +212,7 @@ mod tests {
             ("enum(a,)", "a value of `enum` is empty"),
             ("integer = - Rows.", "there is no default after `=`"),
             ("integer =", "there is no default after `=`"),
-            ("integer[] = [1", "the default is no JSON"),
+            ("integer[] = [1", "the default is not JSON"),
             (&format!("string{}", "[]".repeat(200_000)), "it is nested in 200000 lists, and 16 are the most"),
         ] {
             assert_eq!(read(text), Err(told.to_owned()), "{text}");

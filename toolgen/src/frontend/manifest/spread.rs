@@ -1,4 +1,4 @@
-//! Mistakes spread: a tool that calls one with a mistake cannot be compiled either.
+//! Spreads errors: a tool that calls one with an error cannot be compiled either.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use super::context::Context;
 use super::tools::Draft;
 
 impl<'a> Context<'a> {
-    /// Breaks the compositions and agents of tools that were found to be broken after them, and those of them, and so on.
+    /// Marks as broken the compositions and agents of tools that were later found to be broken, then those that use
+    /// these, and so on.
     pub(super) fn spread_mistakes(&mut self, drafts: &mut [Draft<'a>]) {
         loop {
             // One without a call lacks a part of an import, which was reported.
@@ -34,7 +35,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reports the call of a tool with mistakes, by its place among the calls of a draft.
+    /// Reports the call of a tool with errors, by its place among the calls of a draft.
     fn report_call(&mut self, draft: &Draft<'a>, index: usize) {
         let (code, who, calls) = match draft.kind {
             "agent" => (codes::AGENT, "no agent can have it", self.texts(&draft.of_kind, "tools")),
@@ -46,7 +47,7 @@ impl<'a> Context<'a> {
             }
         };
         if let Some((name, at)) = calls.unwrap_or_default().get(index) {
-            let message = format!("the tool `{name}` has mistakes of its own, so {who}");
+            let message = format!("the tool `{name}` has errors of its own, so {who}");
             self.report(code, at, message, "correct that tool first");
         }
     }

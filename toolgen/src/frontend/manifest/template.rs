@@ -26,13 +26,13 @@ pub(super) struct Scope {
     pub(super) steps: Option<Vec<(String, Option<Known>)>>,
     /// The names of the step itself and of those that run later.
     pub(super) later: Vec<String>,
-    /// The item of the list for which a step is repeated, with what is known of it.
+    /// The item of the list for which a step is repeated, with what is known about it.
     pub(super) item: Option<Option<Known>>,
     /// The arguments that placeholders stood for so far.
     pub(super) used: BTreeSet<String>,
 }
 
-/// What becomes of a value.
+/// What a value becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// It is JSON.
@@ -47,7 +47,7 @@ pub(super) enum Place {
     Url,
 }
 
-/// A reference, and what is known of its value.
+/// A reference, and what is known about its value.
 type Found = (Reference, Option<Known>);
 
 impl Scope {
@@ -62,7 +62,7 @@ impl Scope {
         }
     }
 
-    /// Returns what is known of a root, or nothing if there is no such root.
+    /// Returns what is known about a root, or nothing if there is no such root.
     fn root(&self, path: &[String]) -> Option<(Root, Option<Known>, usize)> {
         let name = path.first()?;
         if let (Some(steps), "steps") = (&self.steps, name.as_str()) {
@@ -151,7 +151,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Takes a text apart, and reports braces that mean nothing.
+    /// Splits a text into its parts, and reports braces that mean nothing.
     pub(super) fn pieces(&mut self, text: &str, at: &Pointer) -> Option<Vec<Piece>> {
         match pieces(text) {
             Ok(pieces) => Some(pieces),
@@ -178,7 +178,8 @@ impl<'a> Context<'a> {
     fn single(&mut self, one: &Placeholder, at: &Pointer, scope: &mut Scope) -> Option<Found> {
         if one.each {
             let written = one.written();
-            let message = format!("`{{{written}*}}` stands for several values, and here is place for one");
+            let message =
+                format!("`{{{written}*}}` stands for several values, and there is room for only one here");
             let help = format!(
                 "`*` may only stand in `argv` and `args`, and only in an item that is nothing else: `\"{{{written}*}}\"`"
             );
@@ -234,7 +235,7 @@ impl<'a> Context<'a> {
     fn flag_condition(&mut self, text: &str, node: &Node<'a>, scope: &mut Scope) -> Option<Condition> {
         let pieces = self.pieces(text, &node.pointer)?;
         let [Piece::Place(one)] = pieces.as_slice() else {
-            let message = format!("`{text}` is no condition: it must be one placeholder");
+            let message = format!("`{text}` is not a condition: it must be one placeholder");
             self.report(
                 codes::PLACEHOLDER,
                 &node.pointer,
@@ -325,7 +326,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The same placeholder for a value that may be missing.
+/// Returns the same placeholder for a value that may be missing.
 pub(super) fn optional(one: &Placeholder) -> Placeholder {
     Placeholder { optional: true, ..one.clone() }
 }

@@ -1,4 +1,4 @@
-//! The keys of the reader against those of the schema that editors check manifests by.
+//! Compares the keys of the reader with those of the schema that editors check manifests with.
 
 use std::collections::BTreeSet;
 
@@ -78,7 +78,7 @@ fn every_object_is_compared() {
     assert_eq!(constants, OBJECTS.len(), "add the new one to the table above, and to the schema");
 }
 
-/// What completion shows beside a key.
+/// What completion shows next to a key.
 #[test]
 fn every_key_is_described() {
     let schema = schema();

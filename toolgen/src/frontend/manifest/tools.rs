@@ -1,7 +1,7 @@
 //! The tools of a manifest's own: `tools` and `endpoints`.
 //!
-//! First every tool's specification is read, then the named schemas that they reach, and then their calls: a placeholder
-//! is checked against the schema of its argument, and a tool may refer to another one.
+//! First every tool's specification is read, then the named schemas that they reach, and then their calls: a
+//! placeholder is checked against the schema of its argument, and a tool may refer to another one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,11 +33,11 @@ pub(super) struct Draft<'a> {
     pub(super) id: String,
     /// The specification. Its named shapes are complete.
     pub(super) spec: ToolSpec,
-    /// The kind: `command`, `http` and so on. Empty if the tool is broken so that its call is not read.
+    /// The kind: `command`, `http` and so on. Empty if the tool is so broken that its call is not read.
     pub(super) kind: &'static str,
     /// The value of the key of its kind; for an endpoint the tool's object.
     pub(super) of_kind: Node<'a>,
-    /// Its attributes, among them those that all tools of the file have.
+    /// Its attributes, including those that all tools of the file have.
     pub(super) attributes: Attributes<'a>,
     /// The call, once it is compiled.
     pub(super) call: Option<Call>,
@@ -125,7 +125,7 @@ impl<'a> Context<'a> {
         named
     }
 
-    /// Whether a name can be used for a tool. Names that differ only in case are the same for a model.
+    /// Whether a name can be used for a tool. Names that differ only in case are the same to a model.
     fn is_free(&mut self, id: &str, at: &Pointer, taken: &mut BTreeMap<String, String>) -> bool {
         if let Some(other) = taken.insert(id.to_lowercase(), id.to_owned()) {
             let message = if other == id {
@@ -138,7 +138,7 @@ impl<'a> Context<'a> {
         }
         let full = self.namespaced(id);
         let Err(why) = ToolName::parse(full.clone()) else { return true };
-        let message = format!("`{full}` is no name of a tool: {why}");
+        let message = format!("`{full}` is not a name of a tool: {why}");
         let help = "providers accept names of ASCII letters, digits, `_` and `-` that start with a letter, at most 64";
         self.report(codes::NAME, at, message, help);
         false
@@ -197,7 +197,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Returns the kind of a tool and the value of its key. Beside another kind, `complete` is an attribute.
+    /// Returns the kind of a tool and the value of its key. Next to another kind, `complete` is an attribute.
     fn kind(&mut self, id: &str, node: &Node<'a>) -> Option<(&'static str, Node<'a>)> {
         let mut kinds: Vec<(&'static str, Node<'a>)> =
             KINDS.iter().filter_map(|kind| Some((*kind, node.get(kind)?))).collect();
@@ -236,7 +236,7 @@ impl<'a> Context<'a> {
             && !is_agent
             && !is_misspelt(node, &keys::TOOL, &["description"])
         {
-            let message = format!("the tool `{id}` has no description, which is what a model chooses it by");
+            let message = format!("the tool `{id}` has no description, by which a model chooses it");
             self.report(codes::UNDOCUMENTED, &node.pointer, message, format!("add `description`, {OFF}"));
         }
         let Kind::Object(rules) = &spec.input.shape().kind else { return };
@@ -309,7 +309,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a key is given twice within a place, so that what is meant there is not known.
+    /// Whether a key is given twice within a place, so that it is unclear what is meant.
     fn is_ambiguous(&self, place: &Pointer) -> bool {
         let below = format!("{place}/");
         let is_here = |at: &Pointer| at == place || at.as_str().starts_with(&below);

@@ -37,7 +37,7 @@ struct Candidate {
 }
 
 impl<'a> Context<'a> {
-    /// Adds the imports to a program that is complete but for them, and then the toolsets and contexts.
+    /// Adds the imports to a program that is otherwise complete, and then the toolsets and contexts.
     pub(super) fn lower_toolsets(&mut self, program: &mut Program) {
         self.add_imports(program);
         let imported_contexts = std::mem::take(&mut self.imported.contexts);
@@ -74,8 +74,8 @@ impl<'a> Context<'a> {
         program.toolsets.sort_by(|left, right| left.name.cmp(&right.name));
     }
 
-    /// Adds the imported documents, without tools whose names are taken. A tool that comes by several ways, as of a
-    /// document that several imports import, is one tool.
+    /// Adds the imported documents, without tools whose names are taken. A tool that arrives in several ways, such as
+    /// from a document that several imports import, is one tool.
     fn add_imports(&mut self, program: &mut Program) {
         let origin = |tool: &Tool| tool.origin.source.path.display().to_string();
         let mut taken: BTreeMap<String, (String, Tool)> = BTreeMap::new();
@@ -304,7 +304,7 @@ impl<'a> Context<'a> {
             }
             let is_whole = candidates.iter().any(|one| *one.name == *text || one.id.as_deref() == Some(text));
             if !is_whole && self.is_declared(text) {
-                let message = format!("the tool `{text}` has mistakes of its own, so no toolset can have it");
+                let message = format!("the tool `{text}` has errors of its own, so no toolset can have it");
                 self.report(codes::MEMBER, &item.pointer, message, "correct that tool first");
                 return Vec::new();
             }
@@ -342,7 +342,7 @@ fn candidates(program: &Program) -> Vec<Candidate> {
     program.all_tools().into_iter().map(candidate).collect()
 }
 
-/// Adds names that are not there yet.
+/// Adds names that are not yet included.
 fn add(members: &mut Vec<Text>, more: Vec<Text>) {
     for name in more {
         if !members.contains(&name) {

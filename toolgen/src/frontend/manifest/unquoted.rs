@@ -35,7 +35,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Collects the objects that may be placeholders, with what stands in their braces.
+/// Collects the objects that may be placeholders, with what is in their braces.
 fn collect<'a>(node: &Node<'a>, found: &mut Vec<(&'a str, Pointer)>) {
     let entries = node.entries();
     if let [(key, member)] = entries.as_slice()

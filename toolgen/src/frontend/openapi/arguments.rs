@@ -114,7 +114,7 @@ impl Fields {
     }
 
     /// Whether the fields of the body can become arguments: no key is taken, and the body can still be absent. Fields
-    /// of results only become no arguments and take no key: the `id` of a thing and of its path.
+    /// that only results have do not become arguments and take no key: the `id` of a thing and of its path.
     fn can_take(&self, rules: &ObjectRules, body_required: bool) -> bool {
         let taken: HashSet<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
         let mut given = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);

@@ -202,7 +202,8 @@ impl<'a> Context<'a> {
         media.get("itemSchema").map_or(Shape::ANY, |schema| list_of(self.shape_of(&schema, "body")))
     }
 
-    /// Returns the shape of the lines of a body: a list of what is not one itself, because it describes each of them.
+    /// Returns the shape of the lines of a body. A shape that is not a list describes each line, so it becomes a list
+    /// of itself.
     pub(super) fn lines(&mut self, shape: Shape) -> Shape {
         if self.may_be(&shape, is_list) { shape } else { list_of(shape) }
     }
@@ -219,13 +220,14 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether the body is a file: its media type is none of texts, or its schema says that it is bytes all the same.
+    /// Whether the body is a file: its media type is not one of texts, or its schema says that it is bytes all the
+    /// same.
     fn is_bytes(&mut self, kind: Medium, shape: &Shape) -> bool {
         kind == Medium::Binary || (kind == Medium::Text && self.is_file(shape, ""))
     }
 
-    /// Returns the media types that a file may be sent as, in the order of the document: those with the same schema, and those
-    /// whose own says that they are bytes.
+    /// Returns the media types that a file may be sent as, in the order of the document: those with the same schema,
+    /// and those whose own says that they are bytes.
     fn files_alike(&mut self, node: &Node<'a>, media: &[(&'a str, Node<'a>)]) -> Vec<&'a str> {
         let schema = |node: &Node<'_>| node.get("schema").map(|schema| schema.value.clone());
         let wanted = schema(node);
@@ -358,7 +360,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The maximum number of unions inside each other whose variants are looked at: a union may contain itself.
+/// The maximum nesting of unions whose variants are looked at: a union may contain itself.
 const MAX_UNIONS: usize = 4;
 
 /// Returns the shape of a list of these items.

@@ -32,14 +32,14 @@ pub(super) struct Context<'a> {
     pub(super) document_servers: Option<List<Server>>,
     /// The security requirements read so far, by their place, so that one problem is reported once.
     pub(super) security_at: BTreeMap<Pointer, Vec<SecurityRequirement>>,
-    /// Whether callbacks, which are no tools, have been reported.
+    /// Whether callbacks, which are not tools, have been reported.
     pub(super) told_callbacks: bool,
     /// The nesting around the schema that is read next.
     pub(super) nesting: Nesting,
-    /// While the request of an operation is read, how many of its references lead to nothing. Those inside of named schemas
-    /// do not count.
+    /// While the request of an operation is read, how many of its references lead to nothing. Those inside named
+    /// schemas do not count.
     pub(super) broken: Option<usize>,
-    /// Why the operation that is read is left out, as the first problem that costs it says.
+    /// Why the operation that is read is left out, according to the first problem that causes it.
     pub(super) cause: String,
 }
 

@@ -9,7 +9,7 @@ use super::operation::Operation;
 
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-/// Returns the version a document claims, or what there is of it, as text.
+/// Returns the version a document claims, or whatever is in its place, as text.
 pub(super) fn claimed_version(top: &Node<'_>) -> Option<String> {
     let node = top.get("openapi").or_else(|| top.get("swagger"))?;
     Some(node.value.as_str().map_or_else(|| node.value.to_string(), |text| text.trim().to_owned()))
@@ -33,7 +33,7 @@ pub(super) fn rules_of(top: &Node<'_>, version: &str) -> Option<(Rules, bool)> {
 }
 
 impl<'a> Context<'a> {
-    /// Returns the operations in the order of the document, and the number of entries that are no operations.
+    /// Returns the operations in the order of the document, and the number of entries that are not operations.
     pub(super) fn operations(&mut self) -> (Vec<Operation<'a>>, usize) {
         let mut found = Vec::new();
         let mut broken = 0;

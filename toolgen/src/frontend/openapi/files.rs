@@ -1,11 +1,11 @@
 //! The files of a document: itself, and those that it refers to, directly or not.
 //!
 //! A document may refer to files in its own folder and below, and in the folders that the options name. What it means
-//! must not depend on where it is compiled, and a document that somebody else wrote must not read what its reader would
-//! not show: a link counts as what it leads to, and the network is never asked.
+//! must not depend on where it is compiled, and a document that somebody else wrote must not read what its user would
+//! not show: a link counts as its target, and the network is never used.
 //!
-//! All files are read before anything is compiled. A place in one of them starts with a token for the file, which no key
-//! of a document has; [`Files::place`] takes it apart.
+//! All files are read before anything is compiled. A place in one of them starts with a token for the file, which no
+//! key of a document has; [`Files::place`] takes it apart.
 
 mod inside;
 mod names;
@@ -62,7 +62,7 @@ struct File<'d> {
     root: Cow<'d, Value>,
     /// The token of its places; empty for the document itself.
     token: String,
-    /// Its identity by its own word (`$self`, OpenAPI 3.2).
+    /// The identity it gives itself (`$self`, OpenAPI 3.2).
     own: Option<String>,
 }
 
@@ -188,11 +188,11 @@ struct Loader<'d> {
     roots: Vec<PathBuf>,
     /// The folder that the document's own references start in.
     folder: Option<PathBuf>,
-    /// The files that were read from a disk, by their paths past links.
+    /// The files that were read from disk, by their paths past links.
     known: BTreeMap<PathBuf, usize>,
     /// How many bytes may still be read.
     left: u64,
-    /// The files that are no documents: their text stands for what refers to them.
+    /// The files that are not documents: their text replaces what refers to them.
     has_texts: bool,
 }
 
@@ -322,7 +322,7 @@ impl<'d> Loader<'d> {
         Ok(if !path.exists() && literal.exists() { literal } else { path })
     }
 
-    /// Whether a file that is not there would be outside: what is there is not told.
+    /// Whether a missing file would be outside: what exists there is not revealed.
     fn refusal_of_missing(&self, path: &Path) -> Refused {
         let mut above = path.parent();
         while let Some(folder) = above {
@@ -351,7 +351,7 @@ impl<'d> Loader<'d> {
         token
     }
 
-    /// Puts the texts of files that are no documents where they are referred to.
+    /// Puts the texts of files that are not documents where they are referred to.
     fn finish(mut self) -> Files<'d> {
         if self.has_texts {
             for index in 0..self.files.all.len() {

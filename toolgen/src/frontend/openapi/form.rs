@@ -121,8 +121,8 @@ impl<'a> Context<'a> {
         parts
     }
 
-    /// Turns a shape that is a file, a list of them, or a union with such a variant into that of a file argument. An object
-    /// beside a file cannot be told from it, so such a union stays as it is, and a problem says so.
+    /// Turns a shape that is a file, a list of them, or a union with such a variant into that of a file argument. An
+    /// object cannot be told from a file next to it, so such a union stays as it is, and a problem says so.
     fn take_file(&mut self, shape: &mut Shape, content_type: &str, place: &Pointer) -> bool {
         if self.is_file(shape, content_type) {
             *shape = file_shape(&shape.description, content_type);
@@ -170,8 +170,8 @@ impl<'a> Context<'a> {
         true
     }
 
-    /// Returns which of the listed media types a value is written in, or none, and how it is XML, by its schema and its
-    /// name. If a list or an object cannot be written in any, it becomes a text, and a problem says so.
+    /// Returns which of the listed media types a value is written in, if any, and how it is written as XML, by its
+    /// schema and its name. If a list or an object cannot be written in any, it becomes a text, and a problem says so.
     pub(super) fn take_text(
         &mut self,
         shape: &mut Shape,
@@ -237,7 +237,8 @@ impl<'a> Context<'a> {
         );
     }
 
-    /// Whether a shape stands for bytes: `format: binary` (3.0), or a text with the media type of bytes but no encoding (3.1).
+    /// Whether a shape stands for bytes: `format: binary` (3.0), or a text with the media type of bytes but no encoding
+    /// (3.1).
     pub(super) fn is_file(&mut self, shape: &Shape, content_type: &str) -> bool {
         let bytes = |media_type: &str| !media_type.is_empty() && media::kind(media_type) == Medium::Binary;
         let rules = match self.resolved(shape).kind {
@@ -254,7 +255,8 @@ impl<'a> Context<'a> {
                 && (bytes(&rules.content_media_type) || (rules.format.is_empty() && bytes(content_type))))
     }
 
-    /// Whether a shape, or that of its items, is a text in which bytes are encoded: `format: byte` (3.0), `contentEncoding`.
+    /// Whether a shape, or that of its items, is a text in which bytes are encoded: `format: byte` (3.0),
+    /// `contentEncoding`.
     pub(super) fn is_encoded(&mut self, shape: &Shape) -> bool {
         match self.resolved(shape).kind {
             Kind::String(rules) => !rules.content_encoding.is_empty(),
@@ -265,7 +267,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a shape is a text of which nothing says that it stands for bytes.
+    /// Whether a shape is a text without any sign that it stands for bytes.
     pub(super) fn is_plain_text(&mut self, shape: &Shape) -> bool {
         let Kind::String(rules) = self.resolved(shape).kind else { return false };
         rules.format != *"binary" && rules.content_encoding.is_empty() && rules.content_media_type.is_empty()
@@ -313,8 +315,8 @@ pub(super) fn text_or_file_shape(text: Shape, allowed: &str) -> Shape {
     Shape { description, ..Shape::of(Kind::Union(union)) }
 }
 
-/// Returns the shape of a file argument: see [`FILE_FIELDS`]. Of the media types that are allowed, a list whose members may be
-/// ranges, the model chooses if there is a choice.
+/// Returns the shape of a file argument: see [`FILE_FIELDS`]. Of the media types that are allowed, a list whose members
+/// may be ranges, the model chooses if there is a choice.
 pub(super) fn file_shape(said: &str, allowed: &str) -> Shape {
     let text = allowed.is_empty() || allowed.split(',').any(media::may_be_texts);
     let description = described(said, &format!("A file: {}.", file_told(text, true)));

@@ -12,11 +12,11 @@ use super::reference::Resolved;
 use super::response::successes;
 use crate::tool::Success;
 
-/// The most headers that a model is told of one answer.
+/// The most headers of one answer that a model sees.
 const MAX_TOLD: usize = 8;
 
 impl<'a> Context<'a> {
-    /// Returns what the document says of successful answers beside the result.
+    /// Returns what the document says about successful answers besides the result.
     pub(super) fn success(&mut self, operation: &Node<'a>) -> Success {
         let headers = if self.options.types { self.header_fields(operation) } else { Vec::new() };
         let rules = ObjectRules { fields: headers.into(), extra: Extra::Open, ..ObjectRules::ANY };
@@ -24,7 +24,7 @@ impl<'a> Context<'a> {
         Success { is_empty: self.is_empty(operation), headers }
     }
 
-    /// Returns the declared headers that a model is told.
+    /// Returns the declared headers that a model sees.
     pub(super) fn told_headers(&mut self, operation: &Node<'a>) -> List<Text> {
         let declared = self.declared_headers(operation).into_iter().map(|(name, _)| name);
         declared
@@ -34,7 +34,7 @@ impl<'a> Context<'a> {
             .collect()
     }
 
-    /// Whether no success has a body. One of 200 is often declared without the body that it has.
+    /// Whether no success has a body. A 200 is often declared without the body that it has.
     fn is_empty(&mut self, operation: &Node<'a>) -> bool {
         let responses = operation.get("responses").and_then(|node| self.resolve(&node));
         let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();

@@ -64,14 +64,13 @@ pub(super) fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Returns the first type of a list that is no range, or that of any bytes.
+/// Returns the first type of a list that is not a range, or that of any bytes.
 pub(super) fn first_definite(listed: &str) -> &str {
     let mut all = listed.split(',').map(str::trim);
     all.find(|one| !one.is_empty() && !one.contains('*')).unwrap_or(BYTES)
 }
 
-/// Whether each type of a list may hold a text: all may of which it is not known that they are bytes, such as
-/// `application/jwt`.
+/// Whether each type of a list may hold a text: any type may that is not known to be bytes, such as `application/jwt`.
 pub(super) fn may_be_texts(listed: &str) -> bool {
     listed.split(',').all(|one| !is_surely_bytes(&essence(one)))
 }

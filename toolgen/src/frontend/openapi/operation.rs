@@ -59,7 +59,7 @@ impl Operation<'_> {
 
 impl<'a> Context<'a> {
     /// Compiles one operation, or reports that it is left out: a tool that cannot send what the operation requires is
-    /// worse than none.
+    /// worse than no tool.
     pub(super) fn operation(
         &mut self,
         operation: &Operation<'a>,
@@ -134,7 +134,7 @@ impl<'a> Context<'a> {
         Ok((spec, plan))
     }
 
-    /// Reports the fragment of a path. In some documents it tells operations on one path apart.
+    /// Reports the fragment of a path. In some documents it distinguishes operations on one path.
     fn note_fragment(&mut self, template: &Template, operation: &Node<'a>) {
         if !template.fragment.is_empty() {
             self.report(
@@ -196,8 +196,8 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Removes the header that tells a repeated request from a second call, whose value the engine makes: a model would have to
-/// invent it, and would invent another one for a second attempt.
+/// Removes the header that distinguishes a repeated request from a second call. The engine makes its value: a model
+/// would have to invent it, and would invent another one for a second attempt.
 fn split_idempotency_key(mut params: Vec<Param>) -> (Vec<Param>, Text) {
     let is_key = |param: &Param| {
         let name = param.name.to_ascii_lowercase();
@@ -228,7 +228,7 @@ fn described(operation: &Operation<'_>) -> ToolSpec {
     }
 }
 
-/// Returns a summary and the description it is of, without saying anything twice.
+/// Returns a summary and its description, without saying anything twice.
 fn joined(summary: &str, description: &str) -> String {
     let description = without_heading(description);
     let words = |text: &str| -> Vec<String> {
@@ -257,7 +257,8 @@ fn without_heading(description: &str) -> &str {
     if is_heading { rest.trim_start() } else { description }
 }
 
-/// Whether a sentence has all the words of a summary, in whatever form and order, and few others. A single word is a title.
+/// Whether a sentence has all the words of a summary, in whatever form and order, and few others. A single word is a
+/// title.
 fn restates(sentence: &str, summary: &str) -> bool {
     const EMPTY: [&str; 14] =
         ["a", "an", "the", "of", "for", "to", "in", "on", "by", "with", "all", "given", "specified", "new"];

@@ -1,4 +1,4 @@
-//! Tells of alternatives that overlap.
+//! Reports alternatives that overlap.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use crate::problem::Problems;
 use crate::shapes::{parts, references};
 use crate::tool::Tool;
 
-/// Reports each `oneOf` of the arguments of tools of which a value may fit several alternatives: at the tool, or for a named
-/// schema at the first tool that takes it.
+/// Reports each `oneOf` in the arguments of tools if a value may fit several of its alternatives: at the tool, or for a
+/// named schema at the first tool that uses it.
 pub(super) fn report(tools: &[Tool], problems: &mut Problems) {
     let mut told: BTreeSet<String> = BTreeSet::new();
     for Tool { spec, origin, .. } in tools {

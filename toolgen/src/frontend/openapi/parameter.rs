@@ -54,8 +54,8 @@ impl<'a> Context<'a> {
         found
     }
 
-    /// Reports parameters of which a request does not tell which is meant: an object that is exploded is sent under the
-    /// keys of its fields, not under its own.
+    /// Reports parameters that a request does not tell apart: an exploded object is sent under the keys of its fields,
+    /// not under its own.
     fn note_shared_keys(&mut self, params: &[Param], operation: &Node<'a>) {
         let mut senders: BTreeMap<(Location, String), &str> = BTreeMap::new();
         for param in
@@ -117,9 +117,9 @@ impl<'a> Context<'a> {
         params
     }
 
-    /// Follows the reference to a parameter. One in a file that is not read costs the operation no more than that
-    /// parameter, for most of them are optional, and whoever has the file is told how to give it; a place in the path takes
-    /// a text.
+    /// Follows the reference to a parameter. One in a file that is not read loses only that parameter and not the
+    /// operation, since most parameters are optional; the problem says how to provide the file, and a place in the path
+    /// takes a text.
     fn resolve_parameter(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
         let (why, text) = match self.follow(node) {
             Ok(resolved) => return Some(resolved),
@@ -172,7 +172,7 @@ impl<'a> Context<'a> {
         Some(Param { name: name.to_owned(), location, required, encoding, shape, whole: false })
     }
 
-    /// Whether the header is no argument, because something else sets it. Credentials are told apart later.
+    /// Whether the header is not an argument, because something else sets it. Credentials are recognised later.
     fn is_set_elsewhere(&mut self, node: &Node<'a>, name: &str) -> bool {
         match HeaderOwner::of(name) {
             None | Some(HeaderOwner::Security) => return false,
@@ -346,7 +346,7 @@ fn text() -> Shape {
 }
 
 impl Param {
-    /// What tells a parameter from others: two with the same are one.
+    /// What identifies a parameter: two with the same value are one.
     fn id(&self) -> (Location, String) {
         let name = match self.location {
             Location::Header => self.name.to_ascii_lowercase(),

@@ -12,8 +12,8 @@ use super::parameter::Param;
 use super::reference::Resolved;
 
 impl<'a> Context<'a> {
-    /// Returns the parameters that a query is made of: the fields of a form, each one of its own, or else one whose
-    /// value is the query.
+    /// Returns the parameters that a query consists of: one for each field of a form, or else one whose value is the
+    /// query.
     pub(super) fn querystring(&mut self, resolved: &Resolved<'a>, name: &str) -> Vec<Param> {
         let node = &resolved.node;
         let Some((media_type, media)) = node.members("content").into_iter().next() else {
@@ -47,7 +47,8 @@ impl<'a> Context<'a> {
             |field: &Field| self.may_be(&field.shape, |kind| matches!(kind, Kind::Object(_) | Kind::All(_)));
         let fields: Vec<(&Field, bool)> =
             rules.fields.iter().filter(sent).map(|field| (field, nests(field))).collect();
-        // Whoever gives some of a query that may be left out gives what it requires: arguments of their own would not say so.
+        // Whoever gives some of a query that may be left out gives what it requires: arguments of their own would not
+        // say so.
         if !required && fields.iter().any(|(field, _)| field.required) {
             if !fields.iter().any(|(_, nests)| *nests) {
                 return vec![param(name, required, Encoding::FORM, shape)];

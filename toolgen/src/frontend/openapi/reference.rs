@@ -75,13 +75,13 @@ impl<'a> Context<'a> {
         Err((Broken::Cycle, target_of(node.value).unwrap_or_default().to_owned()))
     }
 
-    /// Returns the items of the list of a key, which may stand elsewhere.
+    /// Returns the items of the list of a key, which may be elsewhere.
     pub(super) fn list(&mut self, node: &Node<'a>, key: &str) -> Vec<Node<'a>> {
         let list = node.get(key).and_then(|list| self.resolve(&list));
         list.map(|found| found.node.listed()).unwrap_or_default()
     }
 
-    /// Returns the direct target of a reference that stands at a place. It may be a reference again.
+    /// Returns the direct target of the reference at a place. It may be a reference again.
     pub(super) fn locate(&self, text: &str, from: &Pointer) -> Result<Node<'a>, Broken> {
         self.locate_within(text, from, MAX_HOPS)
     }
@@ -106,8 +106,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a reference in a part of the document means the document itself, as it has no file and leads to nothing in
-    /// that part.
+    /// Whether a reference in a part of the document refers to the document itself, since it names no file and leads to
+    /// nothing in that part.
     pub(super) fn means_document(&self, text: &str, from: &Pointer) -> bool {
         let (file, fragment) = uri::split(text);
         let index = self.files.index_of(from);
@@ -173,22 +173,22 @@ impl<'a> Context<'a> {
         if self.is_of_request() {
             self.broken = self.broken.map(|broken| broken + 1);
             self.because(match why {
-                Broken::External(_) => format!("`{text}` leads to what is not read"),
+                Broken::External(_) => format!("`{text}` leads to something that is not read"),
                 Broken::Missing => format!("`{text}` leads to nothing"),
                 Broken::Cycle => format!("`{text}` leads back to itself"),
             });
         }
     }
 
-    /// Notes why the operation that is read is left out. The first reason is told.
+    /// Notes why the operation that is read is left out. The first reason is reported.
     pub(super) fn because(&mut self, why: String) {
         if self.cause.is_empty() {
             self.cause = why;
         }
     }
 
-    /// Reports a reference in place of a value. What leads back to itself says nothing of the value, so any is taken; what
-    /// leads to nothing was meant to say something.
+    /// Reports a reference in place of a value. What leads back to itself says nothing about the value, so any is
+    /// accepted; what leads to nothing was meant to say something.
     pub(super) fn report_unknown(&mut self, why: Broken, text: &str, pointer: &Pointer, so: &str) {
         if why != Broken::Cycle {
             self.costs_operation(&why, text);
@@ -235,7 +235,7 @@ pub(super) fn told(refused: Refused) -> (&'static str, &'static str) {
     match refused {
         Refused::Remote => (
             "is on the network, which is never asked for a part of a document, and is not followed",
-            "save it beside the document and refer to it there, or bundle the document into one file",
+            "save it next to the document and refer to it there, or bundle the document into one file",
         ),
         Refused::NoFolder => (
             "leads out of the document and is not followed: the document did not come from a file",

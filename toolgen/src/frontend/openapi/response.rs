@@ -56,8 +56,8 @@ impl<'a> Context<'a> {
         Returned { shape, answer, accept: accept(&types), linked, description }
     }
 
-    /// Returns the redirects that are answers of an operation: all that it declares if it has no other success, and 304, which leads
-    /// nowhere.
+    /// Returns the redirects that are answers of an operation: all that it declares if it has no other success, and
+    /// 304, which leads nowhere.
     pub(super) fn redirects(&mut self, operation: &Node<'a>) -> List<u16> {
         let responses = operation.get("responses").and_then(|node| self.resolve(&node));
         let all = responses.map(|resolved| resolved.node.entries()).unwrap_or_default();
@@ -117,7 +117,7 @@ impl<'a> Context<'a> {
         media
     }
 
-    /// Returns the shape of a result in the media type that it is read in, and how it is XML.
+    /// Returns the shape of a result in the media type that it is read in, and how it is read as XML.
     fn result_shape(&mut self, media: &[(&'a str, Node<'a>)], answer: &mut Option<Xml>) -> Option<Shape> {
         use media::Kind::{Any, Events, Json, JsonLike, Lines, Xml};
         let of = |kind: media::Kind| media.iter().find(|(name, _)| media::kind(name) == kind);
@@ -143,7 +143,7 @@ impl<'a> Context<'a> {
         (!bytes).then_some(shape)
     }
 
-    /// Returns the shape of an event. Its data is what the text means, if the schema tells (`contentSchema`).
+    /// Returns the shape of an event. Its data is what the text means, if the schema says (`contentSchema`).
     fn event(&mut self, schema: &Node<'a>) -> Shape {
         let shape = self.shape_of(schema, "");
         let data = self.property_of(schema, "data", MAX_DEPTH);
@@ -167,7 +167,7 @@ impl<'a> Context<'a> {
 /// The statuses that `3XX` stands for.
 const REDIRECTS: [u16; 7] = [300, 301, 302, 303, 304, 307, 308];
 
-/// Returns what a status is called, which tells the failures of a tool apart.
+/// Returns what a status is called, which distinguishes the failures of a tool.
 fn status_title(status: &str) -> Title {
     Title::new(match status {
         "400" => "Bad Request",
@@ -254,7 +254,8 @@ fn rank(media_type: &str) -> usize {
     }
 }
 
-/// Returns the `Accept` header: JSON first, the rest in the document's order, with what is wanted less said to be so.
+/// Returns the `Accept` header: JSON first, the rest in the document's order, with lower weights for what is less
+/// wanted.
 fn accept(types: &[&str]) -> String {
     let legal =
         |name: &str| name.contains('/') && name.chars().all(|char| matches!(char, ' '..='~') && char != ',');

@@ -88,7 +88,7 @@ impl<'a> Context<'a> {
             "oauth2" | "openidconnect" => Placement::Bearer,
             "mutualtls" => Placement::MutualTls,
             _ => {
-                let message = format!("`{kind}` is no known kind of security scheme; it is left out");
+                let message = format!("`{kind}` is not a known kind of security scheme; it is left out");
                 self.security_problem(node, message);
                 return None;
             }
@@ -105,8 +105,8 @@ impl<'a> Context<'a> {
         self.report(codes::SECURITY, &node.pointer, message, help);
     }
 
-    /// Returns the alternatives of authentication: the operation's own, or else the document's. `None` if neither has
-    /// any.
+    /// Returns the alternatives of authentication: the operation's own, or else the document's. `None` if there are
+    /// none.
     pub(super) fn security(&mut self, operation: &Node<'a>) -> Option<Vec<SecurityRequirement>> {
         let node = operation.get("security").or_else(|| self.top().get("security"))?;
         if let Some(known) = self.security_at.get(&node.pointer) {

@@ -80,7 +80,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::SERVER,
                 &node.pointer,
-                format!("`{host}` is no host; the server must be given before a call (`--base-url`)"),
+                format!("`{host}` is not a host; the server must be given before a call (`--base-url`)"),
                 "write the host and the port, or a variable with a default",
             );
         }
@@ -100,7 +100,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the host and the port of a URL if there can be none of these names, as in `https://<your-host>:<port>`.
+/// Returns the host and the port of a URL if they cannot exist under these names, as in `https://<your-host>:<port>`.
 fn unlikely_host(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     let host = rest.split(['/', '?', '#']).next()?.rsplit('@').next()?;

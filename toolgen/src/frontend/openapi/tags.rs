@@ -16,7 +16,7 @@ pub(super) type Tags<'a> = BTreeMap<&'a str, Tag<'a>>;
 pub(super) struct Tag<'a> {
     /// The tag that it is a part of.
     parent: Option<&'a str>,
-    /// What it is for: to find one's way (`nav`, or nothing), or something else, such as `audience`.
+    /// What it is for: navigation (`nav`, or nothing), or something else, such as `audience`.
     kind: &'a str,
     summary: &'a str,
     description: &'a str,
@@ -73,7 +73,7 @@ impl<'a> Context<'a> {
         groups
     }
 
-    /// Returns the tag that an operation is listed under: its first one that is there to find one's way.
+    /// Returns the tag that an operation is listed under: its first one for navigation.
     pub(super) fn category(&self, own: &[&'a str]) -> &'a str {
         let leads = |name: &&&str| self.tags.get(**name).is_none_or(|tag| matches!(tag.kind, "" | "nav"));
         own.iter().find(leads).or(own.first()).copied().unwrap_or("general")

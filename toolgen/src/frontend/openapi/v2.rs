@@ -1,6 +1,6 @@
-//! What Swagger 2.0 writes otherwise than OpenAPI 3: it is read where the document has it, into the same types.
+//! What Swagger 2.0 writes differently from OpenAPI 3: it is read where the document has it, into the same types.
 //!
-//! A document of version 2.0 that has keywords of version 3 is read, too, where only one thing can be meant, with a note.
+//! A document of version 2.0 that has keywords of version 3 is also read where the meaning is unambiguous, with a note.
 
 mod form;
 mod server;
@@ -51,8 +51,8 @@ impl<'a> Context<'a> {
         self.is_swagger() && node.text("in").is_some_and(|place| is_place(place, &BODY_PLACES))
     }
 
-    /// Returns the body of an operation: `in: body`, or all of `in: formData`. Parameters of the operation replace those
-    /// of its path.
+    /// Returns the body of an operation: `in: body`, or all of `in: formData`. Parameters of the operation replace
+    /// those of its path.
     pub(super) fn given_body(&mut self, path_item: &Node<'a>, operation: &Node<'a>) -> Option<Given<'a>> {
         let mut found: Vec<Resolved<'a>> = Vec::new();
         let shared = self.list(path_item, "parameters");
@@ -103,7 +103,8 @@ impl<'a> Context<'a> {
         listed.map(str::trim).filter(|name| name.contains('/')).collect()
     }
 
-    /// Returns the media types of a response, each with the node that has its schema, and adds those that are asked for.
+    /// Returns the media types of a response, each with the node that has its schema, and adds those that are asked
+    /// for.
     pub(super) fn produced(
         &self,
         operation: &Node<'a>,
@@ -160,7 +161,7 @@ impl<'a> Context<'a> {
             self.report(
                 codes::NEWER_KEYWORD,
                 &node.pointer.child(key),
-                format!("`{key}` is of OpenAPI 3, and the document is of Swagger 2.0; it is read as it is meant there"),
+                format!("`{key}` belongs to OpenAPI 3, but the document is Swagger 2.0; it is read as it is meant there"),
                 "write it as Swagger 2.0 has it, or convert the document to OpenAPI 3",
             );
         }

@@ -1,6 +1,7 @@
-//! Reads how values of a schema are XML: its `xml` hints, and the names of components and fields where it has none.
+//! Reads how values of a schema are written as XML: its `xml` hints, and the names of components and fields where it
+//! has none.
 //!
-//! `wrapped` and `attribute` (before OpenAPI 3.2) and `nodeType` (3.2) say the same in two ways.
+//! `wrapped` and `attribute` (before OpenAPI 3.2) and `nodeType` (3.2) are two ways to say the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +35,7 @@ struct Hints {
     component: Option<String>,
 }
 
-/// What a schema and those it takes in say about its values.
+/// What a schema and those it includes say about its values.
 #[derive(Default)]
 struct Found {
     fields: Vec<XmlField>,
@@ -94,7 +95,7 @@ impl<'a> Context<'a> {
         XmlNode { kind, name, prefix: hints.prefix.into(), namespace: hints.namespace.into(), content }
     }
 
-    /// Returns the hints of a schema, and those of what it is nothing but a reference to.
+    /// Returns the hints of a schema, and those of its target if it is only a reference.
     fn xml_hints(&mut self, schema: &Node<'a>, depth: usize) -> Hints {
         let mut hints = match self.xml_same(schema) {
             Some(same) if depth > 0 => self.xml_hints(&same, depth - 1),
@@ -121,7 +122,7 @@ impl<'a> Context<'a> {
             Some(other) => self.report(
                 codes::SCHEMA,
                 &xml.pointer.child("nodeType"),
-                format!("`nodeType: {other}` is no kind of node; it is left out"),
+                format!("`nodeType: {other}` is not a kind of node; it is left out"),
                 "use element, attribute, text, cdata or none",
             ),
             None if xml.flag("attribute") => hints.kind = Some(XmlKind::Attribute),
@@ -130,8 +131,8 @@ impl<'a> Context<'a> {
         hints
     }
 
-    /// Returns the schema that this one is another name of: by a reference, alone or in an `allOf`, which 3.0 needs to add
-    /// to a reference.
+    /// Returns the schema that this one is another name for: by a reference, alone or in an `allOf`, which 3.0 needs to
+    /// add to a reference.
     fn xml_same(&self, schema: &Node<'a>) -> Option<Node<'a>> {
         self.locate(reference(schema)?, &schema.pointer).ok()
     }

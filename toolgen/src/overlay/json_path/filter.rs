@@ -121,7 +121,7 @@ fn compare(left: Option<&Value>, comparison: Comparison, right: Option<&Value>) 
     }
 }
 
-/// Two values that are not there are equal.
+/// Whether two values are equal; two missing ones are.
 fn equal(left: Option<&Value>, right: Option<&Value>) -> bool {
     match (left, right) {
         (Some(Value::Number(left)), Some(Value::Number(right))) => {

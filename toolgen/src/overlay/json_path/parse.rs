@@ -10,7 +10,7 @@ use super::{Segment, Selector};
 /// How deeply filters may nest.
 const MAX_NESTING: usize = 32;
 
-/// Why a text is no query.
+/// Why a text is not a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::overlay) struct PathError {
     /// The number of characters before the mistake.

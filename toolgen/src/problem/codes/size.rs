@@ -2,10 +2,10 @@
 
 super::table! {
     CEILING = "W0801", "A tool is too large to be shown whole", "
-A request to a provider holds every tool, so a tool with a schema of many thousand tokens costs in every turn and hides
-the others. What a provider is shown of a tool stays under a ceiling, 22,000 bytes by default, which is at most 8,000
-tokens: examples go first, then long descriptions, then what is deep inside the arguments, and last of all optional
-arguments. Calls are still checked against the whole schema, so what is not shown is understood.
+A request to a provider holds every tool, so a tool with a schema of many thousand tokens costs them in every turn and
+hides the others. What a provider is shown of a tool stays under a ceiling, 22,000 bytes by default, which is at most
+8,000 tokens: examples go first, then long descriptions, then what is deep inside the arguments, and last of all
+optional arguments. Calls are still checked against the whole schema, so what is not shown is understood.
 
 `cargo toolgen tokens` shows where the tokens go. Choose yourself what is trimmed, or set another ceiling:
 
@@ -15,7 +15,7 @@ arguments. Calls are still checked against the whole schema, so what is not show
 ";
     BUDGET = "E0802", "The tools take more tokens than the budget", "
 The build or the command has a budget of tokens for one tool or for all tools together, and it is exceeded. The message
-names the largest tools and the levers that would save most.
+names the largest tools and the levers that would save the most.
 
 Select fewer operations, trim with `--slim` or `Options::slim`, or raise the budget. `cargo toolgen tokens` shows where
 the tokens go.
@@ -24,11 +24,11 @@ the tokens go.
     Options::default().token_budget(20_000, 2_000, \"openai\")
     token_budget: {total: 20000, tool: 2000}             at the top of a manifest
 ";
-    LOSS = "E0803", "A dialect loses what a tool says", "
-The build, the command or the manifest denies losses in a dialect, and a tool says something there that neither its schema
-nor its descriptions can say: other keys than those of the fields, what follows the places of a list, a description that is
-too long. Or the dialect refuses the tool. The message names the tool, the place, the keyword and the reason. Rules that
-only move into a description are no losses, unless the tool is `exact`.
+    LOSS = "E0803", "A dialect loses some of what a tool says", "
+The build, the command or the manifest denies losses in a dialect, and a tool says something there that neither its
+schema nor its descriptions can say: keys other than the fields, what follows the fixed places of a list, a description
+that is too long. Or the dialect refuses the tool. The message names the tool, the place, the keyword and the reason.
+Rules that only move into a description are not losses, unless the tool is `exact`.
 
 Change the schema as the help says, leave the tool out, or show it in another dialect of the provider.
 

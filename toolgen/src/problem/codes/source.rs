@@ -4,13 +4,13 @@ super::table! {
     UNREADABLE_FILE = "E0101", "The file cannot be read", "
 The file does not exist, is a directory, or the system refuses to open it. Nothing of it is compiled.
 
-Check the name and the rights of the file. Names are relative to the folder the command is run in, in a build
-script to the folder of the package.
+Check the name and the permissions of the file. Names are relative to the folder that the command is run in; in a build
+script, to the folder of the package.
 
     $ cargo toolgen check api/petstor.yaml
     error[E0101]: there is no such file
 ";
-    NOT_TEXT = "E0102", "The file is not a text of reasonable size", "
+    NOT_TEXT = "E0102", "The file is not text of a reasonable size", "
 A document is UTF-8 text of at most 128 MB. This one is larger, is in another encoding (UTF-16, UTF-32), or is a
 binary file.
 
@@ -19,14 +19,14 @@ Save the document as UTF-8. Many small documents compile as well as a large one:
     $ iconv -f UTF-16 -t UTF-8 api.json > api-utf8.json
 ";
     EMPTY_DOCUMENT = "E0103", "The document is empty", "
-There is nothing in the document but white space, or comments.
+There is nothing in the document but whitespace or comments.
 ";
     MALFORMED_TEXT = "E0104", "The document is neither JSON nor YAML", "
 The text breaks the grammar at the place named, so what follows cannot be trusted and nothing is compiled. A
 document that begins with `{` or `[` is read as JSON, any other as YAML, whatever the file is called.
 
-Mend the text at the place named; the mistake may also be just before it. Frequent mistakes are a comma after the
-last item (JSON), a tab as indentation, and a `: ` or ` #` in a text without quotes (YAML).
+Fix the text at the place named; the mistake may also be just before it. Frequent mistakes are a comma after the last
+item (JSON), a tab as indentation, and a `: ` or ` #` in an unquoted string (YAML).
 
     { \"openapi\": \"3.0.3\", }          a comma too many
     description: Note: beta            needs quotes: \"Note: beta\"
@@ -41,10 +41,10 @@ Save the document as UTF-8.
     $ iconv -f ISO-8859-1 -t UTF-8 api.yaml > api-utf8.yaml
 ";
     DUPLICATE_KEY = "E0106", "A key is given twice in one object", "
-JSON and YAML require the keys of an object to be unique. Readers differ: most keep the last value in silence, some
-the first, some refuse the document. The last one is kept here; what the first one said is not compiled.
+JSON and YAML require the keys of an object to be unique. Readers differ: most silently keep the last value, some the
+first, some refuse the document. The last one is kept here; what the first one said is not compiled.
 
-Take one of the two away, or join them: two `get` entries under a path, or a path listed twice, usually mean that
+Remove one of the two, or merge them: two `get` entries under a path, or a path listed twice, usually mean that
 operations are missing.
 
     paths:
@@ -54,8 +54,8 @@ operations are missing.
         post: { operationId: addPet }
 ";
     TOO_DEEP = "E0107", "The document is nested too deep", "
-More than 512 levels of objects and lists are no description of an interface, and readers that follow them run out
-of stack. Nothing is compiled.
+More than 512 levels of objects and lists do not describe an interface, and readers that follow them run out of stack.
+Nothing is compiled.
 
 Name parts of the document under `components` and refer to them with `$ref`.
 ";
@@ -66,9 +66,9 @@ the first is read.
     { \"openapi\": \"3.0.3\", \"paths\": {} } }
 ";
     TOO_MANY_ALIASES = "E0109", "Aliases expand to too much", "
-YAML aliases (`*name`) stand for a copy of what their anchor (`&name`) marks. A few lines can so stand for billions
-of values, which is used to exhaust readers. At most a million values may come from aliases; this document asks for
-more, and is refused.
+YAML aliases (`*name`) stand for a copy of what their anchor (`&name`) marks. A few lines can thus stand for billions of
+values, which is a way to exhaust readers. At most a million values may come from aliases; this document asks for more,
+and is refused.
 
 Use `$ref` to share parts of a document: it is not copied.
 ";
@@ -83,19 +83,19 @@ Use `$ref` for schemas that contain themselves.
     COMPLEX_KEY = "E0111", "A key is not a scalar", "
 YAML allows lists and objects as keys, JSON does not, and documents are JSON in meaning. The member is left out.
 
-Often a text in braces was meant, which needs quotes.
+Often a string in braces was meant, which needs quotes.
 
     {id}: 5                              needs quotes: \"{id}\"
 ";
     ODD_STRING = "W0112", "A string holds what JSON forbids", "
-A control character stands in a string as it is, such as a line break, or a `\\u` escape is half of a surrogate
-pair. The string is read in the only sensible way, but other readers refuse the document.
+A string contains an unescaped control character, such as a line break, or a `\\u` escape that is half of a surrogate
+pair. It is read in the only sensible way, but other readers refuse the document.
 
 Write control characters as escapes (`\\n`, `\\t`), and characters outside the basic plane as themselves.
 ";
     INEXACT_NUMBER = "N0113", "A number does not fit 64 bits", "
-The number is an integer beyond 64 bits, of which the nearest floating point number is used. Such numbers are mostly
-bounds (`maximum`), where the difference does not matter.
+The number is an integer beyond 64 bits; the nearest floating-point number is used. Such numbers are mostly bounds
+(`maximum`), where the difference does not matter.
 
     maximum: 18446744073709551616        is read as 1.8446744073709552e19
 ";
@@ -109,29 +109,29 @@ A tag such as `!include` asks a particular program to do something with the valu
 core schema (`!!str`, `!!int`, `!!float`, `!!bool`, `!!null`, `!!seq`, `!!map`) are ignored, so the value is read
 as it stands. Nothing is included or run.
 
-Resolve such tags before, with the program they are meant for.
+Resolve such tags first, with the program they are meant for.
 ";
     BAD_TAG = "W0116", "A YAML tag does not fit its value", "
 A tag such as `!!int` names a type that the value does not have. The value is read as text.
 
     port: !!int eighty                   is read as \"eighty\"
 ";
-    INFINITE_NUMBER = "E0117", "A number is larger than any number", "
-The number is infinite, too large for a floating point number of 64 bits, or none at all (`.nan`). The largest number
+    INFINITE_NUMBER = "E0117", "A number is not finite", "
+The number is infinite, too large for a floating-point number of 64 bits, or not a number (`.nan`). The largest number
 is used for it, `null` for `.nan`.
 
-Leave out a bound that is meant to be none.
+Leave out a bound that should not limit anything.
 
     maximum: 1e400                       leave it out
     maximum: .inf                        leave it out
 ";
     LOOSE_YAML = "N0118", "The text is not quite YAML", "
-A closing bracket stands no further in than its key, a text in quotes continues there, or a comment follows a quote or a
-bracket without a blank. Most readers take this, and it has one meaning, so it is read; strict readers refuse the
+A closing bracket is indented no further than its key, a quoted string continues there, or a comment follows a quote or
+a bracket without a space. Most readers accept this, and it has one meaning, so it is read; strict readers refuse the
 document.
 
     enum: [
       \"a\"
-    ]                                    write the bracket further in
+    ]                                    indent the bracket further
 ";
 }

@@ -2,11 +2,11 @@
 
 super::table! {
     NO_DESCRIPTION = "W0701", "A tool has no description", "
-A model chooses a tool by its description. Without one it has the name, or the method and the path of the request, and
-guesses.
+A model chooses a tool by its description. Without one it has only the name, or the method and the path of the request,
+and guesses.
 
 Write what the tool does, when to use it and what it returns: `description` or `summary` of an operation, `description`
-in a manifest, `overrides` for a document of others.
+in a manifest, `overrides` for somebody else's document.
 
     /pets/{id}:
       get: {operationId: getPet}                              nothing is said
@@ -20,19 +20,19 @@ it guesses. Names that say everything need no description: that is why this is a
     - {name: filter, in: query, description: 'An OData filter, such as `price gt 20`.'}
 ";
     RESTATES_NAME = "N0703", "A description says no more than the name of its tool", "
-`Get pet` for `getPet` costs tokens and tells nothing. Say what the name does not: of what, when, what comes back.
+`Get pet` for `getPet` costs tokens and says nothing new. Say what the name does not: of what, when, what comes back.
 
     summary: List orders                                      of listOrders
     summary: Lists the open orders of a customer, the newest first.
 ";
     ARGUMENT_RESTATES_NAME = "N0704", "A description says no more than the name of its argument", "
-`The pet id` for `petId` costs tokens and tells nothing. Say what the name does not, or leave the description out.
+`The pet id` for `petId` costs tokens and says nothing new. Say what the name does not, or leave the description out.
 
     petId: The pet id                                         write: as `listPets` gives it
 ";
     PLACEHOLDER = "W0705", "A description was never written", "
-The text is one that stands where somebody meant to write one: `TODO`, `string`, `description`, `...`. A model reads it
-as it is.
+The text is a placeholder for one that was to be written: `TODO`, `string`, `description`, `...`. A model reads it as it
+is.
 
     description: TODO                                         write it, or leave it out
 ";
@@ -44,41 +44,41 @@ description says in which unit. Models take seconds for milliseconds.
     timeout: {type: integer, description: 'How long to wait, in seconds.'}
     timeout_ms: {type: integer, description: How long to wait.}
 ";
-    DEFAULT_DIFFERS = "W0707", "A description tells another default than the schema", "
+    DEFAULT_DIFFERS = "W0707", "A description states a different default than the schema", "
 The description and the schema disagree about what is used if the argument is left out. A model believes the
 description, and the program uses the schema.
 
     limit: {type: integer, default: 50, description: 'How many (default: 20).'}
 ";
-    DEFAULT_UNDECLARED = "N0708", "A default is told in a description alone", "
-The description says what is used if the argument is left out, and the schema has no `default`. Nothing but a reader of
-prose knows it: no schema of a provider, no signature, no check.
+    DEFAULT_UNDECLARED = "N0708", "A default is mentioned only in a description", "
+The description says what is used if the argument is left out, and the schema has no `default`. Only a reader of prose
+learns of it: no provider's schema, no signature and no check has it.
 
     limit: {type: integer, description: 'How many (default: 20).'}
     limit: {type: integer, default: 20, description: How many.}
 ";
-    NEAR_DUPLICATE = "N0709", "Tools say the same of themselves", "
-The descriptions of several tools have the same words, or their names have: case, order, endings and words such as `the`
-aside. A model that has both chooses at random.
+    NEAR_DUPLICATE = "N0709", "Several tools look alike", "
+The descriptions or the names of several tools have the same words, apart from case, order, endings and words such as
+`the`. A model that has both chooses at random.
 
 Say in each description what only that tool does, or leave tools out: `--exclude`, `exclude`, a toolset.
 
     listPets: Lists all pets          getPets: List pets
 ";
-    HIDDEN = "W0710", "A text has characters that nobody sees", "
-Characters without a width, marks that turn the direction of the text, control characters: a person who reads the
-document does not see them, and a model does. Mostly they were copied along; they are also a way to hide orders. They
+    HIDDEN = "W0710", "A text has invisible characters", "
+Zero-width characters, marks that change the direction of the text, control characters: a person who reads the document
+does not see them, but a model does. Mostly they were copied by accident; they are also a way to hide instructions. They
 are left out of what is compiled.
 
 Remove them from the text. Joiners in scripts and emoji that need them are not reported.
 ";
     INSTRUCTIONS = "N0711", "A text tells a model what to do beyond the tool", "
-The text gives orders, as `ignore previous instructions` or `do not tell the user`, or has marks that only mean something
-to a model. What a description says stands in the prompt of every turn.
+The text gives orders, such as `ignore previous instructions` or `do not tell the user`, or has marks that only mean
+something to a model. What a description says stands in the prompt of every turn.
 
-Read it. Say what the tool does, and leave orders to the prompt of the program. Of MCP servers, W0604 says the same.
+Read it. Say what the tool does, and leave orders to the prompt of the program. W0604 is the same for MCP servers.
 ";
-    UNFIT_EXAMPLE = "N0712", "An example is no call that the tool accepts", "
+    UNFIT_EXAMPLE = "N0712", "An example is not a call that the tool accepts", "
 A model imitates examples. This one breaks the schema, so it is not shown in documentation.
 
 Correct the example or the schema. Manifests are stricter: E0420.

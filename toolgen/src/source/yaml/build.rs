@@ -149,7 +149,7 @@ impl<'b, 't> Builder<'b, 't> {
                     if first {
                         let message =
                             format!("the value does not fit its tag `!!{}`; it is read as text", tag.suffix);
-                        self.find(codes::BAD_TAG, node.at, message, "take the tag away, or mend the value");
+                        self.find(codes::BAD_TAG, node.at, message, "remove the tag, or fix the value");
                     }
                     Read::Exact(Value::String(text.to_string()))
                 }

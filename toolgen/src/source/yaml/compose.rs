@@ -183,7 +183,7 @@ impl<'t> Composer<'t> {
     fn alias(&mut self, anchor: usize, at: Position) {
         let known = self.anchors.get(anchor).copied().flatten();
         let id = known.unwrap_or_else(|| {
-            let message = "this alias stands inside what it stands for; it is read as null";
+            let message = "this alias is inside the value it refers to; it is read as null";
             self.find(codes::RECURSIVE_ALIAS, at, message, "use $ref for what contains itself");
             self.node(at, None, Kind::Scalar { text: Cow::Borrowed(""), plain: true })
         });

@@ -1,8 +1,8 @@
-//! Mends what most readers of YAML take, although its grammar does not.
+//! Mends what most readers of YAML accept, although its grammar does not.
 //!
-//! Three slips change nothing about what a text means: a closing bracket that is not further in than the key it belongs
-//! to, a text in quotes that continues there, and a comment right after a quote or a bracket. Blanks are put where they
-//! lack, which moves no line. What might as well be another mistake, such as a quote that nothing closes, is left to the
+//! Three slips change nothing about what a text means: a closing bracket that is indented no further than its key, a
+//! quoted string that continues there, and a comment right after a quote or a bracket. Missing blanks are inserted,
+//! which moves no line. What might as well be another mistake, such as a quote that nothing closes, is left to the
 //! parser, which refuses it.
 
 use std::borrow::Cow;
@@ -34,9 +34,9 @@ const MAX_BLANKS: usize = 1 << 12;
 
 /// Mends a text, if the place where the parser got stuck can be mended.
 ///
-/// The parser cannot go on after a mistake. It begins anew at the last line that it took as a whole, as if the document
-/// began there: its lines end the document where they are less far in, and it begins anew there. So each part of the text
-/// is read a few times, however many slips there are. Whether the whole is YAML is for a last reading to say.
+/// The parser cannot go on after a mistake. It starts again at the last line that it read completely, as if the
+/// document began there; less indented lines end that document, and it starts again there. So each part of the text is
+/// read a few times, however many slips there are. A last reading decides whether the whole is YAML.
 pub(super) fn mend(text: &str, stuck: &Stuck) -> Option<Mended> {
     let mut lines: Vec<Cow<'_, str>> = text.split_inclusive('\n').map(Cow::Borrowed).collect();
     slip(&lines, stuck, 1)?;
@@ -70,7 +70,8 @@ pub(super) fn mend(text: &str, stuck: &Stuck) -> Option<Mended> {
 }
 
 /// Reads the lines from an index on. Returns where the parser gets stuck, if it does, and the index of the last line
-/// before that it can begin at. Characters that are read are taken off the budget; without one nothing is read.
+/// before that it can begin at. Characters that are read are deducted from the budget; once it is spent, nothing is
+/// read.
 fn next_stuck(lines: &[Cow<'_, str>], from: usize, budget: &Cell<usize>) -> Option<(Stuck, usize)> {
     let rest = lines.get(from..).filter(|rest| !rest.is_empty())?;
     let spend = |char: char| {
@@ -119,7 +120,7 @@ fn slip(lines: &[Cow<'_, str>], stuck: &Stuck, blanks: usize) -> Option<(&'stati
         // Otherwise the quote may be part of the text: `'it'#s'`.
         let clear = "]}".contains(quote) || !rest.contains(quote);
         return clear
-            .then(|| ("a blank stands before the `#` of a comment", vec![Edit { at: *at, blanks: 1 }]));
+            .then(|| ("a space must precede the `#` of a comment", vec![Edit { at: *at, blanks: 1 }]));
     }
     if info == "invalid indentation in quoted scalar" {
         let edits = continued(lines, *at)?;
@@ -128,8 +129,8 @@ fn slip(lines: &[Cow<'_, str>], stuck: &Stuck, blanks: usize) -> Option<(&'stati
     None
 }
 
-/// Returns what puts the lines of a text in quotes further in than its key, if they begin where the key does. A line
-/// that may be the next key or item is not one of them: the quote is not closed then.
+/// Returns what indents the lines of a quoted string further than its key, if they begin where the key does. A line
+/// that may be the next key or item is not such a line: the quote is not closed then.
 fn continued(lines: &[Cow<'_, str>], start: Position) -> Option<Vec<Edit>> {
     let mut lines = lines.iter().enumerate().skip(start.line - 1);
     let (_, first) = lines.next()?;
@@ -156,7 +157,7 @@ fn continued(lines: &[Cow<'_, str>], start: Position) -> Option<Vec<Edit>> {
     (!edits.is_empty()).then_some(edits)
 }
 
-/// Whether a quote is closed within a line that stands in it.
+/// Whether a quote is closed within a line inside it.
 fn closes(line: &str, quote: char) -> bool {
     let mut chars = line.chars().peekable();
     while let Some(char) = chars.next() {
@@ -178,7 +179,7 @@ mod tests {
     use crate::Document;
     use crate::problem::Problems;
 
-    /// The value of a text, and the codes and lines of its problems.
+    /// Returns the value of a text, and the codes and lines of its problems.
     fn read(text: &str) -> (Option<Value>, Vec<(&'static str, usize)>) {
         let mut problems = Problems::new();
         let document = Document::parse(Path::new("x"), text, &mut problems);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::number::{self, Read};
 
-/// Resolves a scalar without quotes.
+/// Resolves an unquoted scalar.
 pub(super) fn resolve(text: &str) -> Read {
     let exact = |value| Read::Exact(value);
     match text {

@@ -2,7 +2,7 @@
 
 use super::{Dialect, OPENAI, Patterns, RequestLimits};
 
-/// The server of llama.cpp, which makes one grammar of all tools of a request.
+/// The server of llama.cpp, which compiles all tools of a request into one grammar.
 pub const LLAMA_CPP: Dialect = Dialect {
     name: "llama-cpp",
     title: "llama.cpp",

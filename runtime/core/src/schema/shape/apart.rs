@@ -7,7 +7,7 @@ use crate::base::frozen::{List, Text};
 const MAX_DEPTH: usize = 6;
 
 /// Whether no two of these shapes have a value in common, as far as types, listed values, required fields and
-/// objects that take no other key show it.
+/// objects without other keys show it.
 pub(super) fn all(shapes: &[Shape], defs: &List<Def>) -> bool {
     let pairs =
         shapes.iter().enumerate().flat_map(|(index, a)| shapes[index + 1..].iter().map(move |b| (a, b)));
@@ -43,7 +43,7 @@ fn apart(a: &Shape, b: &Shape, defs: &List<Def>, depth: usize) -> bool {
     }
 }
 
-/// Returns the fields that each value has, be it an argument or a result.
+/// Returns the fields that each value has, whether it is an argument or a result.
 fn required(rules: &ObjectRules) -> impl Iterator<Item = &Field> {
     rules.fields.iter().filter(|field| field.required && field.access == Access::Both)
 }
@@ -74,7 +74,7 @@ fn null_of<'s>(shape: &Shape, target: &'s Shape) -> (&'s Shape, bool) {
 
 const NULL: u8 = 1;
 
-/// Returns the types of the values of a shape, a bit each.
+/// Returns the types of the values of a shape, one bit each.
 fn types(kind: &Kind) -> u8 {
     match kind {
         Kind::Never => 0,

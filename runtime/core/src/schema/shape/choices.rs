@@ -1,4 +1,4 @@
-//! What values to choose from are called, and what they mean.
+//! The names of values to choose from, and their meanings.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use super::Literal;
 
-/// What a document calls the values that a schema lists: they name the type of the values in Rust and its variants.
+/// The names that a document gives the values that a schema lists: they name the type of the values in Rust and its
+/// variants.
 ///
-/// As a [`Title`](super::Title) it says nothing of what is allowed, so shapes that differ in it alone are equal, and it is no
-/// part of canonical text. What the values mean stands in the description, too, where a model reads it.
+/// Like a [`Title`](super::Title) it says nothing about what is allowed, so shapes that differ in it alone are equal,
+/// and it is not part of canonical text. The meanings of the values are also in the description, where a model reads
+/// them.
 #[derive(Clone, Default)]
 pub struct Choices(Option<Arc<Named>>);
 
@@ -17,11 +19,11 @@ pub struct Choices(Option<Arc<Named>>);
 struct Named {
     type_name: String,
     choices: Vec<Choice>,
-    /// Where each value stands, by its JSON text: lists may have tens of thousands.
+    /// The place of each value, by its JSON text: lists may have tens of thousands.
     places: BTreeMap<String, usize>,
 }
 
-/// What a document calls one value.
+/// The name of one value in a document, and its meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// The value.
@@ -36,7 +38,7 @@ impl Choices {
     /// No names.
     pub const NONE: Choices = Choices(None);
 
-    /// Creates the names of a type and of its values; an empty name of the type is none.
+    /// Creates the names of a type and of its values; an empty name of the type stands for no name.
     #[must_use]
     pub fn new(type_name: &str, choices: Vec<Choice>) -> Choices {
         let is_empty = type_name.is_empty() && choices.is_empty();
@@ -60,7 +62,7 @@ impl Choices {
         self.0.as_deref().map_or("", |named| &named.type_name)
     }
 
-    /// Returns what a value is called.
+    /// Returns the name and meaning of a value.
     #[must_use]
     pub fn of(&self, value: &Literal) -> Option<&Choice> {
         let named = self.0.as_deref()?;
@@ -73,8 +75,8 @@ impl Choices {
         self.all().iter().any(|choice| !choice.name.is_empty())
     }
 
-    /// Returns a description with what the values mean, one a line, as far as it does not say so itself. The name of a
-    /// number is its meaning; a text says of itself what its name would say.
+    /// Returns a description with the meanings of the values, one per line, unless it gives them itself. The name of a
+    /// number is its meaning; a text already says what its name would say.
     #[must_use]
     pub fn explain(&self, description: &str) -> String {
         let mut text = description.to_owned();
@@ -105,7 +107,7 @@ impl Choices {
     }
 }
 
-/// Returns the JSON text of a value, which is another one for each value.
+/// Returns the JSON text of a value, which differs for each value.
 fn key(value: &Literal) -> String {
     value.to_json().to_string()
 }

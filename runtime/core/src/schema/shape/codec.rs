@@ -1,8 +1,9 @@
 //! How a model writes the values of a shape in a dialect that has no plain form for them.
 //!
-//! Not every dialect has maps, tuples, any values, recursion or every key. A value without a plain form has another one
-//! there: a map is a list of pairs, a tuple an object with a field for each place, a key is changed, and everything
-//! else is JSON text. [`Codec::form`] alone decides the form; rendering, encoding and decoding ask it. Nothing is stored.
+//! Not every dialect has maps, tuples, any values, recursion or every key. A value without a plain form has another
+//! form there: a map is a list of pairs, a tuple an object with a field for each place, a key is changed, and
+//! everything else is JSON text. [`Codec::form`] alone decides the form; rendering, encoding and decoding ask it.
+//! Nothing is stored.
 
 pub(super) mod encode;
 mod keys;
@@ -29,7 +30,7 @@ const OTHERS: &str = "additional_properties";
 /// The fields of a pair.
 pub(super) const KEY: &str = "key";
 pub(super) const VALUE: &str = "value";
-/// The field with what follows the places of a tuple.
+/// The field with the items after the places of a tuple.
 const REST: &str = "more_items";
 
 /// The form in which a value is written.
@@ -43,18 +44,18 @@ pub(super) enum Form {
     Pairs(Shape),
     /// As an object with these fields, one for each place of a list.
     Places(Vec<Field>),
-    /// As a value of this shape, which allows the same values but for a number of schemas that were lost.
+    /// As a value of this shape, which allows the same values except for a number of schemas that were lost.
     As(Shape, usize),
 }
 
-/// The named shapes around a place: the last is that in which it stands.
+/// The named shapes around a place, the innermost last.
 pub(super) type Around = Vec<String>;
 
 /// A member of an object as it is written.
 pub(super) struct Member<'s> {
     /// The key.
     pub(super) key: Cow<'s, str>,
-    /// Whether it is always there.
+    /// Whether it is always present.
     pub(super) required: bool,
     pub(super) of: Of<'s>,
 }
@@ -135,7 +136,7 @@ impl<'a> Codec<'a> {
         rules.fields.iter().all(|field| !self.shows(field))
     }
 
-    /// Whether a field is rendered: one that must be absent has no schema where there is no `not`.
+    /// Whether a field is rendered: one that must be absent has no schema in a dialect without `not`.
     fn shows(&self, field: &Field) -> bool {
         let absent = !field.required
             && !field.shape.nullable
@@ -189,7 +190,7 @@ impl<'a> Codec<'a> {
         within
     }
 
-    /// Returns one shape with the values that fit all of the parts, if there is one and nothing else to hold them against.
+    /// Returns one shape with the values that fit all of the parts, if there is one and no rule is left over.
     fn merged(&self, parts: &[Shape]) -> Option<(Shape, usize)> {
         let mut merger = Merger::new(self.defs, self.hidden);
         let merged = merger.all(parts, 0);
@@ -220,7 +221,7 @@ impl<'a> Codec<'a> {
     }
 }
 
-/// What a description says of a schema that has no other place.
+/// What a description says about a schema that has no other place.
 pub(super) fn raw_note(text: &str) -> String {
     conditions::told(text)
 }
@@ -237,7 +238,7 @@ fn is_composite(value: &Literal) -> bool {
     matches!(value, Literal::Json(_))
 }
 
-/// Returns the shape of the values under keys that are no fields, if there are such and it is known.
+/// Returns the shape of the values under keys that are not fields, if there are any and it is known.
 fn other_value(rules: &ObjectRules) -> Option<Shape> {
     let mut shapes: Vec<Shape> = Vec::new();
     let extra = if let Extra::Of(shape) = &rules.extra { Some(&**shape) } else { None };

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{Literal, prose};
 use crate::base::truncate::cut;
 
-/// The length at which a schema is cut that no words are known for, in characters.
+/// The length at which a schema without words for it is cut, in characters.
 const MAX_SCHEMA: usize = 200;
 /// How deep words go into a schema.
 const MAX_DEPTH: usize = 3;
@@ -38,7 +38,7 @@ impl Asked<'_> {
     }
 }
 
-/// Says what is wrong with a value that fits what it must not fit.
+/// Says what is wrong with a value that fits a schema that it must not fit.
 pub(super) fn forbidden(schema: &Value, value: &Value) -> String {
     let remedy = match only_keys(schema).as_deref() {
         Some([_]) => "leave it out",
@@ -134,7 +134,7 @@ fn items(schema: &Value, count: u64) -> String {
     format!("{count} item{plural} of which each {}", fits(schema))
 }
 
-/// Describes what a schema says of a value, as the rest of a sentence about it.
+/// Describes what a schema says about a value, as the rest of a sentence about it.
 fn fits(schema: &Value) -> String {
     words(schema, 0)
         .unwrap_or_else(|| format!("fits the JSON Schema {}", cut(&schema.to_string(), MAX_SCHEMA)))

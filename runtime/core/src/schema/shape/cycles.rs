@@ -1,4 +1,4 @@
-//! Removes direct cycles of named shapes: `A: {anyOf: [{$ref: A}, …]}`. A reader of values would loop for ever, and
+//! Removes direct cycles of named shapes: `A: {anyOf: [{$ref: A}, …]}`. A reader of values would loop forever, and
 //! such a part adds nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,7 +91,7 @@ fn without(shape: &mut Shape, names: &BTreeSet<String>) {
     }
 }
 
-/// Replaces the kind by that of the only part, whose remarks count where there are no others.
+/// Replaces the kind by that of the only part, whose remarks count if there are no others.
 fn adopt(shape: &mut Shape, part: Shape) {
     let description = if shape.description.is_empty() { part.description } else { shape.description.clone() };
     let default = shape.default.take().or(part.default);

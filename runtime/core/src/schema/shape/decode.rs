@@ -3,20 +3,21 @@
 //! Arguments are checked first, and then converted to the form the tool takes. Both steps agree with JSON Schema
 //! 2020-12 on the plain rendering of the shape, with these deliberate differences:
 //!
-//! - `format` is checked for the ranges of integers (`int32`, `uint64` and their like), and otherwise an annotation. An integer
-//!   beyond 64 bits is refused, since no [`Value`] holds it as it is. Not checked are, of the rules in [`Kind::Raw`](super::Kind::Raw), references
-//!   that the tree does not follow, and what a rule asks if the answer is not known for sure.
+//! - `format` is checked for the ranges of integers (`int32`, `uint64` and the like), and is otherwise an annotation.
+//!   An integer beyond 64 bits is refused, since no [`Value`] holds it as it is. Of the rules in
+//!   [`Kind::Raw`](super::Kind::Raw), references that the tree does not follow are not checked, nor are conditions
+//!   whose answer is not known for sure.
 //! - Patterns that do not parse are ignored, and so are patterns on texts of more than 2,000 bytes, or fewer if the
 //!   pattern nests repetitions: matching backtracks, and a hostile text must not stop the program. For the same reason
-//!   a value is refused that takes too many steps to be checked.
+//!   a value that takes too many steps to check is refused.
 //! - `multipleOf` with decimals such as `0.1` allows for the error of floating point numbers.
 //! - Fields are also accepted under their wire names and aliases; read-only fields are unknown.
 //! - With a discriminator, only the variant it names is tried.
 //!
-//! What is wrong with a value of a union is told of the variant that was meant: the one with its tag, its key or its JSON type,
-//! then the one that knows most of its keys. If none was meant, all are told.
+//! What is wrong with a value of a union is reported for the variant that was meant: the one with its tag, its key or
+//! its JSON type, then the one that knows most of its keys. If none was meant, all are reported.
 //!
-//! Arguments that are sent as texts are read before, by `texts`.
+//! Arguments that are sent as texts are read first, by `texts`.
 //!
 //! A value may fit several variants of `oneOf`: it is rendered as `anyOf` unless no value can.
 
@@ -81,9 +82,9 @@ pub enum ArgumentProblemKind {
 }
 
 /// Checks arguments and returns them in the form the tool takes: fields under their wire names, `5.0` as `5` for an
-/// integer, without each `null` that the dialect makes a model send for an optional field, and with what it makes a
-/// model write in another form (as JSON text, as pairs, under another key) read. Nothing else is changed and no default is
-/// filled in. Problems are at the places where the model wrote the values.
+/// integer, without each `null` that the dialect makes a model send for an optional field, and with values that it
+/// makes a model write in another form (as JSON text, as pairs, under another key) converted back. Nothing else is
+/// changed and no default is filled in. Problems are at the places where the model wrote the values.
 ///
 /// # Errors
 ///

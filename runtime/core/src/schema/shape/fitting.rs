@@ -1,4 +1,4 @@
-//! Defaults and examples that do not fit their own shape, once it is known what its references lead to: they are read as what
+//! Defaults and examples that do not fit their own shape, once the targets of its references are known: they are read as what
 //! they stand for, or left out.
 
 use serde_json::Value;

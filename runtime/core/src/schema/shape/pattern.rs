@@ -1,7 +1,8 @@
-//! Regular expressions of ECMA-262, as schemas hold them, tried on texts.
+//! Regular expressions of ECMA-262 in schemas, tried on texts.
 //!
-//! Their engine backtracks, so it tries each only on texts that are short enough for it. On longer ones, patterns without
-//! references and look-around are tried in another way, whose time grows with the text alone; others refuse them.
+//! Their engine backtracks, so it tries each only on texts that are short enough for it. On longer ones, patterns
+//! without references and look-around are tried in another way, whose time grows only with the text; other patterns
+//! refuse them.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -18,8 +19,8 @@ const MAX_STEPS: u64 = 12 << 20;
 const LENGTHS: [usize; 13] = [16_384, 2_000, 500, 250, 120, 64, 28, 16, 12, 8, 4, 2, 1];
 /// The longest text that any pattern is tried on, in bytes.
 const LONGEST_TEXT: usize = 2_000;
-/// The most `|` of a pattern that is compiled. The engine nests each branch in the one before it and recurses into all of
-/// them: 4,000 overflow the stack of a thread of 2 MiB.
+/// The most `|` in a pattern that is compiled. The engine nests each branch in the one before it and recurses into all
+/// of them: 4,000 overflow the stack of a thread of 2 MiB.
 const MOST_BRANCHES: usize = 1_000;
 
 /// Returns the longest text that is searched for a denied pattern, in bytes. The author of the tool writes the
@@ -37,7 +38,7 @@ pub fn is_pattern(pattern: &str) -> bool {
 }
 
 /// Whether a text matches a pattern anywhere; no, if it [is too long](is_too_long) to be tried. Values are not checked
-/// against what [is no pattern](is_pattern).
+/// against texts that [are not patterns](is_pattern).
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     if pattern.is_empty() {
         return true;
@@ -50,7 +51,7 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     known.linear_for(text.len()).is_some_and(|linear| linear.is_match(text))
 }
 
-/// Whether a text is too long to be held against a pattern, so that nobody can say whether it matches.
+/// Whether a text is too long to be held against a pattern, so that it is unknown whether it matches.
 pub(crate) fn is_too_long(pattern: &str, text: &str) -> bool {
     !pattern.is_empty() && is_pattern(pattern) && !is_tried(pattern, text)
 }
@@ -106,12 +107,12 @@ thread_local! {
     static LAST: RefCell<Option<Rc<Known>>> = const { RefCell::new(None) };
 }
 
-/// What is known of a pattern, each part as soon as it is needed.
+/// What is known about a pattern, each part as soon as it is needed.
 struct Known {
     pattern: String,
     effort: OnceCell<Option<Effort>>,
     longest: OnceCell<usize>,
-    /// With the flags in which it is one.
+    /// The compiled pattern, with the flags under which it is valid.
     regex: OnceCell<Option<(Rc<regress::Regex>, &'static str)>>,
     linear: OnceCell<Option<Linear>>,
 }
@@ -163,7 +164,7 @@ impl Known {
         self.linear.get_or_init(read).as_ref()
     }
 
-    /// What tries the pattern on a text of so many bytes, if that does not take too long.
+    /// Returns the program that tries the pattern on a text of this many bytes, if that does not take too long.
     fn linear_for(&self, length: usize) -> Option<&Linear> {
         self.linear().filter(|linear| linear.steps(length) <= MAX_STEPS)
     }

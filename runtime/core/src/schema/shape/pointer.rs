@@ -24,9 +24,9 @@ pub(crate) fn child(pointer: &str, token: &str) -> String {
     child
 }
 
-/// The longest part of a given key that is told, in characters.
+/// The longest part of a given key that is shown, in characters.
 const MAX_KEY: usize = 100;
-/// The length of a pointer, in bytes, after which no more keys are told.
+/// The length of a pointer, in bytes, after which no more keys are shown.
 const MAX_TOLD: usize = 2_000;
 
 /// Adds a given key to a JSON pointer for a message, cut so that no key makes it long.
@@ -65,7 +65,7 @@ pub fn token_of(token: &str) -> String {
     token.replace("~1", "/").replace("~0", "~")
 }
 
-/// Returns the text of a URI fragment; `None` if what it encodes is no text.
+/// Returns the text of a URI fragment; `None` if it does not encode a text.
 pub(crate) fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

@@ -28,7 +28,7 @@ pub(crate) fn listed(values: &[Literal]) -> String {
     }
 }
 
-/// Whether a description says this default, in the words that come after the word: `Defaults to 5`, `Default: "asc"`.
+/// Whether a description says this default, in the words after the word `default`: `Defaults to 5`, `Default: "asc"`.
 pub(crate) fn says_default(description: &str, default: &Literal) -> bool {
     const NEAR: usize = 6;
     let json = default.to_json();
@@ -76,7 +76,7 @@ pub(crate) fn describe(description: &str, notes: &[String]) -> String {
     if description.is_empty() { format!("({notes})") } else { format!("{description} ({notes})") }
 }
 
-/// Returns the rule of a shape's own values that a keyword says, as part of a sentence.
+/// Returns the rule of a keyword for a shape's own values, as part of a sentence.
 pub(crate) fn rule(shape: &Shape, keyword: &str) -> Option<String> {
     let told = match (keyword, &shape.kind) {
         ("enum" | "const", Kind::Enum(values)) => listed(values),

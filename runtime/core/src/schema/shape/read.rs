@@ -17,8 +17,9 @@
 //!   [`Kind::All`](super::Kind::All). A keyword the tree has no form for is kept as [`Kind::Raw`](super::Kind::Raw).
 //! - `title` stands in for a missing `description` if it is more than one word and not merely the name of the field;
 //!   most titles are generated and say nothing.
-//! - `title` is kept beside the shape ([`Title`](super::Title)): it may name the type of the values, and is told to nobody.
-//! - `x-enum-varnames` and the like are kept as [`Choices`](super::Choices), and what values mean is told in the description.
+//! - `title` is kept next to the shape ([`Title`](super::Title)): it may name the type of the values, and is not shown.
+//! - `x-enum-varnames` and the like are kept as [`Choices`](super::Choices), and what values mean is said in the
+//!   description.
 //! - Descriptions lose hidden characters; those of OpenAPI documents become plain Markdown, too ([`plain()`]).
 //! - `$schema`, `$id`, `$comment`, `xml`, unknown keywords and `x-…` are ignored, except `x-wire` and `x-aliases`,
 //!   see [`Field`](super::Field).
@@ -41,7 +42,8 @@ use crate::base::frozen::List;
 /// The key of a title in the normal form of OpenAPI documents, whose titles describe nothing but variants.
 const TITLE: &str = "x-title";
 
-/// The key of what values are called in the normal form of OpenAPI documents: `{name, values: [{value, name, description}]}`.
+/// The key of the names of values in the normal form of OpenAPI documents:
+/// `{name, values: [{value, name, description}]}`.
 const CHOICES: &str = "x-choices";
 
 /// The maximum nesting, both of schemas and of values in a schema. No document in use comes near it, and the canonical
@@ -63,7 +65,7 @@ pub struct ReadProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadProblemKind {
-    /// A value that is no schema is in the place of one.
+    /// A value that is not a schema is in the place of one.
     NoSchema,
     /// A keyword has a value it cannot have, or one that cannot be followed.
     Keyword,
@@ -71,7 +73,7 @@ pub enum ReadProblemKind {
     Type,
     /// A pattern is not a regular expression, and is left out.
     Pattern,
-    /// A pattern is a regular expression of another dialect than ECMA-262: it is shown, but not checked.
+    /// A pattern is a regular expression of a dialect other than ECMA-262: it is shown, but not checked.
     PatternDialect,
     /// A default is not a value the schema allows.
     Default,
@@ -127,8 +129,8 @@ pub fn read_normal_form(schema: &Value, name: &str, problems: &mut Vec<ReadProbl
     build::shape(schema, String::new(), name, problems)
 }
 
-/// Returns the shape of the values that at least one of the shapes allows, in its simplest form: `null` is no variant,
-/// and a single shape is itself. `None` without shapes.
+/// Returns the shape of the values that at least one of the shapes allows, in its simplest form: `null` is not a
+/// variant, and a single shape is itself. `None` without shapes.
 #[must_use]
 pub fn any_of(shapes: Vec<Shape>) -> Option<Shape> {
     build::union(super::UnionMode::Any, shapes, None)
@@ -140,8 +142,8 @@ pub fn read_canonical(schema: &Value) -> Shape {
     build::canonical(schema)
 }
 
-/// Reads a schema of a [`Kind::Raw`](super::Kind::Raw), to the letter: without `type` it allows values of every type that
-/// its other keywords say nothing of.
+/// Reads a schema of a [`Kind::Raw`](super::Kind::Raw), to the letter: without `type` it allows values of every type
+/// that its other keywords do not apply to.
 #[must_use]
 pub(super) fn read_condition(schema: &Value) -> Shape {
     build::condition(schema)

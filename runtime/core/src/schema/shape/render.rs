@@ -51,7 +51,7 @@ pub struct Loss {
 
 impl Loss {
     /// Whether the provider no longer holds the model to what the keyword says. Words about a value (`default`,
-    /// `examples`, `deprecated`) bind nobody: the model reads them in the description as well.
+    /// `examples`, `deprecated`) are not binding: the model reads them in the description as well.
     #[must_use]
     pub fn weakens(&self) -> bool {
         !(self.in_prose && matches!(self.keyword, "default" | "examples" | "deprecated"))
@@ -62,7 +62,7 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Loss { pointer, keyword, in_prose, reason } = self;
         let at = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
-        let how = if *in_prose { "only told in the description" } else { "not said" };
+        let how = if *in_prose { "only stated in the description" } else { "not said" };
         write!(f, "`{keyword}`{at} is {how}: {reason}")
     }
 }

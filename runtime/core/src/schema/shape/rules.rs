@@ -1,9 +1,9 @@
-//! The rules of numbers, texts, lists and objects, each kind in a file of its own.
+//! The rules of numbers, texts, lists and objects, each kind in its own file.
 //!
-//! Such a file holds all that there is to say of a rule: its field, the keyword it is read from and how two schemas
-//! with that keyword are one, how it is written and told, how two sets of rules are one, how it is copied in a
-//! constant, and what is wrong with a value. Everything else asks these files. Each place takes the struct apart or
-//! builds it field by field, so a new field compiles only when every place knows what to do with it.
+//! Such a file holds everything about a rule: its field, its keyword and how two schemas with that keyword are
+//! merged, how it is written and reported, how two sets of rules are merged, how it is copied in a constant, and what
+//! is wrong with a value. Everything else asks these files. Each place takes the struct apart or builds it field by
+//! field, so a new field compiles only when every place knows what to do with it.
 
 pub(super) mod array;
 pub(crate) mod number;
@@ -55,7 +55,7 @@ pub(crate) enum Together {
     Smaller,
     /// The later one: an annotation rather than a rule.
     Later,
-    /// None, unless both values are the same.
+    /// No value, unless both are the same.
     Same,
 }
 
@@ -85,11 +85,11 @@ pub(crate) struct Stated {
     pub(crate) keyword: &'static str,
     /// Its value in canonical text.
     pub(crate) value: Value,
-    /// The keyword and the value that say it to a provider, if canonical text says it otherwise.
+    /// The keyword and the value that state it to a provider, if canonical text states it differently.
     pub(crate) shown: Option<(&'static str, Value)>,
     /// Whether a dialect that takes the keyword takes this value of it.
     pub(crate) taken: fn(&Dialect, &Value) -> bool,
-    /// Part of a sentence that says it; empty if neither a provider nor a model is told.
+    /// Part of a sentence that states it; empty if neither a provider nor a model sees it.
     pub(crate) told: String,
 }
 
@@ -152,7 +152,7 @@ fn least(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     }
 }
 
-/// Returns the value that is set, or one of two equal values. Two others have no value together.
+/// Returns the value that is set, or one of two equal values. Two different ones have no value together.
 fn same<T: Clone + PartialEq>(a: &T, b: &T, none: &T) -> Option<T> {
     match (a, b) {
         (a, b) if b == none || a == b => Some(a.clone()),

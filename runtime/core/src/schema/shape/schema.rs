@@ -22,7 +22,7 @@ impl Schema {
         Schema::Text(text, OnceLock::new())
     }
 
-    /// Returns the canonical text, if the shape was not read of it yet.
+    /// Returns the canonical text, if the shape was not read from it yet.
     pub(crate) fn unread(&self) -> Option<&'static str> {
         match self {
             Schema::Text(text, cell) if cell.get().is_none() => Some(text),
@@ -40,7 +40,8 @@ impl Schema {
     }
 }
 
-/// Text that the compiler did not write cannot be read, so it is kept whole and stays visible in every rendering.
+/// Parses canonical text. Text that the compiler did not write cannot be read, so it is kept whole and stays visible
+/// in every rendering.
 fn parse(text: &'static str) -> Shape {
     match serde_json::from_str(text) {
         Ok(value) => read::read_canonical(&value),
@@ -95,7 +96,7 @@ pub struct Def {
     pub schema: Schema,
 }
 
-/// Follows references to a shape that is none; `None` if they lead nowhere or in a circle.
+/// Follows references to a shape that is not a reference; `None` if they lead nowhere or in a circle.
 pub fn resolved<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a Shape> {
     let mut shape = shape;
     // More references than names are a circle.

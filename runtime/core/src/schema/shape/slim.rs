@@ -62,13 +62,13 @@ pub struct Slim {
     /// Whether parts that occur more than once become named shapes.
     pub share: bool,
     /// The size above which more levers are pulled, one after another, until the tool fits: the bytes of its name, its
-    /// description and its schema as compact JSON. MCP's schema of results is shown where it fits under it, too.
+    /// description and its schema as compact JSON. MCP's schema of results is shown if it fits under the ceiling, too.
     pub ceiling: Option<usize>,
 }
 
 /// The default of [`Slim::ceiling`], in bytes: no tool of this size has more than 8,000 tokens.
 ///
-/// Of 6,086 tools of public documents, none has more than 0.352 tokens a byte (`o200k_base`) near the ceiling, which
+/// Of 6,086 tools of public documents, none has more than 0.352 tokens per byte (`o200k_base`) near the ceiling, which
 /// gives 22,700 bytes; the rest is a margin for denser texts.
 pub const CEILING: usize = 22_000;
 
@@ -133,8 +133,8 @@ pub enum Words {
     Characters(usize),
     /// The first sentence, in at most this number of characters.
     Sentence(usize),
-    /// The sentences that say how a value is written (whether it is needed, its default, its values, format and unit), and
-    /// of the others so many characters from the beginning.
+    /// The sentences that say how a value is written (whether it is needed, its default, its values, format and unit),
+    /// and of the others this many characters from the beginning.
     Needed(usize),
     /// Nothing.
     None,
@@ -146,7 +146,7 @@ pub enum Words {
 pub enum Lever {
     /// A description was shortened or left out.
     Description,
-    /// What a description says of how a value is written (its default, its values, its format) was left out.
+    /// What a description says about how a value is written (its default, its values, its format) was left out.
     Needed,
     /// Examples, or a long default, were left out.
     Examples,
@@ -156,7 +156,7 @@ pub enum Lever {
     Closed,
     /// An optional argument was left out.
     Optional,
-    /// What is deep inside was replaced by a description of it.
+    /// A part deep inside was replaced by a description of it.
     Depth,
     /// A long list of allowed values was replaced by a type and a description.
     Values,
@@ -225,7 +225,7 @@ pub struct Slimmed {
 
 /// Trims the shape of a tool's arguments. `tool` is the name of the tool, which a description may repeat.
 ///
-/// The same input gives the same output. The ceiling is no concern of this function: [`ToolSpec::schema`] sees to it.
+/// The same input gives the same output. The ceiling is not applied here: [`ToolSpec::schema`] does that.
 ///
 /// [`ToolSpec::schema`]: crate::spec::ToolSpec::schema
 #[must_use]
@@ -259,7 +259,7 @@ struct Slimmer<'a> {
     /// The words of the tool's name.
     tool: BTreeSet<String>,
     slim: &'a Slim,
-    /// What is spelled out, if not all is.
+    /// The parts that are spelled out, if not all are.
     opened: Option<Opened<'a>>,
     path: String,
     trims: Vec<Trim>,

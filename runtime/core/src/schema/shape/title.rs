@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 /// The title of a schema, which may name the Rust type of its values.
 ///
-/// It says nothing of the values, so shapes that differ in it alone are equal, and it is no part of canonical text.
+/// It says nothing about the values, so shapes that differ in it alone are equal, and it is not part of canonical
+/// text.
 #[derive(Clone, Default)]
 pub struct Title(Option<Arc<str>>);
 
@@ -13,7 +14,7 @@ impl Title {
     /// No title.
     pub const NONE: Title = Title(None);
 
-    /// Creates a title; a text of white space is none.
+    /// Creates a title; a text of white space stands for no title.
     #[must_use]
     pub fn new(text: &str) -> Title {
         let text = text.trim();
@@ -26,7 +27,7 @@ impl Title {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// Whether there is none.
+    /// Whether there is no title.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.0.is_none()

@@ -15,7 +15,7 @@ use crate::spec::toolset::Toolset;
 /// How much documentation of tools says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// The name and the arguments, a line for each tool: `- get_pet(id, detail?)`.
+    /// The name and the arguments, one line per tool: `- get_pet(id, detail?)`.
     Index,
     /// The name and what the tool does, in a sentence: `- **get_pet** - Gets a pet.`
     Summary,
@@ -65,7 +65,7 @@ impl<'a> Style<'a> {
         Style { level, dialect: None, results: false }
     }
 
-    /// Sets the dialect of the schemas beside which the documentation stands.
+    /// Sets the dialect of the schemas that accompany the documentation.
     #[must_use]
     pub const fn dialect(self, dialect: &'a Dialect) -> Style<'a> {
         Style { dialect: Some(dialect), ..self }
@@ -77,7 +77,7 @@ impl<'a> Style<'a> {
         Style { results, ..self }
     }
 
-    /// Returns what the schema of a tool does not say, and the documentation without it does not either.
+    /// Returns what neither the schema of a tool nor the rest of its documentation says.
     pub(super) fn unsaid(&self, spec: &ToolSpec) -> Vec<Unsaid> {
         let mut rules = self.dialect.map(|dialect| unsaid(spec, dialect)).unwrap_or_default();
         if self.level == Level::Full {
@@ -94,7 +94,7 @@ pub struct Group<'a> {
     pub name: &'a str,
     /// What the tools have in common. May be empty.
     pub description: &'a str,
-    /// The tools, in the order in which they are told.
+    /// The tools, in the order in which they are shown.
     pub specs: Vec<&'a ToolSpec>,
 }
 

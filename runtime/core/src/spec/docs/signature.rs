@@ -27,7 +27,7 @@ impl Signatures {
     }
 }
 
-/// Returns the types of all tools; none at other levels than that of signatures.
+/// Returns the types of all tools; none at levels other than that of signatures.
 pub(super) fn all(groups: &[Group<'_>], style: &Style<'_>) -> Signatures {
     let is_wanted = style.level == super::Level::Signature;
     let specs = || groups.iter().flat_map(|group| group.specs.iter().copied()).filter(|_| is_wanted);
@@ -106,7 +106,7 @@ pub(super) fn module(groups: &[Group<'_>], style: &Style<'_>) -> String {
     out
 }
 
-/// Returns a text as a comment of one line; nothing for no text.
+/// Returns a text as a comment of one line; nothing if there is no text.
 fn comment(text: &str) -> String {
     let seen = text.replace(Hidden::is_unseen, " ");
     let words: Vec<&str> = seen.split_whitespace().collect();

@@ -1,7 +1,8 @@
 //! Shapes as types of TypeScript.
 //!
-//! A named shape that is used once, or whose type is a short word, stands where it is used; any other becomes a `type`
-//! of its own, so that recursive shapes end and nothing is said twice. Rules that types cannot express are left out.
+//! A named shape that is used once, or whose type is a short word, is written where it is used; any other becomes a
+//! `type` of its own, so that recursive shapes end and nothing is said twice. Rules that types cannot express are left
+//! out.
 
 mod words;
 
@@ -13,7 +14,7 @@ use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, 
 pub(super) use words::property;
 use words::{Loose, Type};
 
-/// The longest type of a named shape that stands wherever it is used, in bytes.
+/// The longest type of a named shape that is written wherever it is used, in bytes.
 const MAX_INLINE: usize = 40;
 /// The deepest nesting of a type.
 const MAX_DEPTH: usize = 40;
@@ -36,13 +37,13 @@ struct At<'a> {
     depth: usize,
 }
 
-/// The types of several tools, which share what is named.
+/// The types of several tools, which share named ones.
 pub(super) struct Types<'a> {
     scopes: Vec<&'a List<Def>>,
     uses: HashMap<Key<'a>, usize>,
     names: BTreeMap<Key<'a>, String>,
     taken: HashSet<String>,
-    /// What must be declared and is not yet.
+    /// The types that must be declared and are not yet.
     open: Vec<Key<'a>>,
     declared: Vec<(String, String)>,
 }
@@ -107,7 +108,7 @@ impl<'a> Types<'a> {
         self.of_shape(shape, at).text
     }
 
-    /// Returns the types that the types so far name, as `NAME` and what it is, in the order of their first use.
+    /// Returns the types that the types so far name, as `NAME` and its definition, in the order of their first use.
     pub(super) fn declared(mut self) -> Vec<(String, String)> {
         while !self.open.is_empty() {
             for key in std::mem::take(&mut self.open) {
@@ -197,7 +198,7 @@ impl<'a> Types<'a> {
         is_word && self.of_shape(target, at).text.len() <= MAX_INLINE
     }
 
-    /// Whether a named shape is another one, or a union of it with others: such a circle is no type.
+    /// Whether a named shape is another one, or a union of it with others: such a circle is not a type.
     fn is_made_of(&self, from: Key<'a>, wanted: Key<'a>) -> bool {
         let mut open = vec![from];
         let mut seen = BTreeSet::new();

@@ -6,7 +6,7 @@ use crate::schema::shape::render::Loss;
 use crate::schema::shape::{Extra, Kind, Shape, find_def, pointer, prose, resolved};
 use crate::spec::ToolSpec;
 
-/// A rule that the schema in a dialect does not keep.
+/// A rule that the schema in a dialect does not express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsaid {
     /// The value that the rule is for, as `filter.tags[]`; empty for the arguments together.
@@ -18,7 +18,7 @@ pub struct Unsaid {
 }
 
 /// Returns what the schema of a tool's arguments does not say in a dialect, in the order of the schema, each rule once.
-/// A tool that the dialect cannot take has none: it has no schema there, and [`ToolSpec::schema`] says why.
+/// A tool that the dialect refuses has no such rules: it has no schema there, and [`ToolSpec::schema`] says why.
 #[must_use]
 pub fn unsaid(spec: &ToolSpec, dialect: &Dialect) -> Vec<Unsaid> {
     let mut found = Vec::new();
@@ -53,8 +53,8 @@ fn of_loss(spec: &ToolSpec, loss: &Loss) -> Unsaid {
     Unsaid { place, keyword: loss.keyword, told }
 }
 
-/// Returns the place of a pointer into a rendered schema in words, and the shape that is there. Where a dialect has
-/// another form than the shape, the place is that of the last part they have in common.
+/// Returns the place of a pointer into a rendered schema in words, and the shape that is there. If a dialect has a form
+/// other than the shape, the place is that of the last part they have in common.
 fn locate<'a>(spec: &'a ToolSpec, path: &str) -> (String, Option<&'a Shape>) {
     let mut place = String::new();
     let mut shape = Some(spec.input.shape());

@@ -8,8 +8,8 @@ use crate::base::canonical::canonical;
 /// The longest part of a value that is shown, in characters.
 const SHOWN: usize = 200;
 
-/// Returns changes as text, the worst first: the place, what changed, why that is of its class, and what stood there before
-/// and stands there now where that is long.
+/// Returns changes as text, the worst first: the place, what changed, why that is of its class, and the
+/// values before and after if they are long.
 #[must_use]
 pub fn report(changes: &[Change]) -> String {
     let mut text = String::new();

@@ -9,14 +9,14 @@ use super::{Class, Found, Given, Named, differ, members};
 use crate::base::canonical::canonical;
 use crate::schema::shape::pointer::{child, referenced};
 
-/// Who must keep to a schema.
+/// The side that must keep to a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::spec) enum Side {
-    /// The caller: more is allowed is compatible.
+    /// The caller: allowing more is compatible.
     Input,
-    /// The tool: less is allowed is compatible.
+    /// The tool: allowing less is compatible.
     Output,
-    /// A place where neither is known to be, or both.
+    /// Unknown, or both.
     Either,
 }
 
@@ -31,7 +31,7 @@ pub(in crate::spec) fn own_names(schema: Option<&Value>) -> Named<'_> {
 }
 
 impl Found<'_> {
-    /// Compares two schemas that stand at one place.
+    /// Compares two schemas at one place.
     pub(in crate::spec) fn schema(&mut self, pointer: &str, given: Given<'_>, side: Side) {
         let before = self.changes.len();
         match given {
@@ -72,8 +72,8 @@ impl Found<'_> {
         }
     }
 
-    /// Compares what references stand for, if they are not the same: another name alone changes nothing. Returns whether
-    /// that was done.
+    /// Compares the targets of references, if they are not the same: another name alone changes nothing.
+    /// Returns whether that was done.
     fn referred(&mut self, pointer: &str, old: &Value, new: &Value, side: Side) -> bool {
         let name = |schema: &Value| schema.get("$ref").and_then(Value::as_str).and_then(referenced);
         let (was, is) = (name(old), name(new));
@@ -107,7 +107,7 @@ impl Found<'_> {
         self.changed_as(pointer, turn.class(side), what, given);
     }
 
-    /// Compares the values of one keyword. `whole` are the schemas it stands in.
+    /// Compares the values of one keyword. `whole` are the schemas that contain it.
     fn keyword(&mut self, pointer: &str, key: &str, given: Given<'_>, whole: (&Value, &Value), side: Side) {
         let (old, new) = given;
         let all = Value::Bool(true);
@@ -185,7 +185,7 @@ impl Found<'_> {
         }
     }
 
-    /// Compares named schemas. One that is new is only used by what refers to it, which is another change.
+    /// Compares named schemas. A new one is only used by what refers to it, which is another change.
     fn named(&mut self, pointer: &str, (old, new): Given<'_>, side: Side) {
         let none = Value::Object(Map::new());
         let (old, new) = (old.unwrap_or(&none), new.unwrap_or(&none));
@@ -213,7 +213,7 @@ impl Found<'_> {
     fn alternatives(&mut self, pointer: &str, (old, new): Given<'_>, more: Turn, side: Side) {
         let (Some(Value::Array(was)), Some(Value::Array(is))) = (old, new) else {
             self.suspicious(pointer, (old, new));
-            // None at all is no rule.
+            // None at all is not a rule.
             let turn = presence((old, new));
             return self.turned(pointer, "the list", (old, new), turn, side);
         };
@@ -266,7 +266,7 @@ impl Found<'_> {
     }
 }
 
-/// Returns a schema in the place of a reference to it, with what stands beside the reference.
+/// Returns a schema in the place of a reference to it, with what is next to the reference.
 fn beside(reference: &Value, target: &Value) -> Value {
     let mut whole = target.clone();
     if let (Value::Object(whole), Value::Object(own)) = (&mut whole, reference) {

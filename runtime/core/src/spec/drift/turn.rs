@@ -1,4 +1,4 @@
-//! What became of the values that one keyword allows.
+//! Changes of the values that one keyword allows.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::schema::Side;
 use super::{Class, Given};
 use crate::base::canonical::canonical;
 
-/// What became of the values that a keyword allows.
+/// A change of the values that a keyword allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// The same ones, written differently.
@@ -47,7 +47,7 @@ impl Turn {
 /// The types of JSON Schema, an integer being a number as well.
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// Returns what became of a rule; `None` if the keyword is not known.
+/// Returns the change of a rule; `None` if the keyword is not known.
 pub(super) fn rule(key: &str, given: Given<'_>, side: Side) -> Option<Turn> {
     let (old, new) = given;
     Some(match key {
@@ -65,7 +65,7 @@ pub(super) fn rule(key: &str, given: Given<'_>, side: Side) -> Option<Turn> {
         }
         "uniqueItems" => flag(given).flipped(),
         "nullable" => flag(given),
-        // What is only read is no argument, and what is only written is in no result.
+        // What is only read is not an argument, and what is only written is in no result.
         "readOnly" if side == Side::Output => Turn::Same,
         "writeOnly" if side == Side::Input => Turn::Same,
         "readOnly" | "writeOnly" => Turn::Other,
@@ -73,7 +73,7 @@ pub(super) fn rule(key: &str, given: Given<'_>, side: Side) -> Option<Turn> {
     })
 }
 
-/// Compares switches that allow more, and are off if they are not there.
+/// Compares switches that allow more, and are off if absent.
 fn flag((old, new): Given<'_>) -> Turn {
     match (old.unwrap_or(&Value::Bool(false)), new.unwrap_or(&Value::Bool(false))) {
         (Value::Bool(old), Value::Bool(new)) if old == new => Turn::Same,
@@ -139,7 +139,7 @@ pub(super) fn listed((old, new): Given<'_>, single: bool) -> Turn {
     }
 }
 
-/// Compares bounds: none allows the most.
+/// Compares bounds; having none allows the most.
 fn bound((old, new): Given<'_>, upper: bool) -> Turn {
     match (old.map(Value::as_f64), new.map(Value::as_f64)) {
         (Some(Some(old)), Some(Some(new))) if old < new => {
@@ -161,7 +161,7 @@ fn bound((old, new): Given<'_>, upper: bool) -> Turn {
     }
 }
 
-/// Compares rules of which it is only known that none allows the most.
+/// Compares rules of which it is only known that having none allows the most.
 pub(super) fn presence((old, new): Given<'_>) -> Turn {
     match (old, new) {
         (None, Some(_)) => Turn::Narrower,

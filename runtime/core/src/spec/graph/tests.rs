@@ -196,5 +196,5 @@ fn a_tool_that_calls_others_points_at_them() {
     );
     let calls = "\"tool_whole\" -> \"tool_part\" [style=bold, label=\"calls\"];";
     assert_eq!(graph.dot().matches(calls).count(), 1);
-    assert_eq!(graph.order(), ["after", "part", "whole"], "a call is no requirement");
+    assert_eq!(graph.order(), ["after", "part", "whole"], "a call is not a requirement");
 }

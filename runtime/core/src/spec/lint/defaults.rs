@@ -1,4 +1,4 @@
-//! Defaults that descriptions tell.
+//! Defaults that descriptions state.
 
 use serde_json::Value;
 
@@ -7,19 +7,19 @@ use crate::schema::shape::{Kind, Literal, Shape};
 /// How a default in a description differs from the schema.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// The schema has none. The default that is told.
+    /// The schema has none. The default in the description.
     Undeclared(String),
-    /// The default that is told, and the one of the schema.
+    /// The default in the description, and the one of the schema.
     Differs(String, String),
 }
 
-/// What stands between a default and the word.
+/// The words between `default` and the value.
 const BETWEEN: &[&str] = &[
     "values", "value", "setting", "is set", "are", "is", "to", "of", "will be", "being", "s", ":", "=", "-",
     "–", "—",
 ];
 
-/// Compares the default that a description tells with that of the schema. Only values are compared: `default 30`,
+/// Compares the default that a description states with that of the schema. Only values are compared: `default 30`,
 /// `defaults to "all"`, and texts without quotes that the schema lists.
 pub(super) fn compare(shape: &Shape) -> Option<Told> {
     let Found { told, after, at } = told(&shape.description, shape)?;
@@ -51,14 +51,14 @@ fn is_conditional(text: &str) -> bool {
 /// Words that say when something holds.
 const CONDITIONS: &[&str] = &["if", "when", "unless", "otherwise", "for", "where"];
 
-/// Whether what follows a default says when it is one: ``false` if a is 0; otherwise true`.
+/// Whether the text after a default says when it applies: ``false` if a is 0; otherwise true`.
 fn goes_on_with_condition(after: &str) -> bool {
     let clause = after.trim_start_matches([' ', ',', '(']).to_ascii_lowercase();
     let word = clause.split(|char: char| !char.is_alphanumeric()).next().unwrap_or_default();
     CONDITIONS.contains(&word) || matches!(word, "depending" | "except" | "only")
 }
 
-/// A default that a text tells.
+/// A default that a text states.
 struct Found<'t> {
     told: String,
     /// What follows it.
@@ -67,7 +67,7 @@ struct Found<'t> {
     at: usize,
 }
 
-/// Returns the default that a text tells.
+/// Returns the default that a text states.
 fn told<'t>(text: &'t str, shape: &Shape) -> Option<Found<'t>> {
     let lower = text.to_ascii_lowercase();
     lower.match_indices("default").find_map(|(at, word)| {
@@ -82,7 +82,7 @@ fn told<'t>(text: &'t str, shape: &Shape) -> Option<Found<'t>> {
             let next = BETWEEN.iter().find_map(|word| {
                 let (head, after) = (trimmed.get(..word.len())?, trimmed.get(word.len()..)?);
                 let ends = !word.ends_with(char::is_alphabetic) || !after.starts_with(char::is_alphanumeric);
-                // A sign of a number is no dash.
+                // A sign of a number is not a dash.
                 let is_sign = *word == "-" && after.starts_with(|char: char| char.is_ascii_digit());
                 (head.eq_ignore_ascii_case(word) && ends && !is_sign).then_some(after)
             });
@@ -114,7 +114,7 @@ fn measured(after: &str) -> bool {
     after.trim_start_matches(' ').starts_with(char::is_alphabetic)
 }
 
-/// Whether a value is one of any text: a word behind `default` is then mostly part of a sentence.
+/// Whether a value is one of any text: a word after `default` is then mostly part of a sentence.
 fn is_text(shape: &Shape) -> bool {
     matches!(shape.kind, Kind::String(_))
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::words::{enumerated, is_placeholder, is_request, stems, words};
 use crate::spec::ToolSpec;
 
-/// Returns a message for each group of tools that say the same of themselves, with the index of its first tool. Takes
-/// time in proportion to the texts.
+/// Returns a message for each group of tools that say the same about themselves, with the index of its first tool.
+/// Takes time in proportion to the texts.
 pub(super) fn similar(specs: &[&ToolSpec]) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     let of_names = groups(specs, |spec| {

@@ -137,7 +137,7 @@ const UNITS: &[&str] = &[
     "micros",
 ];
 
-/// Units in short, as words of their own.
+/// Abbreviations of units, as separate words.
 const SHORT: &[&str] = &[
     "s", "sec", "secs", "ms", "us", "ns", "min", "mins", "h", "hr", "hrs", "d", "b", "kb", "mb", "gb", "tb",
     "kib", "mib", "gib", "tib", "k", "px", "em", "rem", "pt", "mm", "cm", "m", "km", "ft", "in", "mi", "nm",
@@ -145,8 +145,8 @@ const SHORT: &[&str] = &[
     "mbps", "bps", "kw", "kwh", "w", "v", "a", "pa", "hpa", "bar", "rpm", "fps", "kmh", "mph", "pct",
 ];
 
-/// Whether the name of a number asks for a unit that neither the name nor the description gives. `others` are the names beside
-/// it: one of them may be for the unit.
+/// Whether the name of a number asks for a unit that neither the name nor the description gives. `others` are the names
+/// next to it: one of them may be for the unit.
 pub(super) fn is_missing<'a>(
     name: &str,
     description: &str,
@@ -178,7 +178,7 @@ pub(super) fn is_missing<'a>(
     !UNITS.iter().any(|unit| lower.contains(unit)) && !words(&separated(&lower)).iter().any(is_short)
 }
 
-/// Parts numbers from the letters after them: `30s` is `30 s`.
+/// Separates numbers from the letters after them: `30s` is `30 s`.
 fn separated(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut before = ' ';

@@ -1,6 +1,6 @@
 //! The words of names and descriptions.
 
-/// Words that say nothing of their own.
+/// Words that say nothing by themselves.
 const EMPTY: &[&str] = &[
     "a",
     "all",
@@ -38,7 +38,7 @@ const EMPTY: &[&str] = &[
     "with",
 ];
 
-/// Texts that stand where somebody meant to write one.
+/// Placeholders for texts that somebody meant to write.
 const PLACEHOLDERS: &[&str] = &[
     "todo",
     "tbd",

@@ -1,4 +1,4 @@
-//! What changed in the tools of a server since they were locked, and what it means.
+//! Changes of the tools of a server since they were locked, and what they mean.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use crate::spec::drift::{Found, Given, differ, members};
 
 pub use crate::spec::drift::{Change, Class};
 
-/// Compares what a server offers with what was locked, tool by tool. Neither the order of the tools nor the notation of
-/// their descriptors is a change; everything else is at least one.
+/// Compares the tools that a server offers with its lock, tool by tool. Neither the order of the tools nor the notation
+/// of their descriptors is a change; everything else is at least one.
 ///
-/// `others` are the names of the tools of other servers: a description that names one may be there to stand before it.
+/// `others` are the names of the tools of other servers: a description that names one may be meant to take its place.
 #[must_use]
 pub fn drift(locked: &[Value], offered: &[Value], others: Others<'_>) -> Vec<Change> {
     let (old, new) = (by_name(locked), by_name(offered));
@@ -122,7 +122,7 @@ fn annotations(found: &mut Found<'_>, (old, new): Given<'_>) {
     }
 }
 
-/// Compares how a tool may be run. A client that runs it as before is not concerned if it may also be run as a task.
+/// Compares how a tool may be run. A client that runs it as before is not affected if it may also be run as a task.
 fn execution(found: &mut Found<'_>, given: Given<'_>) {
     const TASKS: &str = "/taskSupport";
     let support = |value: Option<&Value>| {

@@ -1,6 +1,6 @@
-//! Reading schemas of descriptors, with the keys of objects as every provider accepts them.
+//! Reads schemas of descriptors, with keys of objects that every provider accepts.
 //!
-//! A field whose key was changed keeps its own one for the wire, see [`Field`](crate::schema::shape::Field).
+//! A field whose key was changed keeps its original key for the wire, see [`Field`](crate::schema::shape::Field).
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ pub(super) fn read(schema: &Value, prefix: &str, problems: &mut Vec<ReadProblem>
 }
 
 /// Returns a key that every provider accepts for each key of an object: `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`. Keys that are
-/// accepted stay; of the others, those that fall together get digits of their own.
+/// accepted stay; of the others, those that collide get distinguishing digits.
 fn portable<'k>(keys: &[&'k str]) -> BTreeMap<&'k str, String> {
     let plain: Vec<String> = keys.iter().map(|key| legal(key)).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

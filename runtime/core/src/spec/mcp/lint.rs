@@ -1,7 +1,7 @@
 //! Texts of descriptors that try to steer a model, or hide something from a person.
 //!
-//! What a server says of its tools stands in the prompt of every turn. These checks find what no honest description needs;
-//! they are for a person to look at, and no proof that the rest is harmless.
+//! What a server says about its tools is in the prompt of every turn. These checks find what no honest
+//! description needs; they are for a person to look at, and do not prove that the rest is harmless.
 
 use serde_json::Value;
 
@@ -86,7 +86,7 @@ fn shadow(text: &str, others: Others<'_>) -> Option<String> {
     named.map(|name| format!("names `{name}`, a tool of another server"))
 }
 
-/// Groups of words of which one of each must follow within a few words, in this order.
+/// Groups of words, one of each of which must follow within a few words, in this order.
 const INSTRUCTIONS: &[&[&[&str]]] = &[
     &[
         &["ignore", "disregard", "forget", "override", "bypass"],
@@ -144,14 +144,14 @@ const MARKS: &[&str] = &[
     ".aws/credentials",
 ];
 
-/// Words that say that a user is not the one who reads what a model says.
+/// Words before `user` that mean a user other than the one who reads what a model says.
 const OTHER: &[&str] =
     &["another", "different", "other", "particular", "specific", "these", "those", "which"];
 
 /// How many words may stand between two of a group.
 const REACH: usize = 6;
 
-/// Finds what tells a model what to do beyond the tool.
+/// Finds text that tells a model what to do beyond the tool.
 pub(in crate::spec) fn instruction(text: &str) -> Option<String> {
     let lower = text.to_lowercase();
     if let Some(mark) = MARKS.iter().find(|mark| is_marked(&lower, mark)) {
@@ -167,7 +167,7 @@ pub(in crate::spec) fn instruction(text: &str) -> Option<String> {
     found.map(|found| format!("gives instructions: “{found}”"))
 }
 
-/// Whether a mark stands in a text, and not as a part of an expression such as `code=[system]|[value]`.
+/// Whether a text contains a mark, not as a part of an expression such as `code=[system]|[value]`.
 fn is_marked(text: &str, mark: &str) -> bool {
     let joins = |char: char| matches!(char, '=' | '|' | '/' | '&' | ',');
     text.match_indices(mark).any(|(at, found)| {
@@ -194,7 +194,7 @@ fn follows(words: &[&str], groups: &[&[&str]]) -> Option<String> {
     })
 }
 
-/// Whether a name is one that no sentence has by chance.
+/// Whether a name does not occur in sentences by chance.
 fn is_telling(name: &str) -> bool {
     name.len() > 3
         && (name.contains(['_', '-', '.', '/']) || name.chars().skip(1).any(|char| char.is_ascii_uppercase()))

@@ -10,7 +10,7 @@ use crate::base::frozen::{List, Text};
 use crate::spec::plan::{McpServer, McpTransport};
 use crate::spec::reader::{LockProblem, Reader};
 
-/// The key by which a lock is known. Its value is the version of the format.
+/// The key that identifies a lock. Its value is the version of the format.
 pub const LOCK: &str = "toolgen_mcp_lock";
 
 /// The version of the format.
@@ -24,23 +24,23 @@ pub struct Lock {
     pub server: McpServer,
     /// The package that the program is started from, if its command says which one.
     pub package: Option<Package>,
-    /// What the server says of itself: its `serverInfo`, or `null`.
+    /// What the server says about itself: its `serverInfo`, or `null`.
     pub info: Value,
-    /// As whom the client asked, for servers whose list depends on it: `none`, `bearer`, `headers`, or what the user calls
-    /// it.
+    /// The identity of the client, for servers whose list depends on it: `none`, `bearer`, `headers`, or the user's
+    /// name for it.
     pub auth: String,
     /// The descriptors as the server gave them, sorted by name.
     pub tools: Vec<Value>,
 }
 
-/// A package of a registry, of which a server is started.
+/// A package of a registry from which a server is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
     /// The kind of registry: `npm` or `pypi`.
     pub registry: String,
     /// The name of the package.
     pub name: String,
-    /// The version. Empty if the command names none, so that another one may be started the next time.
+    /// The version. Empty if the command names none, so that a different one may be started the next time.
     pub version: String,
     /// The hash of the package as its registry writes it. Empty if it is not known.
     pub integrity: String,
@@ -84,7 +84,7 @@ impl Lock {
         text
     }
 
-    /// Reads a lock. One that was changed by hand is refused: what a tool is called and its digest must follow from its
+    /// Reads a lock. One that was changed by hand is refused: the name of a tool and its digest must follow from its
     /// descriptor.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ fn texts_value(texts: &List<Text>) -> Value {
     texts.iter().map(|text| Value::from(text.as_str())).collect()
 }
 
-/// Returns a transport as a lock says it: the names of all variables that a program gets, and no values.
+/// Returns a transport as a lock records it: the names of all variables that a program gets, and no values.
 #[must_use]
 pub fn transport(transport: &McpTransport) -> Value {
     match transport {
@@ -204,7 +204,7 @@ impl Reader {
                             headers.push((Text::copy_of(name), Text::from(variable)));
                         }
                     }
-                    _ => self.fail(format!("{at}/headers"), "`headers` is no object"),
+                    _ => self.fail(format!("{at}/headers"), "`headers` is not an object"),
                 }
                 let bearer = if remote.get("bearer").is_some() {
                     self.text(remote, at, "bearer").into()
@@ -237,7 +237,7 @@ impl Reader {
 
     fn tools(&mut self, root: &Value, alias: &str) -> Vec<Value> {
         let Some(Value::Array(entries)) = root.get("tools") else {
-            self.fail("/tools", "`tools` is no list");
+            self.fail("/tools", "`tools` is not a list");
             return Vec::new();
         };
         let tools: Vec<Value> =
@@ -247,7 +247,7 @@ impl Reader {
             let at = format!("/tools/{index}");
             self.keys(entry, &at, &["name", "digest", "descriptor"]);
             let Some(descriptor) = entry.get("descriptor").filter(|descriptor| descriptor.is_object()) else {
-                self.fail(format!("{at}/descriptor"), "the descriptor is no object");
+                self.fail(format!("{at}/descriptor"), "the descriptor is not an object");
                 continue;
             };
             let raw = raw_name(descriptor);

@@ -1,7 +1,7 @@
 //! The names by which a model calls the tools of MCP servers.
 //!
-//! A tool of the server `files` that is called `read` there is `files__read`. An alias has no `_`, so tools of two servers
-//! never have one name; which tool a name means is looked up and never read from the name.
+//! A tool of the server `files` that is called `read` there is `files__read`. An alias has no `_`, so tools of two
+//! servers never have the same name; which tool a name means is looked up and never read from the name.
 
 use std::collections::BTreeMap;
 
@@ -23,12 +23,12 @@ pub fn is_alias(text: &str) -> bool {
         && text.chars().all(|char| char.is_ascii_lowercase() || char.is_ascii_digit() || char == '-')
 }
 
-/// Returns the name of each tool of a server, given by the names that the server knows them by. `None` for one that has no
-/// name of its own: because it is empty, because two tools of the server have it, or because another tool is called
-/// what this one's name becomes.
+/// Returns the name of each tool of a server, given by the names that the server knows them by. `None` for one that has
+/// no name of its own: because it is empty, because two tools of the server have it, or because another tool already
+/// has what this one's name becomes.
 ///
-/// A name that is too long becomes its start with `_` and 8 digits of a hash. Characters that providers refuse become `_`;
-/// if two names fall together by that, those that were changed get the 8 digits, too. The names depend neither on the
+/// A name that is too long becomes its start with `_` and 8 digits of a hash. Characters that providers refuse become
+/// `_`; if two names become the same, those that were changed get the 8 digits, too. The names depend neither on the
 /// order of the tools nor on other servers.
 #[must_use]
 pub fn names(alias: &str, raw: &[&str]) -> Vec<Option<ToolName>> {
@@ -57,7 +57,7 @@ pub fn names(alias: &str, raw: &[&str]) -> Vec<Option<ToolName>> {
         .collect()
 }
 
-/// For each text, whether no other one is the same.
+/// For each text, whether it is unique.
 fn alone<T: AsRef<str>>(texts: &[T]) -> Vec<bool> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for text in texts {

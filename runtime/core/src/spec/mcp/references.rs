@@ -1,6 +1,7 @@
-//! Schemas of descriptors, made such that every reference names one of the schema's own `$defs`.
+//! Schemas of descriptors, rewritten so that every reference names one of the schema's own `$defs`.
 //!
-//! Servers refer to any place of a schema, such as `#/properties/from`, and each tool names its schemas as if it were alone.
+//! Servers refer to any place of a schema, such as `#/properties/from`, and each tool names its schemas as if
+//! it were the only one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +13,7 @@ use crate::schema::shape::pointer::{child, percent_decode, token_of};
 
 /// The keys under which a schema names others.
 const DEFS: [&str; 2] = ["$defs", "definitions"];
-/// The keys whose values are schemas by names, which are no keywords.
+/// The keys whose values are schemas by names, which are not keywords.
 const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 /// The keys whose values are data, not schemas.
 const DATA: [&str; 5] = ["const", "default", "enum", "example", "examples"];
@@ -64,7 +65,8 @@ impl Closed {
     }
 }
 
-/// Renames schemas such that equal names mean equal schemas in all of these. Each is given with a text that only it has.
+/// Renames schemas so that equal names mean equal schemas in all of these. Each is given with a text that
+/// only it has.
 pub(super) fn separate(all: &mut [(String, Closed)]) {
     let mut first: BTreeMap<String, String> = BTreeMap::new();
     let mut unlike: BTreeSet<String> = BTreeSet::new();
@@ -101,7 +103,7 @@ pub(super) fn separate(all: &mut [(String, Closed)]) {
 /// The names of the places that a schema refers to.
 #[derive(Default)]
 struct Names {
-    /// By JSON pointer.
+    /// The names, by JSON pointer.
     names: BTreeMap<String, String>,
     taken: BTreeSet<String>,
     /// Those whose schemas are not written yet.
@@ -139,7 +141,7 @@ impl Names {
     }
 }
 
-/// Returns a schema with other texts of its references, where there is another one.
+/// Returns a schema with the texts of its references replaced, if there is a replacement.
 fn map_references(schema: &Value, map: &mut dyn FnMut(&str) -> Option<String>) -> Value {
     match schema {
         Value::Array(items) => items.iter().map(|item| map_references(item, map)).collect(),
@@ -187,8 +189,8 @@ fn with_hash(name: &str, of: &str) -> String {
     format!("{name}_{}", digest.get(..8).unwrap_or(&digest))
 }
 
-/// Returns a pointer as all notations of it are: a `~` may be escaped or not, so that a key of many has as many pointers as
-/// a server likes, each of which would be a schema of its own.
+/// Returns the normal form of a pointer: a `~` may be escaped or not, so that a key with many of them has as
+/// many pointers as a server likes, each of which would be a separate schema.
 fn normal(pointer: &str) -> String {
     let Some(tokens) = pointer.strip_prefix('/') else { return pointer.to_owned() };
     tokens.split('/').fold(String::new(), |normal, token| child(&normal, &token_of(token)))

@@ -1,7 +1,7 @@
-//! Which media types are those of bytes.
+//! Media types of bytes.
 
-/// Whether no text is of a media type without parameters: `image/png`, `application/pdf`. Of others, such as
-/// `application/jwt` or `application/octet-stream`, the schema or the bytes tell.
+/// Whether a media type without parameters is never that of a text: `image/png`, `application/pdf`. For
+/// others, such as `application/jwt` or `application/octet-stream`, the schema or the bytes decide.
 #[must_use]
 pub fn is_surely_bytes(essence: &str) -> bool {
     const OTHERS: [&str; 15] = [

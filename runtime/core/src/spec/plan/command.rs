@@ -29,13 +29,13 @@ pub struct CommandPlan {
     pub stream: bool,
     /// The most bytes of output that are kept, and as many of errors; 0 for the default of the executor.
     pub max_output: u64,
-    /// The number of processors the program may use; `None` is no limit.
+    /// The number of processors the program may use; `None` is not a limit.
     pub cpus: Option<f64>,
-    /// The memory the program may use, in bytes; `None` is no limit.
+    /// The memory the program may use, in bytes; `None` is not a limit.
     pub memory: Option<u64>,
-    /// The number of simultaneous processes; `None` is no limit.
+    /// The number of simultaneous processes; `None` is not a limit.
     pub pids: Option<u32>,
-    /// Further programs that must be there, in addition to the one that is started.
+    /// Further programs that must be available, in addition to the one that is started.
     pub programs: List<Text>,
 }
 

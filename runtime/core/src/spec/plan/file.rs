@@ -8,7 +8,8 @@ use super::{Body, BodySource, Codec, Part, RequestPlan};
 /// `content_type`.
 pub const FILE_FIELDS: [&str; 5] = ["text", "base64", "path", "filename", "content_type"];
 
-/// Returns what a model reads of how to give a file: as a text where one may be sent, and by its path where files can be read.
+/// Returns what a model reads about how to give a file: as a text if one may be sent, and by its path if
+/// files can be read.
 #[must_use]
 pub const fn file_told(text: bool, path: bool) -> &'static str {
     match (text, path) {
@@ -91,7 +92,7 @@ fn drop_paths(shape: &mut Shape) -> bool {
     changed
 }
 
-/// Whether fields are those of a file argument, perhaps without that for a text, or for a media type.
+/// Whether fields are those of a file argument, possibly without that for a text, or for a media type.
 fn is_file(fields: &[Field]) -> bool {
     let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
     let names = names.strip_prefix(&FILE_FIELDS[..1]).unwrap_or(&names);

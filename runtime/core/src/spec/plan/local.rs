@@ -21,7 +21,7 @@ pub struct Step {
     pub tool: Text,
     /// The arguments: an object.
     pub arguments: Template,
-    /// The step is left out if the condition does not hold; it then has no result.
+    /// The condition of the step; if it does not hold, the step is left out and has no result.
     pub condition: Option<Condition>,
     /// If set, the tool is called once for each item.
     pub for_each: Option<ForEach>,

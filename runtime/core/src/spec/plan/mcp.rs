@@ -11,29 +11,29 @@ pub struct McpPlan {
     pub server: Frozen<McpServer>,
     /// The name that the server knows the tool by.
     pub tool: Text,
-    /// What the server said of the tool when it was locked: its descriptor in `tools/list` as canonical JSON (RFC 8785).
-    /// A tool whose descriptor is another one is not called. Empty for a tool that is not locked.
+    /// What the server said about the tool when it was locked: its descriptor in `tools/list` as canonical JSON (RFC
+    /// 8785). A tool whose descriptor differs is not called. Empty for a tool that is not locked.
     pub descriptor: Text,
 }
 
 /// An MCP server: how to reach it, and what it is given. End a literal with `..McpServer::EMPTY`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct McpServer {
-    /// The name by which a program tells it from others, of `a` to `z`, `0` to `9` and `-`. Its tools are called
-    /// `alias__tool`.
+    /// The name by which a program distinguishes it from others, of `a` to `z`, `0` to `9` and `-`. Its tools are
+    /// called `alias__tool`.
     pub alias: Text,
     /// How to reach it.
     pub transport: McpTransport,
-    /// The revision it spoke when it was locked, as `2025-11-25`. Empty if the client is to find out.
+    /// The revision it used when it was locked, such as `2025-11-25`. Empty if the client is to find out.
     pub revision: Text,
     /// The most calls at the same time; 0 for the default of the engine.
     pub concurrency: u32,
     /// How long a call may be silent: without an answer and without progress. `None` for the default of the engine.
     pub idle: Option<Duration>,
-    /// How long a call may take in all. `None` for the default of the engine.
+    /// How long a call may take in total. `None` for the default of the engine.
     pub total: Option<Duration>,
-    /// Which requests of its own the server may make of the client, such as `elicitation`: what was told it when it was
-    /// locked. The list of its tools may depend on it.
+    /// Which requests of its own the server may make of the client, such as `elicitation`: what was declared to it when
+    /// it was locked. The list of its tools may depend on it.
     pub capabilities: List<Text>,
 }
 
@@ -49,7 +49,7 @@ impl McpServer {
         capabilities: List::EMPTY,
     };
 
-    /// Creates a server that is started, by its program and the arguments of it.
+    /// Creates a server that is started, from its program and the program's arguments.
     ///
     /// ```
     /// use toolgen_runtime::spec::plan::McpServer;
@@ -76,7 +76,7 @@ impl McpServer {
 /// How to reach an MCP server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum McpTransport {
-    /// A program that is started, on its standard input and output.
+    /// A program that is started, over its standard input and output.
     Stdio {
         /// The program and its arguments.
         argv: List<Text>,

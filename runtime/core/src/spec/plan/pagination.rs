@@ -7,7 +7,7 @@ use crate::base::frozen::Text;
 
 /// How an operation gives a list in pages. Pointers are JSON pointers into the body of a response.
 ///
-/// It is read from words as well: how the next page is asked for, and where things are.
+/// It is also read from a text that says how the next page is asked for, and where things are.
 ///
 /// ```
 /// use toolgen_runtime::spec::plan::Pagination;
@@ -34,13 +34,13 @@ pub struct Pagination {
     /// The pointer to whether more pages follow: a boolean. With `!` before it, to whether this is the last one. Empty if the
     /// service does not say.
     pub more: Text,
-    /// The pointer to how many items the whole list has: a number. Empty if the service does not say. A list that ends before
-    /// it is told from one that was read whole.
+    /// The pointer to how many items the whole list has: a number. Empty if the service does not say. It distinguishes
+    /// a list that ends early from one that was read whole.
     pub total: Text,
     /// The argument with the most items of a page. Empty if there is none.
     pub size: Text,
-    /// The argument by which a caller asks for several pages at once: the most items in all. Empty if none is offered.
-    /// It is not sent.
+    /// The argument by which a caller asks for several pages at once: the most items in total. Empty if none is
+    /// offered. It is not sent.
     pub offered: Text,
 }
 
@@ -51,7 +51,7 @@ pub enum NextPage {
     Link,
     /// By the URL at this pointer.
     Url(Text),
-    /// By the same call, with what is at a pointer as an argument.
+    /// By the same call, with the value at a pointer as an argument.
     Cursor {
         /// The argument.
         argument: Text,
@@ -127,7 +127,7 @@ impl fmt::Display for Pagination {
     }
 }
 
-/// Why a text says no pagination. Displays what is wrong, and what is right.
+/// Why a text does not describe a pagination. `Display` says what is wrong, and what is right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaginationError(String);
 

@@ -1,4 +1,4 @@
-//! Which arguments of a request are sent as texts.
+//! The arguments of a request that are sent as texts.
 
 use std::collections::BTreeMap;
 

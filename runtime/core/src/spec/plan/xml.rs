@@ -1,8 +1,8 @@
-//! How a value is an XML document, as data: what the `xml` hints of its schema say.
+//! How a value is written as an XML document, as data: what the `xml` hints of its schema say.
 
 use crate::base::frozen::{List, Text};
 
-/// How a value is an XML document.
+/// How a value is written as an XML document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Xml {
     /// The root element.
@@ -11,7 +11,7 @@ pub struct Xml {
     pub named: List<(Text, XmlContent)>,
 }
 
-/// How a value is a part of an XML document.
+/// How a value is written as a part of an XML document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct XmlNode {
     /// The kind of part.
@@ -22,7 +22,7 @@ pub struct XmlNode {
     pub prefix: Text,
     /// The namespace, a URI. Empty for that of the element around it.
     pub namespace: Text,
-    /// What stands in it.
+    /// Its content.
     pub content: XmlContent,
 }
 
@@ -48,14 +48,14 @@ pub enum XmlKind {
     Text,
     /// The text of the element around it, written as CDATA.
     Cdata,
-    /// Nothing of its own: what it contains stands in the element around it.
+    /// Nothing of its own: its content is in the element around it.
     None,
 }
 
-/// What stands in a part of an XML document.
+/// The content of a part of an XML document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum XmlContent {
-    /// Whatever is there. An object is elements, with attributes under keys that start with `@`, and a text beside them
+    /// Any content. An object is elements, with attributes under keys that start with `@`, and a text next to them
     /// under `#text`; a list is an element each.
     Any,
     /// A text.

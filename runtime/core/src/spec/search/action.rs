@@ -1,4 +1,4 @@
-//! What a question asks for, and what a tool does: to look, to add, to change or to remove.
+//! The actions that a question asks for and a tool performs: to look, to add, to change or to remove.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

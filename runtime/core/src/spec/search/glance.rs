@@ -1,7 +1,7 @@
 //! What the search reads of a schema: names, descriptions and listed values.
 //!
-//! In generated code a schema stands as text until it is used. Reading all of a thousand schemas takes longer than indexing
-//! them, so the search takes from a text what it needs, and the shapes stay unread.
+//! In generated code a schema is a text until it is used. Fully reading a thousand schemas takes longer than indexing
+//! them, so the search takes what it needs from the text, and the shapes stay unread.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -60,7 +60,7 @@ impl<'t> Glance<'t> {
         glance
     }
 
-    /// Returns what this refers to, if it refers to anything.
+    /// Returns the target of this, if it is a reference.
     pub(super) fn resolved(&self, defs: &'t List<Def>) -> Option<Glance<'t>> {
         let mut found = Glance::at(find_schema(defs, self.name.as_deref()?)?);
         // More references than names are a circle.
@@ -78,7 +78,7 @@ impl<'de: 't, 't> Deserialize<'de> for Glance<'t> {
     }
 }
 
-/// What stands at a place of a schema.
+/// The value at a place of a schema.
 enum Read<'t> {
     Schema(Box<Glance<'t>>),
     Text(Cow<'t, str>),

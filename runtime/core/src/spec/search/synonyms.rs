@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use super::words::stem;
 
-/// Words of which a model may use one where a tool uses another: the verbs of most interfaces and the usual nouns. A word
-/// may be in several groups.
+/// Groups of words that a model and a tool may use for one another: the verbs of most interfaces and the
+/// usual nouns. A word may be in several groups.
 const ALIKE: [&str; 44] = [
     "get fetch show read retrieve view look find lookup see display describe request",
     "list all show browse enumerate which every everything index",
@@ -54,7 +54,7 @@ const ALIKE: [&str; 44] = [
     "parent above",
 ];
 
-/// Words that are the same word: abbreviations and spellings.
+/// Forms of the same word: abbreviations and spellings.
 const SAME: [&str; 19] = [
     "repo repository",
     "org organization organisation",

@@ -15,8 +15,8 @@ pub(super) fn is_filler(word: &str) -> bool {
 }
 
 /// Calls `take` with each word of a text, in order and in lower case: the parts of `camelCase`, `snake_case` and
-/// `v2Name`, and the whole of what was joined without a separator, so that both `OAuth` and `auth` find `OAuthClient`.
-/// Scripts without spaces between words give each pair of neighbours.
+/// `v2Name`, and the whole of words joined without a separator, so that both `OAuth` and `auth` find `OAuthClient`.
+/// Scripts without spaces between words give each pair of neighbouring characters.
 pub(super) fn words(text: &str, mut take: impl FnMut(&str)) {
     let mut word = String::new();
     for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
@@ -45,7 +45,7 @@ fn lower(text: &str, into: &mut String) {
     into.extend(text.chars().flat_map(char::to_lowercase));
 }
 
-/// Gives each pair of neighbours of a run of Chinese, Japanese, Thai and the like, and each other part of it.
+/// Passes on each pair of neighbours in a run of Chinese, Japanese, Thai and the like, and each other part of it.
 fn pairs(run: &str, word: &mut String, take: &mut impl FnMut(&str)) {
     let mut before: Option<char> = None;
     let mut alone = false;
@@ -72,7 +72,7 @@ fn pairs(run: &str, word: &mut String, take: &mut impl FnMut(&str)) {
     }
 }
 
-/// Gives a character that has no neighbour.
+/// Passes on a character that has no neighbour.
 fn finish(word: &str, alone: &mut bool, before: Option<char>, take: &mut impl FnMut(&str)) {
     if let Some(before) = before.filter(|_| std::mem::take(alone) && word.is_empty()) {
         take(before.encode_utf8(&mut [0; 4]));

@@ -1,4 +1,4 @@
-//! The levers that bring a tool under a ceiling: pulled until it fits, and taken back while there is room.
+//! The levers that bring a tool under a ceiling: pulled until it fits, and released while there is room.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -9,7 +9,8 @@ use crate::base::frozen::{List, Text};
 use crate::schema::shape::slim::{self, Opened, Places, Slim, Slimmed, Words};
 use crate::spec::ToolSpec;
 
-/// Lengths of texts: those inside arguments, those of arguments, that of the tool. Each has the same or less of each.
+/// Lengths of texts: those inside arguments, those of arguments, that of the tool. No length grows from one row to
+/// the next.
 const TEXTS: &[(usize, usize, usize)] = &[
     (12_000, usize::MAX, usize::MAX),
     (6_000, usize::MAX, usize::MAX),
@@ -31,7 +32,7 @@ const TEXTS: &[(usize, usize, usize)] = &[
     (0, 80, 600),
 ];
 
-/// How much of the room is to be used, in percent: above that, no richer form is looked for.
+/// How much of the room is to be used, in percent: above that, no richer form is sought.
 const USED: usize = 90;
 
 /// Levers, and how many of the places inside arguments are spelled out.
@@ -47,14 +48,15 @@ pub(super) struct Ladder<'a> {
     spec: &'a ToolSpec,
     /// The levers of the tool itself.
     own: Slim,
-    /// What the levers are pulled on. What loses nothing is done once: it takes longer than all the rest.
+    /// The arguments that the levers are pulled on. Levers that lose nothing are applied once: they take longer than
+    /// all the rest.
     arranged: Slimmed,
     places: Places,
-    /// Levers of growing effect, each with those before it, and the form under them, made on first use.
+    /// Levers of growing effect, each with the previous ones, and the form under them, made on first use.
     rungs: Vec<(Rung, OnceCell<Form<'a>>)>,
 }
 
-/// Renders a form if it fits. A form that the dialect refuses does not: the next one is simpler.
+/// Renders a form if it fits. A form that the dialect refuses does not fit: the next one is simpler.
 type Fits<'f, 'a> = dyn Fn(&Form<'a>) -> Option<Told<'a>> + 'f;
 
 /// A form that fits, and how much of the room it leaves.
@@ -111,7 +113,7 @@ impl<'a> Ladder<'a> {
         Form { spec, slim: Cow::Owned(rung.slim.clone()), slimmed: OnceCell::from(Some(slimmed)) }
     }
 
-    /// Spells out as many places as there is room for, if that is what the rung before has more of.
+    /// Spells out as many places as there is room for, if that is what the previous rung has more of.
     fn finer(&self, at: usize, told: Told<'a>, fits: &Fits<'_, 'a>) -> Option<(Rung, Told<'a>)> {
         let (rung, _) = self.rungs.get(at)?;
         let before = at.checked_sub(1).and_then(|before| self.rungs.get(before));
@@ -124,7 +126,7 @@ impl<'a> Ladder<'a> {
         }))
     }
 
-    /// Leaves out as few optional arguments as possible, the last ones first: the fewer, the smaller.
+    /// Leaves out as few optional arguments as possible, the last ones first: the fewer, the smaller the tool.
     fn fewer(&self, names: &[Text], fits: &Fits<'_, 'a>) -> Option<(Rung, Told<'a>)> {
         let (last, _) = self.rungs.last()?;
         first_that(names.len() + 1, |gone| {
@@ -135,7 +137,7 @@ impl<'a> Ladder<'a> {
         })
     }
 
-    /// Takes levers back while there is room: what a call needs first, and what is further out.
+    /// Releases levers while there is room: first those on what a call needs, and on outer parts.
     fn refilled(&self, mut rung: Rung, mut told: Told<'a>, fits: &Fits<'_, 'a>) -> ToolSchema<'a> {
         let count = rung.count;
         for richer in [values, outer_texts, inner_texts, closed, examples] {
@@ -175,13 +177,13 @@ fn inner_texts(own: &Slim, slim: &Slim) -> Vec<Slim> {
     lengths().map(with).collect()
 }
 
-/// Lengths of texts, each a little less than the one before.
+/// Lengths of texts, each a little less than the previous one.
 fn lengths() -> impl Iterator<Item = usize> {
     let shorter = |length: &usize| Some(length - length.div_ceil(10)).filter(|length| *length > 0);
     [usize::MAX].into_iter().chain(successors(Some(20_000), shorter)).chain([0])
 }
 
-/// Returns what is kept of a text if there is room for so many characters, if that is more than before.
+/// Returns what is kept of a text if there is room for this many characters, if that is more than before.
 fn more(before: Words, length: usize) -> Words {
     match before {
         Words::All => Words::All,
@@ -201,8 +203,8 @@ fn examples(own: &Slim, slim: &Slim) -> Vec<Slim> {
     vec![Slim { drop_examples: own.drop_examples, ..slim.clone() }]
 }
 
-/// Returns levers of growing effect, each with those before it: what loses nothing comes first, then texts that a call can
-/// do without, then what is deep inside, and only then what the texts say of values.
+/// Returns levers of growing effect, each with the previous ones: levers that lose nothing come first, then texts
+/// that a call can do without, then what is deep inside, and only then what the texts say about values.
 fn rungs(own: &Slim, places: &Places) -> Vec<Rung> {
     let mut rungs: Vec<Rung> = Vec::new();
     // Named shapes are arranged already.
@@ -245,7 +247,7 @@ fn rungs(own: &Slim, places: &Places) -> Vec<Rung> {
     rungs
 }
 
-/// Returns the first form that fits, if those after it fit, too; or one before which there is little more room.
+/// Returns the first form that fits, if those after it fit, too; or one that leaves little room.
 fn first_that<'a, T>(length: usize, fits: impl Fn(usize) -> Option<(T, Told<'a>)>) -> Option<(T, Told<'a>)> {
     let last = length.checked_sub(1)?;
     Some(best(last, fits(last)?, fits))
@@ -253,7 +255,7 @@ fn first_that<'a, T>(length: usize, fits: impl Fn(usize) -> Option<(T, Told<'a>)
 
 /// As [`first_that`], or else the form that is known.
 ///
-/// With more room, the search takes the same way up to where it finds more, or goes on where it would have ended.
+/// With more room, the search takes the same path up to where it finds more, or goes on where it would have ended.
 fn best<'a, T>(
     length: usize,
     known: (T, Told<'a>),

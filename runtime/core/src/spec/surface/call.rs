@@ -1,4 +1,5 @@
-//! How a tool is executed, as a surface says it: what a person has to know of it, not all that an engine needs.
+//! How a tool is executed, as recorded in a surface: what a person has to know about it, not everything that an
+//! engine needs.
 
 use serde_json::{Map, Value, json};
 
@@ -14,7 +15,7 @@ use crate::spec::template::{Condition, Segment, Template};
 pub(super) const KINDS: [&str; 8] =
     ["http", "command", "mcp", "compose", "complete", "effect", "agent", "function"];
 
-/// Returns what a surface says of a call: an object with one member, whose name is the kind of the call. Values of
+/// Returns what a surface records of a call: an object with one member, whose name is the kind of the call. Values of
 /// credentials are not part of it, only the variables that hold them.
 #[must_use]
 pub fn recorded(call: &Call) -> Value {
@@ -59,7 +60,7 @@ fn text(text: &Text) -> Option<Value> {
     (!text.is_empty()).then(|| text.as_str().into())
 }
 
-/// Where a request goes and what it proves there. How the arguments are written is for the engine.
+/// Returns where a request goes and how it authenticates there. How the arguments are written is up to the engine.
 fn request(plan: &RequestPlan) -> Map<String, Value> {
     let mut out = Map::new();
     out.insert("method".into(), plan.method.as_str().into());
@@ -212,7 +213,7 @@ fn agent(plan: &AgentPlan) -> Map<String, Value> {
     out
 }
 
-/// Returns a template as a manifest writes it.
+/// Returns a template in the form of a manifest.
 fn filled(template: &Template) -> Value {
     match template {
         Template::Constant(text) => match serde_json::from_str(text) {

@@ -1,4 +1,4 @@
-//! What changed between two surfaces.
+//! Changes between two surfaces.
 
 mod call;
 
@@ -58,7 +58,7 @@ fn named(reached: &Reached) -> Named<'_> {
     reached.iter().map(|(name, one)| (name.as_str(), &one.schema)).collect()
 }
 
-/// Whether two tools differ in their names alone.
+/// Whether two tools differ only in their names.
 fn alike(left: &Entry, right: &Entry) -> bool {
     let named = |entry: &Entry| entry.named.len();
     left.tool == right.tool
@@ -122,7 +122,7 @@ fn tool(found: &mut Found<'_>, old: &Entry, new: &Entry) {
     }
 }
 
-/// Compares effects. What a tool may do now and could not do before is for a person to allow.
+/// Compares effects. New effects of a tool are for a person to allow.
 fn effects(found: &mut Found<'_>, (old, new): Given<'_>) {
     let nothing = Value::Null;
     for (key, given) in members(old.unwrap_or(&nothing), new.unwrap_or(&nothing)) {
@@ -271,7 +271,7 @@ struct Shared<'s> {
     known: BTreeMap<usize, usize>,
 }
 
-/// Who uses a named schema that changed.
+/// The users of a named schema that changed.
 struct Use<'s> {
     pair: Pair<'s>,
     tools: Vec<&'s str>,

@@ -10,8 +10,8 @@ use crate::spec::ToolSpec;
 use crate::spec::reader::Reader;
 
 impl ToolSpec {
-    /// Returns the specification as JSON: what a lock says of a tool, with its name and its named shapes. What has its
-    /// default is left out, and so is a named shape that nothing refers to.
+    /// Returns the specification as JSON: what a lock records of a tool, with its name and its named shapes. Members
+    /// with default values are left out, and so are named shapes that nothing refers to.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut out = Map::new();

@@ -1,4 +1,4 @@
-//! The named schemas of tools. They are shared where they are the same, and each is written once.
+//! The named schemas of tools. Equal ones are shared, and each is written once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -56,8 +56,8 @@ fn named(schema: Value) -> Arc<NamedSchema> {
     Arc::new(NamedSchema { schema, names })
 }
 
-/// Collects the names that a schema refers to, also in the text of one that is kept as text. What only looks like a
-/// reference does no harm.
+/// Collects the names that a schema refers to, also in the text of one that is kept as text. Something that only looks
+/// like a reference does no harm.
 pub(super) fn references(value: &Value, names: &mut Vec<String>) {
     match value {
         Value::String(text) => names.extend(referenced(text)),
@@ -74,12 +74,12 @@ pub(super) fn references(value: &Value, names: &mut Vec<String>) {
     }
 }
 
-/// Returns the schemas that a value refers to, also by others.
+/// Returns the schemas that a value refers to, directly or through others.
 pub(super) fn reached(value: &Value, all: &Reached) -> Reached {
     followed(value, all).0
 }
 
-/// Returns the names that a value refers to, also by others, and that no schema has.
+/// Returns the names that a value refers to, directly or through others, and that no schema has.
 pub(super) fn missing(value: &Value, all: &Reached) -> BTreeSet<String> {
     followed(value, all).1
 }
@@ -105,8 +105,8 @@ pub(super) fn same(left: &Arc<NamedSchema>, right: &Arc<NamedSchema>) -> bool {
     Arc::ptr_eq(left, right) || left.schema == right.schema
 }
 
-/// Returns the schemas of all tools together. Of unlike ones of a name that which most tools use, and among those of as
-/// many tools the one whose text comes first.
+/// Returns the schemas of all tools together. Of different ones with the same name, it is the one that most tools use,
+/// and with equally many tools the one whose text comes first.
 pub(super) fn shared<'a>(all: impl Iterator<Item = &'a Reached>) -> Reached {
     let mut versions: BTreeMap<&str, Vec<(&Arc<NamedSchema>, usize)>> = BTreeMap::new();
     for (name, schema) in all.flatten() {

@@ -1,4 +1,4 @@
-//! Specifications as JSON, and read back. What has its default is left out.
+//! Specifications as JSON, and read back. Members with default values are left out.
 
 use serde_json::{Map, Value, json};
 
@@ -53,7 +53,7 @@ pub(super) fn written(spec: &ToolSpec) -> Map<String, Value> {
         examples,
         input,
         output,
-        // How strictly results are held to `output` is no part of the contract.
+        // How strictly results are held to `output` is not a part of the contract.
         output_may_differ: _,
         // Nor is in which other forms an argument is taken.
         texts: _,
@@ -149,7 +149,7 @@ fn requirement(requirement: &Requirement) -> Value {
     out
 }
 
-/// The arguments are shown as what they are, unless reading would not give the same text back.
+/// Writes an example. The arguments are shown as JSON, unless reading would not give the same text back.
 fn example(example: &Example) -> Value {
     let Example { summary, arguments } = example;
     let read: Option<Value> = serde_json::from_str(arguments).ok();
@@ -162,14 +162,14 @@ impl Reader {
     pub(super) fn tool(&mut self, name: &str, tool: &Value, at: &str) -> ToolSpec {
         self.keys(tool, at, &KEYS);
         let parsed = ToolName::parse(name.to_owned()).unwrap_or_else(|why| {
-            self.fail(at, format!("`{name}` is no name of a tool: {why}"));
+            self.fail(at, format!("`{name}` is not a name of a tool: {why}"));
             ToolSpec::EMPTY.name
         });
         let schema = |key: &str| tool.get(key).map(|schema| read_canonical(schema).into());
         let (input, output) = (schema("input"), schema("output"));
         for key in ["input", "output"] {
             if tool.get(key).is_some_and(|schema| !schema.is_object() && !schema.is_boolean()) {
-                self.fail(format!("{at}/{key}"), format!("`{key}` is no schema"));
+                self.fail(format!("{at}/{key}"), format!("`{key}` is not a schema"));
             }
         }
         if input.is_none() {
@@ -216,7 +216,7 @@ impl Reader {
             return Slim::DEFAULT;
         }
         self.text(tool, at, "slim").parse().unwrap_or_else(|why| {
-            self.fail(format!("{at}/slim"), format!("`slim` is no list of levers: {why}"));
+            self.fail(format!("{at}/slim"), format!("`slim` is not a list of levers: {why}"));
             Slim::DEFAULT
         })
     }
@@ -251,7 +251,7 @@ impl Reader {
                 items.map(|(index, item)| read(self, item, &format!("{at}/{key}/{index}"))).collect()
             }
             Some(_) => {
-                self.fail(format!("{at}/{key}"), format!("`{key}` is no list"));
+                self.fail(format!("{at}/{key}"), format!("`{key}` is not a list"));
                 List::EMPTY
             }
         }
@@ -276,7 +276,10 @@ impl Reader {
         let known = RequirementKind::ALL.into_iter().find(|one| one.as_str() == kind);
         if known.is_none() {
             let kinds = RequirementKind::ALL.map(RequirementKind::as_str).join(", ");
-            self.fail(format!("{at}/kind"), format!("`{kind}` is no kind of requirement; there are {kinds}"));
+            self.fail(
+                format!("{at}/kind"),
+                format!("`{kind}` is not a kind of requirement; there are {kinds}"),
+            );
         }
         Requirement {
             kind: known.unwrap_or(RequirementKind::Custom),
@@ -333,7 +336,7 @@ impl Reader {
     fn result_limit(&mut self, tool: &Value, at: &str) -> Option<u64> {
         let given = tool.get("result_limit")?;
         if given.as_u64().is_none() {
-            self.fail(format!("{at}/result_limit"), "`result_limit` is no number of bytes");
+            self.fail(format!("{at}/result_limit"), "`result_limit` is not a number of bytes");
         }
         given.as_u64()
     }

@@ -24,7 +24,7 @@ pub(super) struct Container {
 }
 
 impl Container {
-    /// A container of this name, which a program removes with these arguments.
+    /// Creates the handle of a container of this name, which a program removes with these arguments.
     pub(super) fn new(name: &str, program: &str, args: &[String]) -> Container {
         let mut command = Command::new(program);
         command.args(args).env_clear().envs(inherited(INHERITED.iter().copied()));
@@ -32,12 +32,12 @@ impl Container {
         Container { name: name.to_owned(), removal: Some(command) }
     }
 
-    /// Keeps it: it has ended and removed itself.
+    /// Notes that it has ended and removed itself.
     pub(super) fn is_gone(&mut self) {
         self.removal = None;
     }
 
-    /// Removes it and waits for that; what has begun goes on if nobody waits any more.
+    /// Removes it and waits for that; a removal that has begun goes on even if no caller is waiting any longer.
     pub(super) async fn remove(&mut self) -> Result<(), String> {
         let Some(removed) = self.start() else { return Ok(()) };
         let outcome = match timeout(LIMIT, removed).await {
@@ -48,7 +48,7 @@ impl Container {
         outcome.map_err(|why| format!("the container {} may still run: {why}", self.name))
     }
 
-    /// Starts to remove it, on a thread of its own: the future may be dropped, perhaps with its runtime.
+    /// Starts to remove it, on a separate thread: the future may be dropped, perhaps with its runtime.
     fn start(&mut self) -> Option<oneshot::Receiver<Result<(), String>>> {
         let command = self.removal.take()?;
         let (told, removed) = oneshot::channel();
@@ -85,7 +85,7 @@ fn remove(mut command: Command) -> Result<(), String> {
     }
 }
 
-/// Whether there is no such container: Docker says so, Podman only names none.
+/// Whether there is no such container: Docker says so, Podman just prints no name.
 fn is_absent(output: &Output, why: &str) -> bool {
     output.status.success() && output.stdout.is_empty()
         || why.to_ascii_lowercase().contains("no such container")

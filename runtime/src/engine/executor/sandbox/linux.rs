@@ -108,7 +108,7 @@ fn check(options: &ExecOptions) -> Result<(), ExecError> {
     Ok(())
 }
 
-/// The file of the program, which exists: a sandbox could only report in its own way that it does not.
+/// The file of the program, which must exist: a sandbox could only report in its own way that it does not.
 fn program(argv: &[String], env: &[(OsString, OsString)], work_dir: &Path) -> Result<PathBuf, ExecError> {
     let Some(name) = argv.first() else { return Err(ExecError::invalid("the command is empty")) };
     let start = |message| ExecError::Start { program: name.clone(), message };
@@ -144,7 +144,7 @@ async fn choose(sandbox: Sandbox) -> Result<Means, String> {
     ))
 }
 
-/// Makes what holds the program to its limits: a control group, or else words before the command.
+/// Creates what holds the program to its limits: a control group, or else words before the command.
 fn limit(means: &Means, options: &ExecOptions) -> Result<(Option<ControlGroup>, Vec<String>), ExecError> {
     let asked = named(limits(options));
     if asked.is_empty() {

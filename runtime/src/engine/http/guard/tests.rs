@@ -1,5 +1,6 @@
 //! Where requests go, behind a resolver and a connector that are the test's: what an engine would dial is written down,
-//! and a recorder on the loopback interface is dialled in its place. Even a guard that lets everything through reaches nobody.
+//! and a recorder on the loopback interface is dialled in its place. Even a guard that lets everything through reaches
+//! no host.
 
 mod world;
 

@@ -88,13 +88,13 @@ pub(super) async fn granted(
     })
 }
 
-/// Servers write numbers as texts, too.
+/// Reads a number of seconds, which servers also write as a text.
 fn seconds(value: &Value) -> Option<Duration> {
     let seconds = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// Says what an operator does about an error (RFC 6749, section 5.2).
+/// Says what an operator can do about an error (RFC 6749, section 5.2).
 fn remedy(code: &str) -> &'static str {
     match code {
         "invalid_client" | "unauthorized_client" => {

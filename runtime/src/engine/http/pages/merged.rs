@@ -59,7 +59,8 @@ fn plural(count: usize, what: &str) -> String {
 }
 
 impl HttpEngine {
-    /// Runs a tool whose answer is a list in pages: at most this many items of as many pages as that takes.
+    /// Runs a tool whose answer is a list in pages: reads at most this many items, and as many pages as that
+    /// takes.
     pub(in crate::engine::http) async fn run_pages(
         &self,
         tool: &Frozen<Tool>,

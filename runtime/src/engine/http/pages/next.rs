@@ -1,4 +1,4 @@
-//! What a page says of the page after it.
+//! What a page says about the page after it.
 
 use reqwest::header::{HeaderMap, LINK};
 use serde_json::Value;
@@ -80,7 +80,7 @@ fn cursor(value: &Value) -> Option<Value> {
     }
 }
 
-/// Returns a number that is higher by this, written as it was given.
+/// Returns a number increased by this, written as it was given.
 fn counted(given: Option<&Value>, first: u32, by: usize) -> Option<Value> {
     let by = u64::try_from(by).ok()?;
     match given {

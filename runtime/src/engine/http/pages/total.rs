@@ -1,4 +1,4 @@
-//! How many items a list has, and whether as many were given: nobody shall take a part for the whole.
+//! How many items a list has, and whether as many were given, so that a part is not taken for the whole.
 
 use reqwest::Url;
 use serde_json::Value;
@@ -7,8 +7,8 @@ use super::{Place, next};
 use crate::call::error::ToolError;
 use crate::spec::plan::{NextPage, Pagination};
 
-/// Arguments that begin a list where it does not begin, without case and punctuation: where a page leads on by a URL, its
-/// plan does not name them.
+/// Arguments that make a list begin elsewhere than at its start, without case and punctuation: if pages lead
+/// on by a URL, the plan does not name them.
 const BEGINNINGS: [&str; 11] = [
     "page",
     "pagenumber",
@@ -23,7 +23,7 @@ const BEGINNINGS: [&str; 11] = [
     "marker",
 ];
 
-/// Counts the items of a page, and reads how many there are in all.
+/// Counts the items of a page, and reads how many there are in total.
 pub(super) fn count(pages: &Pagination, place: &mut Place, body: &Value, items: usize) {
     let before = place.before.or_else(|| begins(pages, place, items));
     place.before = before.and_then(|before| before.checked_add(items));
@@ -32,7 +32,7 @@ pub(super) fn count(pages: &Pagination, place: &mut Place, body: &Value, items: 
     }
 }
 
-/// Returns what the service says of items that it did not give, if this is the last page.
+/// Returns what the service says about items that it did not give, if this is the last page.
 pub(super) fn short(pages: &Pagination, place: &Place, body: &Value) -> Option<String> {
     match (place.before, place.total) {
         (Some(read), Some(total)) if read < total => {
@@ -45,7 +45,7 @@ pub(super) fn short(pages: &Pagination, place: &Place, body: &Value) -> Option<S
     }
 }
 
-/// Returns the error at the end of a list of which a part is missing.
+/// Returns the error at the end of a list that misses a part.
 pub(super) fn ends_short(said: &str) -> ToolError {
     let text = format!(
         "Error: the list is not whole: more items follow ({said}); if that is how the service counts, or its list comes in \

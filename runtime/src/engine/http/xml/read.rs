@@ -12,7 +12,7 @@ use crate::spec::plan::{Xml, XmlContent, XmlField, XmlKind, XmlNode};
 ///
 /// # Errors
 ///
-/// Why the text is no document that is read.
+/// Why the text cannot be read as a document.
 pub(in super::super) fn read(text: &str, xml: &Xml) -> Result<Value, String> {
     Reader { xml }.value(&parse(text)?, &xml.root.content, 0)
 }
@@ -59,7 +59,7 @@ impl Reader<'_> {
         Ok(Value::Array(items.collect::<Result<_, _>>()?))
     }
 
-    /// Reads the fields of an object, and then what they left.
+    /// Reads the fields of an object, and then the rest.
     fn object(&self, element: &Element, fields: &List<XmlField>, depth: usize) -> Result<Value, String> {
         let mut out = Map::new();
         let mut left = Left {
@@ -156,7 +156,8 @@ impl<'e> Left<'e> {
     }
 }
 
-/// Whether this is the name of a node. Services leave namespaces out, and schemas do: only two that differ tell apart.
+/// Whether this is the name of a node. Services and schemas leave namespaces out, so only two different ones
+/// distinguish names.
 fn is(name: &Name, node: &XmlNode) -> bool {
     let namespace = node.namespace.as_str();
     name.local == node.name.as_str()

@@ -33,7 +33,7 @@ pub(super) struct Name {
 ///
 /// # Errors
 ///
-/// Why it is none that is read.
+/// Why it is not one that can be read.
 pub(super) fn parse(text: &str) -> Result<Element, String> {
     let mut reader = NsReader::from_str(text);
     let mut root: Option<Element> = None;

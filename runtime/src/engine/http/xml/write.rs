@@ -14,7 +14,7 @@ struct Element {
     attributes: Vec<(String, String)>,
     /// The content, as XML.
     content: String,
-    /// The namespaces that are known here, by prefix: a later one counts.
+    /// The namespaces that are known here, by prefix; the last one counts.
     scope: Vec<(Text, Text)>,
 }
 
@@ -22,7 +22,7 @@ struct Element {
 ///
 /// # Errors
 ///
-/// What cannot stand in XML, in words for the caller of the tool.
+/// What XML cannot hold, in words for the caller of the tool.
 pub(in super::super) fn write(value: &Value, xml: &Xml) -> Result<String, String> {
     let mut document = DECLARATION.to_owned();
     Writer { xml }.element(&xml.root, &xml.root.name, value, &[], 0, &mut document)?;

@@ -10,11 +10,11 @@ use tokio::time::{sleep, timeout};
 use super::channel::{Channel, Exchange};
 use crate::base::sse::{Event, Reader, TooLong};
 
-/// The first pause before a stream is taken up again, unless the server names one. It doubles up to the longest.
+/// The first pause before a stream is resumed, unless the server names one. It doubles up to the longest.
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// How often a stream is tried to be taken up without success.
+/// How often resuming a stream is tried without success.
 const ATTEMPTS: usize = 5;
 
 /// How long the end of a stream is waited for after its answer, so that the connection can be used again.
@@ -55,7 +55,7 @@ async fn whole(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<(),
     if messages.take(message) { Ok(()) } else { Err(messages.without_answer("the response")) }
 }
 
-/// Reads a stream that holds the answer. In revisions with sessions it is taken up where it broke off.
+/// Reads a stream that holds the answer. In revisions with sessions it is resumed where it broke off.
 async fn stream(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<(), String> {
     let mut reader = Reader::new(channel.max_message);
     let mut messages = Messages { channel, id: Some(id), odd: None };
@@ -76,7 +76,7 @@ async fn stream(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<()
     }
 }
 
-/// Takes up a stream after its last event.
+/// Resumes a stream after its last event.
 async fn resume(channel: &Channel, reader: &mut Reader) -> Result<Exchange, String> {
     let mut problem = String::new();
     for attempt in 0..ATTEMPTS {
@@ -152,7 +152,7 @@ struct Messages<'c> {
     channel: &'c Channel,
     /// The request whose answer it holds, if it is that of a request.
     id: Option<u64>,
-    /// What was on it that does not belong there.
+    /// What came on it that does not belong there.
     odd: Option<&'static str>,
 }
 
@@ -210,7 +210,7 @@ impl Messages<'_> {
         let odd = match (message.get("method").is_some(), message.get("id").is_some()) {
             (false, _) if is_ours => None,
             (false, true) => Some("the answer to another request"),
-            (false, false) => Some("what is no message"),
+            (false, false) => Some("what is not a message"),
             // Such a server asks in its results.
             (true, true) if self.channel.is_modern() => Some("a request of its own"),
             (true, _) => None,

@@ -1,4 +1,4 @@
-//! Credentials of a server: headers and tokens out of environment variables, and sources of tokens.
+//! Credentials of a server: headers and tokens from environment variables, and sources of tokens.
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub struct McpTokenRequest {
     pub(super) client: HttpEngine,
 }
 
-/// Whether a server takes the token, and wants one that allows more (RFC 6750, section 3.1).
+/// Whether a server accepts the token but wants one that allows more (RFC 6750, section 3.1).
 pub(super) fn wants_more(challenge: &str) -> bool {
     challenge.contains("insufficient_scope")
 }
@@ -56,7 +56,7 @@ const RESERVED: [&str; 9] = [
     "transfer-encoding",
 ];
 
-/// Reads the headers of every request out of the environment variables that hold their values.
+/// Reads the headers of every request from the environment variables that hold their values.
 pub(super) fn headers(named: &List<(Text, Text)>) -> Result<Vec<(String, Secret)>, String> {
     let header = |(name, variable): &(Text, Text)| {
         let lower = name.as_str().to_ascii_lowercase();
@@ -90,11 +90,11 @@ pub(in crate::engine::mcp) fn credentials(headers: &List<(Text, Text)>, bearer: 
 /// Where the token of each request comes from.
 #[derive(Debug)]
 pub(super) enum Auth {
-    /// There is none.
+    /// No token is sent.
     None,
     /// It was in this environment variable.
     Variable(Text, Secret),
-    /// Of this source, for this server.
+    /// It comes from this source, for this server.
     Source(Arc<dyn TokenSource>, McpTokenRequest),
 }
 
@@ -119,7 +119,7 @@ impl Auth {
         Ok(Auth::Variable(bearer.clone(), variable_for(bearer, "the bearer token")?))
     }
 
-    /// Returns the token of the next request, another one than that which was refused.
+    /// Returns the token of the next request, other than the one that was refused.
     pub(super) async fn token(
         &self,
         refused: Option<(Option<Secret>, String)>,
@@ -137,7 +137,7 @@ impl Auth {
         }
     }
 
-    /// Whether another token can be had.
+    /// Whether another token can be obtained.
     pub(super) fn can_refresh(&self) -> bool {
         matches!(self, Auth::Source(..))
     }

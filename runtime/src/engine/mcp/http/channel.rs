@@ -27,10 +27,10 @@ const STATELESS: &str = "2026-07-28";
 /// The most bytes that are read of a response that is an error.
 const MAX_ERROR: usize = 64 << 10;
 
-/// The most characters of such a response that are told.
+/// The most characters of such a response that are reported.
 const TOLD: usize = 300;
 
-/// The way to one server.
+/// The channel to one server.
 pub(super) struct Channel {
     engine: HttpEngine,
     url: String,
@@ -47,7 +47,7 @@ pub(super) struct Channel {
 
 #[derive(Clone, Default)]
 struct State {
-    /// The revision that both sides agreed on; empty before.
+    /// The revision that both sides agreed on; empty before that.
     revision: String,
     session: Option<Secret>,
 }
@@ -110,7 +110,7 @@ impl Exchange {
 }
 
 impl Channel {
-    /// Prepares the way to a server. Nothing is sent.
+    /// Creates the channel to a server. Nothing is sent.
     pub(super) fn new(
         server: &McpServer,
         options: &McpOptions,
@@ -142,7 +142,7 @@ impl Channel {
         unpoisoned(self.state.lock()).revision.as_str() >= STATELESS
     }
 
-    /// Speaks this revision from now on; none before the handshake.
+    /// Uses this revision from now on; before the handshake there is none.
     pub(super) fn agreed(&self, revision: &str) {
         revision.clone_into(&mut unpoisoned(self.state.lock()).revision);
     }
@@ -249,7 +249,7 @@ impl Channel {
         if exchange.response.status().is_success() { Ok(()) } else { self.refused(exchange, None).await }
     }
 
-    /// Asks for a stream: for what the server says of its own accord, or for the rest of one that broke off.
+    /// Asks for a stream: of what the server says of its own accord, or the rest of one that broke off.
     pub(super) async fn get(&self, last_id: Option<&str>) -> Result<Exchange, Broken> {
         let mut plain = vec![("Accept".to_owned(), "text/event-stream".to_owned())];
         plain.extend(last_id.map(|id| ("Last-Event-ID".to_owned(), id.to_owned())));

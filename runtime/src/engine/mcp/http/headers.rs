@@ -1,4 +1,4 @@
-//! The headers by which servers and what stands before them route a message without reading it (revision 2026-07-28).
+//! The headers by which servers and proxies route a message without reading it (revision 2026-07-28).
 //!
 //! A tool may mark parameters of its input schema with `x-mcp-header`: their values are sent as headers as well. A tool
 //! whose marks break the rules is not offered; the other tools of its server are.
@@ -133,7 +133,7 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns a text as a header can carry it.
+/// Returns a text in the form that a header can carry.
 fn encode(text: &str) -> String {
     let carried = text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && text.trim_matches(' ') == text;
     let looks_encoded = text.starts_with(ENCODED.0) && text.ends_with(ENCODED.1);
@@ -169,7 +169,7 @@ mod tests {
             "none": {"type": ["string", "null"], "x-mcp-header": "None"},
             "absent": {"type": "string", "x-mcp-header": "Absent"},
             "o": {"type": "object", "properties": {"in": {"type": "string", "x-mcp-header": "In"}}},
-            // A parameter of this name is no mark.
+            // A parameter of this name is not a mark.
             "x-mcp-header": {"type": "string", "default": {"x-mcp-header": "not a schema"}},
         });
         let expected = [("Region", "us-west1"), ("N", "-7"), ("F", "42"), ("On", "false"), ("In", "x")];

@@ -1,4 +1,4 @@
-//! Tokens by OAuth 2.1, as MCP asks for it: discovery, registration, PKCE, refresh.
+//! Tokens by OAuth 2.1, as MCP requires: discovery, registration, PKCE, refresh.
 //!
 //! The steps are those of rmcp. Each of its requests is sent by the client of the server, so that the guard of the HTTP
 //! engine decides which hosts are reached, whatever a document of a server names.
@@ -73,8 +73,8 @@ pub struct McpOAuth {
     state: Arc<Mutex<Option<(Text, AuthorizationManager)>>>,
 }
 
-/// Which authorization server gets the secret of the client. The MCP server says which one there is, so its word alone
-/// is not enough.
+/// Which authorization server gets the secret of the client. The MCP server names the authorization server, so its word
+/// alone is not enough.
 #[derive(Clone)]
 enum SecretTo {
     Nobody,
@@ -116,7 +116,7 @@ impl McpOAuth {
         McpOAuth::of(Grant::Consent(redirect_uri.into(), Arc::new(move |url| Box::pin(open(url)))))
     }
 
-    /// Uses credentials that the program has of the authorization server, without a person. Set
+    /// Uses credentials that the program has at the authorization server, without a person. Set
     /// [`token_url`](Self::token_url), too: the secret is sent nowhere else.
     #[must_use]
     pub fn credentials(client_id: impl Into<String>, client_secret: Secret) -> McpOAuth {
@@ -210,7 +210,7 @@ impl McpOAuth {
         Ok(manager)
     }
 
-    /// Returns a token in place of one that was refused. `None`: somebody has to allow the access anew.
+    /// Returns a token in place of one that was refused; `None` if somebody has to allow the access anew.
     async fn renewed(
         &self,
         manager: &AuthorizationManager,
@@ -330,7 +330,7 @@ impl TokenSource for McpOAuth {
     }
 }
 
-/// Returns the scopes that a server wants in addition. What it says where it is asked without a token is less.
+/// Returns the scopes that a server wants in addition. What it says when it is asked without a token is less.
 fn wider(wanted: &McpTokenRequest, challenge: Option<&str>) -> Vec<String> {
     let challenge = challenge.filter(|challenge| wants_more(challenge));
     let parsed = challenge.zip(reqwest::Url::parse(&wanted.url).ok());
@@ -338,7 +338,7 @@ fn wider(wanted: &McpTokenRequest, challenge: Option<&str>) -> Vec<String> {
     scope.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
-/// Keeps what rmcp knows of the tokens as a text.
+/// Stores what rmcp knows about the tokens as a text.
 struct Kept(Arc<dyn TokenStore>);
 
 type Stored<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;

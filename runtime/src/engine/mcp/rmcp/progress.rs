@@ -1,4 +1,4 @@
-//! What servers report of calls through a client of the `rmcp` crate.
+//! Progress that servers report of calls through a client of the `rmcp` crate.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -13,12 +13,13 @@ use crate::base::sync::unpoisoned;
 use crate::call::context::ToolContext;
 use crate::engine::mcp::tool::line;
 
-/// How many reports are kept whose call is not known yet: a server may report before the client knows that it was asked.
+/// How many reports of calls that are not known yet are kept: a server may report before the client knows that it was
+/// asked.
 const EARLY: usize = 64;
 
-/// Passes what servers report from the handler of a client to the calls that it is of. It is a handler itself, for programs
+/// Passes reports of servers on from the handler of a client to their calls. It is a handler itself, for programs
 /// that need no other; the handler of a program passes on what [`on_progress`](ClientHandler::on_progress) gets to
-/// [`heard`](Self::heard). Clones are the same, and belong to one client.
+/// [`heard`](Self::heard). Clones share their calls, and belong to one client.
 #[derive(Clone, Default)]
 pub struct Progress(Arc<Mutex<Hub>>);
 
@@ -28,7 +29,7 @@ struct Hub {
     early: VecDeque<ProgressNotificationParam>,
 }
 
-/// A call that hears reports. Dropped, it hears none.
+/// A call that receives reports until this is dropped.
 pub(super) struct Hears<'p> {
     progress: &'p Progress,
     token: ProgressToken,
@@ -63,7 +64,7 @@ impl Progress {
         call.progress(line(&json!(report)));
     }
 
-    /// Lets a call hear the reports with a token, those that have come already first.
+    /// Lets a call receive the reports with a token, first those that have come already.
     pub(super) fn listen(&self, token: ProgressToken, call: &ToolContext) -> Hears<'_> {
         let Hub { calls, early } = &mut *unpoisoned(self.0.lock());
         early.retain(|report| {

@@ -21,7 +21,7 @@ const MOST_QUEUED: usize = 64 << 20;
 /// How much is written at once.
 const BATCH: usize = 64 << 10;
 
-/// Hears what became of a line.
+/// Receives what became of a line.
 pub(super) type Done = oneshot::Sender<Result<(), Broken>>;
 
 /// The standard input of a server.
@@ -31,7 +31,7 @@ pub(super) struct Input {
     /// How many bytes are not written yet.
     queued: Arc<AtomicUsize>,
     pipe: Pipe,
-    /// Fires when the server takes nothing any more.
+    /// Fires when the server no longer takes input.
     broken: CancellationToken,
 }
 
@@ -40,12 +40,12 @@ type Pipe = Arc<Mutex<Option<ChildStdin>>>;
 /// A line to be written, or the rest of one.
 struct Outgoing {
     bytes: Vec<u8>,
-    /// The request that it is, which need not be written once nobody waits for its answer.
+    /// The ID of the request that it is, which need not be written once no caller waits for its answer.
     id: Option<u64>,
     receipt: Receipt,
 }
 
-/// Tells what became of a line, at the latest when it is dropped.
+/// Reports what became of a line, at the latest when it is dropped.
 struct Receipt {
     done: Option<Done>,
     begun: bool,

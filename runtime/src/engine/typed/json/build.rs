@@ -1,4 +1,4 @@
-//! The functions by which programs make values of generated types.
+//! The functions with which programs create values of generated types.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ macro_rules! __build {
     )*};
 }
 
-/// The type of a parameter that a field is made of, and the value of the field.
+/// The type of the parameter for a field, and the value of the field.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __given {
@@ -79,7 +79,7 @@ macro_rules! __given {
 
 pub use __given as given;
 
-/// Implements `From` for unions: what a variant holds is the union. `[T]` is an array of what becomes an item of its list.
+/// Implements `From` for unions, from what each variant holds. `[T]` is an array of what becomes an item of its list.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __from {

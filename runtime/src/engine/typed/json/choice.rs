@@ -13,7 +13,7 @@ pub fn find<T: Clone>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> Option<T
     all.iter().find(|choice| as_str(choice) == text).cloned()
 }
 
-/// Returns the error that a text is no choice.
+/// Returns the error for a text that is not one of the choices.
 #[must_use]
 pub fn unknown<T>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> JsonError {
     let mut known: Vec<&str> = all.iter().map(as_str).take(SHOWN).collect();
@@ -23,13 +23,13 @@ pub fn unknown<T>(all: &[T], as_str: fn(&T) -> &str, text: &str) -> JsonError {
     JsonError::new(format!("{text:?} is not one of the allowed texts: {}", known.join(", ")))
 }
 
-/// Returns the text of a property, to tell the variants of a union apart, or an empty text.
+/// Returns the text of a property that distinguishes the variants of a union, or an empty text.
 #[must_use]
 pub fn tag<'a>(value: &'a Value, property: &str) -> &'a str {
     value.get(property).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the value of a variant with the text by which it is told from others, unless it holds one.
+/// Returns the value of a variant with the text that distinguishes it from others, unless it holds one.
 #[must_use]
 pub fn tagged(mut value: Value, property: &str, tag: &str) -> Value {
     if let Value::Object(map) = &mut value {
@@ -44,8 +44,8 @@ pub fn attempt<T: FromJson, U>(value: &Value, variant: fn(T) -> U) -> Option<U> 
     T::from_json(value.clone()).ok().map(variant)
 }
 
-/// The variant of a union that keeps most of a value, if nothing in the value says which one it is. Of several that keep
-/// the same, the first counts.
+/// The variant of a union that keeps most of a value, if nothing in the value says which one it is. If
+/// several keep the same, the first counts.
 #[derive(Debug)]
 pub struct Best<'v, U> {
     value: &'v Value,
@@ -92,8 +92,8 @@ fn kept(value: &Value, again: &Value) -> usize {
     }
 }
 
-/// Implements what texts to choose from can do, by their `ALL` and `as_str`. Those before `|` hold no other texts, those
-/// after it do.
+/// Implements the traits of texts to choose from, by their `ALL` and `as_str`. Those before `|` hold no other
+/// texts, those after it do.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __choices {
@@ -137,7 +137,7 @@ pub fn numbered<T: Clone>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> Opti
     all.iter().find(|choice| as_i64(choice) == number).cloned()
 }
 
-/// Returns the error that a number is no choice.
+/// Returns the error for a number that is not one of the choices.
 #[must_use]
 pub fn unknown_number<T>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> JsonError {
     let known: Vec<String> = all.iter().take(SHOWN).map(|choice| as_i64(choice).to_string()).collect();
@@ -145,8 +145,8 @@ pub fn unknown_number<T>(all: &[T], as_i64: fn(&T) -> i64, number: i64) -> JsonE
     JsonError::new(format!("{number} is not one of the allowed numbers: {}{more}", known.join(", ")))
 }
 
-/// Implements what numbers to choose from can do, by their `ALL` and `as_i64`. Those before `|` hold no other numbers, those
-/// after it do.
+/// Implements the traits of numbers to choose from, by their `ALL` and `as_i64`. Those before `|` hold no
+/// other numbers, those after it do.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __numbers {
@@ -182,7 +182,7 @@ macro_rules! __numbers {
     };
 }
 
-/// Implements what all numbers to choose from can do.
+/// Implements the traits of all numbers to choose from.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __number {
@@ -212,7 +212,7 @@ macro_rules! __number {
 #[doc(hidden)]
 pub use __number as implement_number;
 
-/// Implements what all texts to choose from can do.
+/// Implements the traits of all texts to choose from.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __choice {
@@ -242,11 +242,11 @@ macro_rules! __choice {
 #[doc(hidden)]
 pub use __choice as implement;
 
-/// Reads a text as what it is written for.
+/// Reads a text as the type that it represents.
 ///
 /// # Errors
 ///
-/// If the value is no text, or none that fits.
+/// If the value is not a text, or does not fit.
 pub fn parse<T: std::str::FromStr>(value: Value) -> Result<T, JsonError>
 where
     T::Err: std::fmt::Display,

@@ -1,7 +1,7 @@
 //! Reads the members of an object as one tuple.
 //!
-//! Generated code reads a struct with one call, whose types follow from the struct: that costs the compiler half of
-//! what a call for each field does.
+//! Generated code reads a struct with one call, whose types follow from the struct: that costs the compiler half as
+//! much as a call for each field.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ impl Source<'_> {
 
 /// A tuple of values, each of one member.
 pub trait Members: Sized {
-    /// Reads the members that come next.
+    /// Reads the next members.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ pub trait Members: Sized {
     fn read(source: &mut Source<'_>) -> Result<Self, JsonError>;
 }
 
-/// Two tuples, one after the other: tuples have a greatest length.
+/// Two tuples, one after the other: tuples have a maximum length.
 #[derive(Debug)]
 pub struct And<A, B>(pub A, pub B);
 
@@ -76,7 +76,7 @@ impl Members for () {
 ///
 /// # Errors
 ///
-/// If the value is no object, or a member does not fit.
+/// If the value is not an object, or a member does not fit.
 pub fn read<T: Members>(value: Value, names: &[&'static str]) -> Result<T, JsonError> {
     T::read(&mut source(value, names)?)
 }

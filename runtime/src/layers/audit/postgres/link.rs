@@ -1,4 +1,4 @@
-//! The connection to the database, and who writes through it.
+//! The connection to the database, and the writer that uses it.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use super::schema;
 use crate::layers::audit::{AuditError, AuditStatus};
 use crate::layers::postgres::Target;
 
-/// What a sink is told when it is opened.
+/// The settings that a sink is opened with.
 #[derive(Clone)]
 pub(super) struct Setup {
     pub(super) target: Target,
-    /// Empty: none.
+    /// The name of the program; empty if it has none.
     pub(super) name: String,
     pub(super) lease: Duration,
     pub(super) patience: Duration,
@@ -24,9 +24,9 @@ pub(super) struct Setup {
 /// Why something did not work.
 pub(super) enum Problem {
     Database(tokio_postgres::Error),
-    /// What may be over soon.
+    /// It may be over soon.
     Busy(AuditError),
-    /// What trying again does not change.
+    /// Trying again does not help.
     Final(AuditError),
 }
 
@@ -40,9 +40,9 @@ impl From<tokio_postgres::Error> for Problem {
 pub(super) struct Link {
     pub(super) client: Client,
     write: Statement,
-    /// The days whose partitions are there.
+    /// The days whose partitions exist.
     pub(super) days: BTreeSet<String>,
-    /// Whether the locks are held by which others see that the writer is alive.
+    /// Whether it holds the locks that show others that the writer is alive.
     holds: bool,
 }
 
@@ -50,18 +50,18 @@ pub(super) struct Link {
 #[derive(Clone)]
 pub(super) struct Writer {
     pub(super) number: i32,
-    /// What its records have in the column `owner`.
+    /// The value of the column `owner` in its records.
     pub(super) owner: String,
 }
 
-/// The lock of a writer is held as long as its connection lasts.
+/// Takes the lock of a writer, which is held as long as its connection lasts.
 const LOCK: &str = "SELECT pg_try_advisory_lock(hashtext('toolgen audit writer ' || current_schema()), $1)";
-/// As is that of its name, which only one program may have at a time.
+/// Takes the lock of its name, which only one program may have at a time.
 const NAME: &str =
     "SELECT pg_try_advisory_lock(hashtext('toolgen audit name ' || current_schema()), hashtext($1::text))";
 
 impl Link {
-    /// Connects, and says that the writer is there.
+    /// Connects, and notes that the writer is alive.
     pub(super) async fn open(setup: &Setup, writer: &mut Option<Writer>) -> Result<Link, Problem> {
         let mut client = setup.target.connect().await?;
         // A commit is on disk when it is answered, whatever the server does by default; and a machine that vanishes does
@@ -102,7 +102,7 @@ impl Link {
         Ok(Writer { number, owner })
     }
 
-    /// Says that the writer is there.
+    /// Notes that the writer is alive.
     pub(super) async fn beat(&mut self, setup: &Setup, writer: &Writer) -> Result<(), tokio_postgres::Error> {
         let Writer { number, owner } = writer;
         let here = "INSERT INTO tool_audit_writers (number, owner, name, seen, lease) \
@@ -120,7 +120,7 @@ impl Link {
         Ok(())
     }
 
-    /// Makes the partition of a day if it is not there.
+    /// Creates the partition of a day if it does not exist.
     pub(super) async fn make_day(&mut self, day: &str, ahead: bool) -> Result<(), tokio_postgres::Error> {
         if !self.days.contains(day) {
             schema::make_days(&mut self.client, day, ahead).await?;
@@ -129,7 +129,7 @@ impl Link {
         Ok(())
     }
 
-    /// Writes rows, and makes the partitions that they need.
+    /// Writes rows, and creates the partitions that they need.
     pub(super) async fn write(&mut self, owner: &str, rows: &[Row]) -> Result<(), tokio_postgres::Error> {
         for row in rows {
             self.make_day(row.day(), false).await?;
@@ -137,7 +137,7 @@ impl Link {
         rows::write(&self.client, &self.write, owner, rows).await
     }
 
-    /// Makes the partitions of the coming days, and drops those that are kept no longer.
+    /// Creates the partitions of the coming days, and drops those that are no longer kept.
     pub(super) async fn maintain(&mut self, setup: &Setup, today: &str) -> Result<(), tokio_postgres::Error> {
         schema::make_days(&mut self.client, today, true).await?;
         if let Some(retention) = setup.retention
@@ -175,7 +175,7 @@ impl Link {
         Ok(usize::try_from(rows).unwrap_or(usize::MAX))
     }
 
-    /// Says that the writer is gone.
+    /// Notes that the writer is gone.
     pub(super) async fn end(&self, writer: &Writer) -> Result<(), tokio_postgres::Error> {
         let none = "DELETE FROM tool_audit_writers WHERE number = $1 AND NOT EXISTS \
                     (SELECT FROM tool_executions WHERE owner = $2 AND status = 'started')";
@@ -185,7 +185,7 @@ impl Link {
     }
 }
 
-/// Gives the running calls of an owner, `$4` in `which`, the outcome that nobody knows.
+/// Gives the running calls of an owner, `$4` in `which`, an unknown outcome.
 async fn close(client: &Client, which: &str, owner: &str) -> Result<u64, tokio_postgres::Error> {
     let text = format!(
         "UPDATE tool_executions SET status = $1, error = $3, error_code = 'UNKNOWN', is_error = true, \

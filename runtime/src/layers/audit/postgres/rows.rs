@@ -1,4 +1,4 @@
-//! Records on their way to the database, and the one statement that writes them.
+//! Records to be written to the database, and the one statement that writes them.
 
 use std::ops::Range;
 
@@ -13,8 +13,8 @@ use crate::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditStatus};
 const MOST: (usize, usize) = (4096, 8 << 20);
 
 /// Writes rows, whatever the database knows of them already: an intent that is there stays as it is, and an outcome is
-/// written once. So the same rows may be written again if nobody knows whether they were. The outcome of a call that
-/// was taken for dead is better than none, and replaces the one that says so.
+/// written once. So the same rows may be written again if it is unknown whether they were. A real outcome of a call
+/// that was taken for dead replaces the one that says so.
 const WRITE: &str = "
     INSERT INTO tool_executions AS known (id, timestamp, parent, turn, attempt, approved, session_id, agent_id, principal,
         tool_name, tool_call_id, spec_hash, approved_by, parameters, status, result, error, error_code, is_error,
@@ -41,7 +41,7 @@ pub(super) async fn prepare(client: &Client) -> Result<Statement, tokio_postgres
     client.prepare_typed(WRITE, &types).await
 }
 
-/// The longest text of a row, in bytes. PostgreSQL takes four times as much, and such a text is no record.
+/// The longest text of a row, in bytes. PostgreSQL takes four times as much, but such a text is hardly a record.
 const LONGEST: usize = 256 << 20;
 
 /// A call, as far as it is known.
@@ -50,7 +50,7 @@ pub(super) struct Row {
     /// The key of the call, and of the one that made it.
     pub(super) key: u64,
     pub(super) above: u64,
-    /// What stands for them in the database, once that is known.
+    /// Their IDs in the database, once known.
     pub(super) id: Option<i64>,
     pub(super) parent: Option<i64>,
     /// How many records are in it: the intent, the outcome.
@@ -71,7 +71,7 @@ struct Ended {
     duration_ms: i64,
 }
 
-/// Returns a text as PostgreSQL takes it, which has no NUL.
+/// Returns a text without NUL, which PostgreSQL does not take.
 fn plain(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
@@ -87,7 +87,7 @@ fn fits(text: &str, what: &str, tool: &str) -> Result<(), AuditError> {
 }
 
 impl Row {
-    /// Takes what is to be written of an intent.
+    /// Creates the row of an intent.
     pub(super) fn of(intent: &AuditIntent) -> Result<Row, AuditError> {
         let parameters = intent.parameters.to_string();
         fits(&parameters, "arguments", intent.tool_name.as_str())?;
@@ -141,7 +141,7 @@ impl Row {
         self.intent.timestamp.get(..10).unwrap_or_default()
     }
 
-    /// About how many bytes are sent of it.
+    /// About how many bytes it takes to send it.
     pub(super) fn size(&self) -> usize {
         let ended = self.outcome.as_ref();
         let result = ended.and_then(|ended| ended.result.as_ref()).map_or(0, String::len);

@@ -1,4 +1,4 @@
-//! The tables of records in PostgreSQL: how they are made, and the partitions, one for each day.
+//! The tables of records in PostgreSQL: their creation, and their partitions, one for each day.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +8,7 @@ use crate::base::time::rfc3339;
 use crate::layers::audit::AuditError;
 use crate::layers::postgres::Target;
 
-/// What each version of the tables adds to the one before. A version that was ever released is not changed.
+/// What each version of the tables adds to the previous one. A released version is never changed.
 const VERSIONS: &[&str] = &["
     CREATE TABLE tool_executions (
         id BIGINT NOT NULL,
@@ -57,7 +57,8 @@ const AHEAD: i32 = 3;
 /// How long other writers may be held up by the removal of a partition before it is left for later.
 const REMOVAL: &str = "500ms";
 
-/// Waits until no other program changes the tables; to the end of the transaction.
+/// Waits until no other program is changing the tables, and keeps others from it until the end of the
+/// transaction.
 const ALONE: &str =
     "SELECT pg_advisory_xact_lock(hashtext('toolgen audit tables'), hashtext(current_schema()))";
 
@@ -93,7 +94,7 @@ pub(super) async fn migrate(client: &mut Client, target: &Target) -> Result<(), 
     alone.commit().await.map_err(said)
 }
 
-/// Returns the version of the tables. 0: there are none.
+/// Returns the version of the tables; 0 if there are none.
 async fn version(client: &Client) -> Result<i32, tokio_postgres::Error> {
     // Not by `to_regclass`: what it did not find before a lock, it does not find after it.
     let is_there = "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'tool_audit_versions' \
@@ -105,7 +106,8 @@ async fn version(client: &Client) -> Result<i32, tokio_postgres::Error> {
     Ok(client.query_one(newest, &[]).await?.get(0))
 }
 
-/// Makes the partition of a day, such as `2026-01-31`, and those of the days after it, if they are not there.
+/// Creates the partition of a day, such as `2026-01-31`, and those of the days after it, if they do not
+/// exist.
 pub(super) async fn make_days(
     client: &mut Client,
     day: &str,
@@ -153,7 +155,7 @@ pub(super) async fn drop_days(client: &mut Client, older: Duration) -> Result<us
     Ok(days.len())
 }
 
-/// The day by this machine's clock, by which records have their times, such as `2026-01-31`.
+/// The day by this machine's clock, which also gives records their times, such as `2026-01-31`.
 pub(super) fn today() -> String {
     let mut now = rfc3339(SystemTime::now());
     now.truncate(10);

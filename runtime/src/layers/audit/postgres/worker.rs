@@ -28,16 +28,16 @@ const TICK_DOWN: Duration = Duration::from_millis(250);
 /// How long to wait after an attempt that failed: at first, and at most.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
-/// How long the worker takes leave of the server.
+/// How long the worker may take to disconnect from the server.
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// How many ids a sink takes at once.
 pub(super) const BLOCK: i64 = 1 << 16;
 
-/// The result of writing: how many records the database refuses for what they are, and why.
+/// The result of writing: how many records the database refuses because of their content, and why.
 pub(super) type Written = Result<(usize, Option<AuditError>), AuditError>;
 
-/// What a sink asks of its worker, with the time until which it waits, and where to answer.
+/// A job of a sink for its worker, with the time until which it waits, and where to answer.
 enum Job {
     Write(Vec<Row>, Instant, SyncSender<(Vec<Row>, Written)>),
     Block(Instant, SyncSender<Result<i64, AuditError>>),
@@ -45,7 +45,7 @@ enum Job {
 }
 
 impl Job {
-    /// Answers what cannot be done now. A sink that is gone needs no answer.
+    /// Answers a job that cannot be done now. A sink that is gone needs no answer.
     fn refuse(self, why: AuditError) {
         match self {
             Job::Write(rows, _, answer) => drop(answer.send((rows, Err(why)))),
@@ -59,7 +59,7 @@ impl Job {
 pub(super) struct Worker {
     jobs: Option<UnboundedSender<Job>>,
     thread: Option<JoinHandle<()>>,
-    /// What the records of this sink have in the column `owner`.
+    /// The value of the column `owner` in the records of this sink.
     pub(super) owner: String,
     patience: Duration,
 }
@@ -95,7 +95,7 @@ impl Worker {
         answered.recv().ok()
     }
 
-    /// Returns the time until which what begins now may take, all of it together.
+    /// Returns the time by which everything that begins now must be done.
     pub(super) fn deadline(&self) -> Instant {
         Instant::now() + self.patience
     }
@@ -105,7 +105,7 @@ impl Worker {
         self.ask(|answer| Job::Write(rows, deadline, answer)).unwrap_or_else(|| (Vec::new(), Err(ended())))
     }
 
-    /// Returns the first of [`BLOCK`] ids that nobody else has.
+    /// Returns the first of [`BLOCK`] ids that no other process has.
     pub(super) fn block(&self, deadline: Instant) -> Result<i64, AuditError> {
         self.ask(|answer| Job::Block(deadline, answer)).unwrap_or_else(|| Err(ended()))
     }
@@ -136,8 +136,8 @@ struct State {
     writer: Option<Writer>,
     /// The day for which partitions were made ahead, and old ones dropped.
     maintained: String,
-    /// Why the database is out of reach, if it was for a whole patience and has not been reached since. Nobody else waits
-    /// that long.
+    /// Why the database is out of reach, from when a job waited its whole patience in vain until it is reached again.
+    /// Other jobs do not wait that long.
     down: Option<AuditError>,
 }
 
@@ -191,7 +191,7 @@ impl State {
         }
     }
 
-    /// Does something again until it works, or the error is none that passes, or time is up. If the database is out of
+    /// Retries a task until it works, or the error is not a temporary one, or time is up. If the database is out of
     /// reach then, that is known from now on.
     async fn patiently<T>(
         &mut self,
@@ -266,8 +266,8 @@ impl State {
         }
     }
 
-    /// Makes the connection again if it is broken, and says that the writer is there. Whoever asks while the database is
-    /// known to be out of reach is answered meanwhile.
+    /// Makes the connection again if it is broken, and notes that the writer is alive. Jobs that come meanwhile are
+    /// answered if the database is known to be out of reach.
     async fn look_after(&mut self, jobs: &mut UnboundedReceiver<Job>) {
         let (patience, down) = (self.setup.patience, self.down.clone());
         let tended = {
@@ -305,7 +305,8 @@ impl State {
         if self.maintained == today { Ok(()) } else { self.maintain(&today).await }
     }
 
-    /// Notes how it went. What cannot be written is told by whoever writes it; here it is only tried again soon.
+    /// Notes how the upkeep went. What cannot be written is reported by whoever writes it; here it is only tried
+    /// again soon.
     fn tended(&mut self, tended: Result<(), Problem>) {
         match tended {
             Ok(()) => self.down = None,
@@ -319,7 +320,7 @@ impl State {
         }
     }
 
-    /// Once a day, and again after what a lock prevented.
+    /// Maintains the partitions once a day, and again if a lock prevented that.
     async fn maintain(&mut self, today: &str) -> Result<(), Problem> {
         let setup = self.setup.clone();
         let (link, _) = self.link().await?;
@@ -348,8 +349,8 @@ impl State {
         Ok(link.recover(&setup, writer).await?)
     }
 
-    /// Writes rows in pieces, so that what the database refuses for what it is does not keep the others from being
-    /// written.
+    /// Writes rows in pieces, so that rows that the database refuses because of their content do not keep the others
+    /// from being written.
     async fn write(&mut self, rows: &[Row]) -> Result<(usize, Option<AuditError>), Problem> {
         let target = self.setup.target.clone();
         let (link, writer) = self.link().await?;

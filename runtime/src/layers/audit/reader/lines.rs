@@ -15,7 +15,7 @@ use super::{AuditError, AuditIntent, AuditOutcome, AuditRecord};
 pub(super) struct Lines {
     path: PathBuf,
     file: BufReader<File>,
-    /// Where the first line starts that was not read.
+    /// The start of the first line that was not read.
     next: u64,
     /// The calls, by what identifies them.
     calls: BTreeMap<String, Call>,
@@ -25,13 +25,13 @@ pub(super) struct Lines {
 /// Where the lines of a call start.
 #[derive(Debug, Default)]
 struct Call {
-    /// When it was first seen, among all calls.
+    /// Its number among all calls, in the order in which they were first seen.
     number: usize,
     intent: Option<u64>,
     outcome: Option<u64>,
 }
 
-/// A line that says something of a call.
+/// A line that says something about a call.
 struct Line {
     id: String,
     is_outcome: bool,
@@ -130,7 +130,7 @@ impl Line {
         Some(Line { id: said.get("call")?.as_str()?.to_owned(), is_outcome, said })
     }
 
-    /// Returns the record, given what is known of it from the other line of the call, which usually is the one before.
+    /// Returns the record, given what is known of it from the other line of the call, usually the previous one.
     fn record(self, known: Option<AuditRecord>) -> Option<AuditRecord> {
         let Line { id, is_outcome, mut said } = self;
         let outcome = match (is_outcome, known) {

@@ -13,7 +13,7 @@ use super::{AuditError, AuditIntent, AuditOutcome, AuditRecord, AuditStatus};
 use crate::base::frozen::Text;
 use crate::layers::postgres::Target;
 
-/// How many rows are fetched at once, and how many records may wait for who reads them.
+/// How many rows are fetched at once, and how many records may wait for their reader.
 const SOME: i32 = 500;
 
 /// The columns of a record, in the order in which [`record`] takes them.
@@ -22,8 +22,8 @@ const COLUMNS: &str = "id, parent, owner, coalesce(turn, 0), session_id, agent_i
                        spec_hash, attempt, approved, approved_by, status, result::text, error, error_code, \
                        coalesce(is_error, false), coalesce(duration_ms, 0), changed";
 
-/// How long a connection may take to be ready for queries, and how long the server may take for each answer. A server that
-/// has stopped, or a proxy without one behind it, takes connections and never answers.
+/// How long a connection may take to be ready for queries, and how long the server may take for each answer. A
+/// stopped server, or a proxy without one behind it, accepts connections and never answers.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(60));
 
 /// The table of a `PostgresSink`.
@@ -32,7 +32,7 @@ pub(super) struct Remote {
     /// `None` when it is dropped.
     runtime: Option<Runtime>,
     client: Option<Client>,
-    /// All that transactions before this one did was read.
+    /// The first transaction whose changes were not all read.
     since: i64,
     /// What was read of this transaction and later ones: the row, and the transaction.
     seen: BTreeMap<i64, i64>,
@@ -71,7 +71,7 @@ impl Remote {
         &self.target.shown
     }
 
-    /// Runs something on a thread of its own: the caller may be in a runtime, which must not wait for another one.
+    /// Runs a function on a separate thread: the caller may be in a runtime, which must not wait for another one.
     fn outside<T: Send>(
         &mut self,
         run: impl AsyncFnOnce(&mut Remote) -> Result<T, AuditError> + Send,
@@ -124,8 +124,8 @@ impl Remote {
         })
     }
 
-    /// Reads what transactions did that were not read. Those that are running when it is read are read again the next
-    /// time, however late they commit.
+    /// Reads the changes of transactions that were not read yet. Those still running are read again the next time,
+    /// however late they commit.
     async fn read(&mut self, read: &SyncSender<AuditRecord>) -> Result<(), AuditError> {
         let (target, since) = (self.target.clone(), self.since);
         let said = |why: tokio_postgres::Error| AuditError::new(target.error(&why));
@@ -179,7 +179,7 @@ impl Remote {
     }
 }
 
-/// Waits for an answer of the server, not for ever.
+/// Waits for an answer of the server, for a limited time.
 async fn answered<T>(
     target: &Target,
     answer: impl Future<Output = Result<T, tokio_postgres::Error>>,

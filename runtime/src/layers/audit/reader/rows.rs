@@ -97,7 +97,7 @@ impl Columns {
         Columns { id: names.iter().position(|name| name == "id").unwrap_or(0), names }
     }
 
-    /// Returns the value of a column. `None`: there is no such column, or it is NULL.
+    /// Returns the value of a column. `None` if there is no such column, or it is NULL.
     fn get<T: FromSql>(&self, row: &Row<'_>, name: &str) -> Result<Option<T>, rusqlite::Error> {
         match self.names.iter().position(|known| known == name) {
             Some(index) => row.get(index),
@@ -109,7 +109,7 @@ impl Columns {
         Ok(self.get::<String>(row, name)?.unwrap_or_default().into())
     }
 
-    /// Returns the value of a column with JSON; what is none, as its text.
+    /// Returns the value of a column with JSON, or its text if that is not JSON.
     fn json(&self, row: &Row<'_>, name: &str) -> Result<Value, rusqlite::Error> {
         let text: Option<String> = self.get(row, name)?;
         Ok(text.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap_or(Value::String(text))))

@@ -1,4 +1,4 @@
-//! Who writes to a database, and whether they still do.
+//! The sinks that write to a database, and whether they still exist.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,12 +6,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags};
 
-/// A sink that writes to a database. While it lives it holds a lock on a file beside the database, which the system
+/// A sink that writes to a database. While it lives it holds a lock on a file next to the database, which the system
 /// releases whatever ends the program. The file is a database itself, since SQLite can lock those everywhere.
 #[derive(Debug)]
 pub(super) struct Owner {
     id: String,
-    /// The name of the files of all owners, without their IDs. `None`: the database is in memory, and has no other
+    /// The name of the files of all owners, without their IDs. `None` if the database is in memory, and has no other
     /// owners.
     beside: Option<String>,
     lock: Option<Connection>,
@@ -38,7 +38,7 @@ impl Owner {
         &self.id
     }
 
-    /// Returns whether an owner is still there, and cleans up after it if not. When in doubt, it is.
+    /// Returns whether an owner still exists, and cleans up after it if not. When in doubt, it does.
     pub(super) fn is_alive(&self, id: &str) -> bool {
         if id == self.id {
             return true;
@@ -58,7 +58,7 @@ impl Owner {
         false
     }
 
-    /// Returns the file of an owner, unless its ID, which comes from the database, is none.
+    /// Returns the file of an owner, unless its ID, which comes from the database, is not valid.
     fn file(&self, id: &str) -> Option<PathBuf> {
         let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
         self.beside.as_ref().filter(|_| is_id).map(|beside| PathBuf::from(format!("{beside}{id}")))

@@ -61,7 +61,7 @@ fn escape(text: &[u8], at: usize) -> Option<u8> {
     u8::try_from(digit(0)? * 16 + digit(1)?).ok()
 }
 
-/// Returns where a value ends that is percent-encoded, as what ends it is.
+/// Returns the end of a percent-encoded value, whose delimiter is encoded, too.
 fn encoded_end(text: &[u8], start: usize) -> usize {
     let ends = |byte: u8| byte.is_ascii_whitespace() || b"&;,\"'<>)]}#".contains(&byte);
     let at =

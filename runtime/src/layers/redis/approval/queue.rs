@@ -16,8 +16,8 @@ use crate::layers::redis::state::{LONGEST, StateError, text};
 /// its state, in the order in which calls began to wait. Returns 1 if it did.
 ///
 /// KEYS: the row, the sealed call, the index of the new state. ARGV: the version that the row must have, empty if there
-/// must be none; the beginning of the keys of all indexes; the ID; version, state, asked_at, expires_at and entry; when
-/// the row expires; the sealed call, or nothing.
+/// must be no row; the beginning of the keys of all indexes; the ID; version, state, asked_at, expires_at and entry;
+/// when the row expires; the sealed call, or nothing.
 const STORE: &str = "\
 local row, request, index = KEYS[1], KEYS[2], KEYS[3]
 local version, state = unpack(redis.call('HMGET', row, 'version', 'state'))
@@ -37,7 +37,7 @@ else
 end
 return 1";
 
-/// Returns rows, those that are there, and takes those that have expired out of the index.
+/// Returns the rows that exist, and takes those that have expired out of the index.
 ///
 /// KEYS: the index of a state, or none. ARGV: the beginning of the keys of rows, that of sealed calls, and the IDs.
 const READ: &str = "\
@@ -92,7 +92,7 @@ impl RedisApprovals {
         }
     }
 
-    /// Returns the rows of these IDs that are there; those that cannot be read, as damaged ones in this state.
+    /// Returns the rows of these IDs that exist; those that cannot be read, as damaged ones in this state.
     async fn rows(
         &self,
         index: Option<&str>,
@@ -130,7 +130,7 @@ impl RedisApprovals {
     }
 }
 
-/// Returns a row, or that it cannot be read, if only its ID is there.
+/// Returns a row, or a damaged one if it cannot be read; only its ID must be there.
 fn row_of(found: &Value, state: ApprovalState) -> Option<QueueRow> {
     let Value::Array(fields) = found else { return None };
     let id = Text::copy_of(text(fields.first()?)?);

@@ -1,4 +1,4 @@
-//! What clients over HTTP may take: connections, sessions, bytes and time.
+//! Limits on what clients over HTTP may use: connections, sessions, bytes and time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +16,12 @@ use tokio::sync::Semaphore;
 
 use super::super::Server;
 
-/// What a client without a connection is told.
+/// The response to a client that gets no connection.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\
     Content-Type: text/plain\r\nContent-Length: 72\r\n\r\n\
     This server has all the connections that it may have: try again later.\r\n";
 
-/// What clients may take at most.
+/// The limits on what clients may use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) connections: usize,
@@ -52,7 +52,7 @@ impl Server {
     }
 
     /// Sets how many sessions there are at the same time over HTTP, at least 1; 512 by default. For a new one, the one
-    /// that has waited longest for a request ends: its client gets status 404 and begins another, as the protocol has it.
+    /// that has waited longest for a request ends: its client gets status 404 and begins another, as the protocol says.
     /// If calls run in all of them, the new client gets status 503.
     pub fn max_sessions(mut self, sessions: usize) -> Server {
         self.gate.limits.sessions = sessions.max(1);
@@ -73,7 +73,7 @@ impl Server {
     }
 
     /// Sets how long a client has to send the head of a request over HTTP, and then its body; 30 seconds by default. A
-    /// connection without a request ends after this time, a body that is not there by then gets status 408.
+    /// connection without a request ends after this time, a body that is not complete by then gets status 408.
     pub fn read_time(mut self, limit: Duration) -> Server {
         self.gate.limits.read_time = limit;
         self

@@ -16,7 +16,7 @@ use crate::base::sync::unpoisoned;
 /// When a client that was refused may try again, in seconds.
 const RETRY: u64 = 5;
 
-/// The sessions of a server, and whose they are.
+/// The sessions of a server, and their owners.
 pub(super) struct Sessions {
     pub(super) manager: Arc<LocalSessionManager>,
     limits: Limits,
@@ -97,7 +97,7 @@ impl Sessions {
     }
 }
 
-/// There is one session more than there may be.
+/// There is one session too many.
 struct Excess {
     /// Whether one principal has too many, or all of them together.
     of_owner: bool,

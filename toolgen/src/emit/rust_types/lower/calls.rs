@@ -71,8 +71,8 @@ impl Lowering<'_> {
         Some(Ty::Item(index, Wrap::Plain))
     }
 
-    /// Returns the type of answers other than success, which the arguments' documentation names. It gets a name after them,
-    /// unless the document has one for it.
+    /// Returns the type of answers other than success, which the arguments' documentation names. It gets a name after
+    /// them, unless the document has one for it.
     fn failure(&mut self, shape: &Shape, input: usize, name: &str) -> Ty {
         let own = format!("{name}Error");
         let what = "What answers other than success hold.".to_owned();
@@ -93,7 +93,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Makes arguments that have a default required: a function gets the default if a model gives none.
+/// Makes arguments that have a default required: a function gets the default if a model gives no value.
 fn with_defaults(mut body: Struct, rules: &ObjectRules) -> Struct {
     for field in &mut body.fields {
         let of_key = rules.fields.iter().find(|rule| rule.wire_name() == field.key);

@@ -2,19 +2,20 @@
 
 use super::starters::STARTERS;
 
-/// How a program is given code.
+/// How code is passed to a program.
 enum Takes {
     /// After an option: the letters that a group of short ones ends with, and the long ones.
     Option(&'static str, &'static [&'static str]),
-    /// As the first argument that is no option: the short options that have a value, and those that name a file instead.
+    /// As the first argument that is not an option: the short options that have a value, and those that name a file
+    /// instead.
     First(&'static str, &'static str),
-    /// As the first argument that is no option, after this command.
+    /// As the first argument that is not an option, after this command.
     Command(&'static str),
-    /// As all that follows the first argument that is no option: the short options that have a value.
+    /// As all that follows the first argument that is not an option: the short options that have a value.
     Rest(&'static str),
 }
 
-/// Programs that run code they are given, and what keeps a value out of it.
+/// Programs that run code passed to them, and what keeps a value out of it.
 const PROGRAMS: [(&[&str], Takes, &str); 12] = [
     (
         &["ash", "bash", "dash", "fish", "ksh", "sh", "zsh"],
@@ -62,8 +63,8 @@ const PROGRAMS: [(&[&str], Takes, &str); 12] = [
     ),
 ];
 
-/// Returns the arguments that are code, among the texts of all: their places, the program that runs them, and what to do
-/// instead.
+/// Returns the arguments that are code, among the texts of all: their places, the program that runs them, and what to
+/// do instead.
 pub(super) fn code(texts: &[&str]) -> Vec<(usize, &'static str, &'static str)> {
     let mut found = Vec::new();
     for (at, text) in texts.iter().enumerate() {
@@ -140,7 +141,7 @@ fn option(letters: &str, long: &[&str], words: &[&str]) -> Option<usize> {
     None
 }
 
-/// Returns the first argument that is no option, if no option names a file instead.
+/// Returns the first argument that is not an option, if no option names a file instead.
 fn first(valued: &str, files: &str, words: &[&str]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at) {

@@ -4,7 +4,7 @@ use serde_json::Value;
 use toolgen_core::spec::plan::Word;
 use toolgen_core::spec::template::Template;
 
-/// Programs that start another one, with the commands of theirs that do; none stands for any.
+/// Programs that start another one, with their commands that do; an empty list stands for any.
 pub(super) const STARTERS: [(&str, &[&str]); 26] = [
     ("bash", &[]),
     ("bunx", &[]),
@@ -55,7 +55,7 @@ pub(super) fn starter(words: &[Word]) -> Option<&'static str> {
     (!own).then_some(name)
 }
 
-/// Returns the words of groups, too.
+/// Returns the words, including those of groups.
 fn flat<'w>(words: &'w [Word]) -> Vec<&'w Word> {
     let of = |word: &'w Word| match word {
         Word::Group { words, .. } => flat(words),

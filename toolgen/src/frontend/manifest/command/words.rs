@@ -120,7 +120,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reports values that stand in code which a program runs. One that is all of it is meant so.
+    /// Reports values within code that a program runs. One that is all of the code is taken to be intended.
     fn check_code(&mut self, items: &[Node<'a>], scope: &mut Scope) {
         let items = flat(items);
         let texts: Vec<&str> = items.iter().map(|item| item.value.as_str().unwrap_or_default()).collect();
@@ -210,7 +210,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the texts of arguments, those of groups, too.
+/// Returns the texts of arguments, including those of groups.
 fn flat<'a>(items: &[Node<'a>]) -> Vec<Node<'a>> {
     let of = |item: &Node<'a>| match item.value {
         Value::Array(_) => flat(&item.items()),
@@ -224,7 +224,7 @@ fn flat<'a>(items: &[Node<'a>]) -> Vec<Node<'a>> {
     items.iter().flat_map(of).collect()
 }
 
-/// Returns what `argv` is probably meant to be where its words stand elsewhere, or in one text.
+/// Returns what `argv` is probably meant to be if its words are elsewhere, or in one text.
 pub(super) fn argv_of(value: &Value) -> String {
     let words: Vec<String> = match value {
         Value::String(text) => text.split_whitespace().map(|word| Value::from(word).to_string()).collect(),

@@ -158,7 +158,7 @@ impl Context<'_> {
 }
 
 impl Scope {
-    /// Returns what is wrong with a reference to a step or an item that is not there, and what to do.
+    /// Returns what is wrong with a reference to a missing step or item, and what to do.
     pub(in crate::frontend::manifest) fn misplaced(&self, path: &[String]) -> Option<(String, String)> {
         let steps = self.steps.as_ref()?;
         match path {
@@ -182,7 +182,7 @@ impl Scope {
         }
     }
 
-    /// Returns what is known of the value that a reference stands for.
+    /// Returns what is known about the value that a reference stands for.
     fn known(&self, reference: &Reference) -> Option<Known> {
         let root = match &reference.root {
             Root::Argument(name) => match self.arguments.step(name) {
@@ -199,7 +199,7 @@ impl Scope {
     }
 }
 
-/// Whether a member that the rules do not name is a mistake.
+/// Whether a member that the rules do not name is an error.
 fn is_unknown(rules: &ObjectRules) -> bool {
     let lists = !rules.fields.is_empty() || rules.extra == Extra::Closed;
     lists && rules.patterns.is_empty() && !matches!(rules.extra, Extra::Of(_))

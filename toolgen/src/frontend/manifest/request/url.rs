@@ -29,7 +29,7 @@ impl<'a> Context<'a> {
             None
         };
         let Some((scheme, rest)) = text.split_once("://") else {
-            return refuse(self, "is no URL with a scheme and a host");
+            return refuse(self, "is not a URL with a scheme and a host");
         };
         let end = outside(rest, &['/', '?', '#']).unwrap_or(rest.len());
         let (host, rest) = rest.split_at(end);
@@ -139,7 +139,7 @@ fn unescaped(text: &str) -> String {
     percent_decode(&text).map(Cow::into_owned).unwrap_or(text)
 }
 
-/// Returns the place of the first of these characters that stands in no placeholder.
+/// Returns the place of the first of these characters outside placeholders.
 fn outside(text: &str, wanted: &[char]) -> Option<usize> {
     let mut inside = false;
     text.char_indices().find_map(|(at, char)| {

@@ -40,7 +40,7 @@ impl Context<'_> {
         let top = self.top();
         for (name, node) in self.named(&top, "schemas", "schemas") {
             if legal_shape_name(name) != name || name.len() > MAX_NAME || name.is_empty() {
-                let message = format!("`{name}` is no name of a schema");
+                let message = format!("`{name}` is not a name of a schema");
                 let help = "use letters, digits, `_`, `-` and `.`, at most 96 of them";
                 self.report(codes::NAME, &node.pointer, message, help);
             }
@@ -68,7 +68,7 @@ impl Context<'_> {
         name
     }
 
-    /// Returns the shape of a name.
+    /// Returns the shape with a name.
     pub(in super::super) fn named_shape(&mut self, name: &str) -> Option<Shape> {
         let slot = self.schemas.slots.get(name)?;
         if let Some(shape) = &slot.shape {

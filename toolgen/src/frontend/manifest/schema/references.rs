@@ -1,4 +1,4 @@
-//! References of schemas: to places in the same file, and to files beside the manifest and below.
+//! References of schemas: to places in the same file, and to files in the folder of the manifest and below.
 
 use serde_json::Value;
 

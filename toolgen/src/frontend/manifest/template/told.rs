@@ -1,4 +1,4 @@
-//! What is told of placeholders that cannot stand where they do.
+//! Reports placeholders that are not possible where they are.
 
 use crate::frontend::manifest::codes;
 use crate::frontend::manifest::context::{Context, nearest};
@@ -21,7 +21,7 @@ pub(super) enum Missing {
 }
 
 impl Missing {
-    /// Returns what the value is, and what to do beside writing a `?`.
+    /// Returns what the value is, and what to do other than writing a `?`.
     fn told(self) -> (&'static str, &'static str) {
         match self {
             Missing::Argument => ("is optional", "make the argument required, or give it a default"),
@@ -50,7 +50,7 @@ impl Context<'_> {
         self.report(codes::OPTIONAL_PLACEHOLDER, at, message, help);
     }
 
-    /// Reports a placeholder that leads into nothing.
+    /// Reports a placeholder that leads nowhere.
     pub(super) fn no_member(
         &mut self,
         before: &str,

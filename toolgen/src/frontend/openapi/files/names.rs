@@ -1,4 +1,4 @@
-//! The words that the file of a place gives to the names of what stands in it.
+//! The words that the file of a place contributes to the names of what is in it.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -18,8 +18,8 @@ pub(in super::super) fn stem(token: &str) -> Option<String> {
     })
 }
 
-/// Returns the name of a file without its ending and those of the folders around it, the nearest first, by the token of a
-/// place; `None` for other tokens.
+/// Returns the name of a file without its ending and those of the folders around it, the nearest first, by the token of
+/// a place; `None` for other tokens.
 pub(in super::super) fn around(token: &str) -> Option<Vec<String>> {
     let path = Path::new(token.strip_prefix(MARK)?);
     let folders = path.ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str());

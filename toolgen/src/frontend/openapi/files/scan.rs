@@ -1,4 +1,4 @@
-//! Looks through the tree of a file for what it refers to.
+//! Scans the tree of a file for what it refers to.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::uri;
 use crate::source::Pointer;
 
-/// What the tree of a file says of others.
+/// What the tree of a file says about others.
 #[derive(Default)]
 pub(in super::super) struct Found {
     /// The texts that name other files.
@@ -16,7 +16,7 @@ pub(in super::super) struct Found {
     pub(in super::super) ids: Vec<(Pointer, String)>,
 }
 
-/// Looks through a tree, whose place is given.
+/// Scans a tree, whose place is given.
 pub(in super::super) fn scan(root: &Value, place: &Pointer) -> Found {
     let mut found = Found::default();
     let mut has_ids = false;
@@ -69,7 +69,7 @@ fn mapping(object: &serde_json::Map<String, Value>) -> impl Iterator<Item = &Val
     mapping.into_iter().flat_map(serde_json::Map::values).chain(by_default)
 }
 
-/// Returns the file of an example object, which is known by having no keys but those of one.
+/// Returns the file of an example object, which is recognised by having only the keys of one.
 fn external_value(object: &serde_json::Map<String, Value>) -> Option<&Value> {
     const REMARKS: [&str; 2] = ["summary", "description"];
     let file = object.get("externalValue")?;

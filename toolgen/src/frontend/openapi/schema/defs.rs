@@ -96,8 +96,8 @@ impl<'a> Context<'a> {
         self.defs.heirs = self.heirs();
     }
 
-    /// Gives schemas that only components lead to, as those in other files, the names of these components. A component that
-    /// leads to another keeps its name to itself.
+    /// Gives schemas that only components lead to, as those in other files, the names of these components. A component
+    /// that leads to another one does not pass on its name.
     fn name_targets(&mut self, bare: Vec<(&'a str, Node<'a>)>) {
         let mut bare: Vec<_> = bare
             .into_iter()
@@ -115,7 +115,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reports references in a part that mean the document itself.
+    /// Reports references in a part that refer to the document itself.
     fn note_meant(&mut self, file: &Node<'a>, meant: &[&str]) {
         let Some(first) = meant.first() else { return };
         let (others, are) = match meant.len() {
@@ -131,8 +131,7 @@ impl<'a> Context<'a> {
         );
     }
 
-    /// Returns the name of the target of a reference that stands at a place, past schemas that are only references
-    /// themselves.
+    /// Returns the name of the target of the reference at a place, past schemas that are only references themselves.
     pub(in super::super) fn def_of(&mut self, text: &'a str, from: &Pointer) -> Result<String, Broken> {
         let key = (self.files.index_of(from), text);
         // By `$id`, the same text means different things.
@@ -237,7 +236,8 @@ impl<'a> Context<'a> {
         reached.into_iter().map(|(name, shape)| Def { name: name.into(), schema: shape.into() }).collect()
     }
 
-    /// Returns the shapes without the defaults and examples that do not fit what their references lead to, and reports them.
+    /// Returns the shapes without the defaults and examples that do not fit what their references lead to, and reports
+    /// them.
     pub(in super::super) fn fitting(&mut self, defs: &List<Def>) -> List<Def> {
         let mut fitting = Vec::new();
         for def in defs {
@@ -270,7 +270,7 @@ impl Defs<'_> {
         self.open.iter().any(|open| open == name)
     }
 
-    /// Returns the one of `readOnly` and `writeOnly` that the schema of a name says of itself.
+    /// Returns which of `readOnly` and `writeOnly` the schema with a name declares.
     pub(in super::super) fn one_way(&self, name: &str) -> Option<&'static str> {
         let node = &self.slots.get(name)?.node;
         match (node.flag("readOnly"), node.flag("writeOnly")) {
@@ -305,7 +305,7 @@ impl Defs<'_> {
     }
 }
 
-/// Returns names that say where a schema of another file stands: its file, and the folders around it, one more in each.
+/// Returns names that say where a schema of another file is: its file, and the folders around it, one more each time.
 fn longer_names(pointer: &Pointer, name: &str) -> Vec<String> {
     let mut tokens = pointer.tokens();
     let Some(mut around) = tokens.next().as_deref().and_then(around) else { return Vec::new() };
@@ -322,8 +322,8 @@ fn longer_names(pointer: &Pointer, name: &str) -> Vec<String> {
     names.collect()
 }
 
-/// Whether a part of a document may be a schema: it has no keyword of a parameter, a response, a body, an operation or a
-/// path, which need no names.
+/// Whether a part of a document may be a schema: it has no keyword of a parameter, a response, a body, an operation or
+/// a path, which need no names.
 fn may_be_schema(value: &Value) -> bool {
     const OTHERS: [&str; 7] = ["in", "content", "responses", "get", "put", "post", "delete"];
     value.as_object().is_some_and(|object| !OTHERS.iter().any(|key| object.contains_key(*key)))

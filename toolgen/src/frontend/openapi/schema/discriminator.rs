@@ -14,8 +14,8 @@ const MAX_SEARCH: usize = 6;
 
 impl<'a> Context<'a> {
     /// Returns the discriminator of a union: the value of the property for each variant that is a reference. OpenAPI
-    /// allows names and references in the mapping; a variant that is not mapped has the values its own property
-    /// allows, or its name. A default variant (OpenAPI 3.2) takes any other value, and none.
+    /// allows names and references in the mapping; a variant that is not mapped has the values its own property allows,
+    /// or its name. A default variant (OpenAPI 3.2) takes any other value, and a missing one.
     pub(super) fn discriminator_of(
         &mut self,
         given: &'a Value,

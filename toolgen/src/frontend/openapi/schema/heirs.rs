@@ -1,7 +1,7 @@
-//! Reads discriminators of schemas that have no `oneOf` or `anyOf`: the base names a property, and the schemas that extend
-//! it are its variants, as the specifications of Swagger 2.0 and OpenAPI 3 show it.
+//! Reads discriminators of schemas that have no `oneOf` or `anyOf`: the base names a property, and the schemas that
+//! extend it are its variants, as the specifications of Swagger 2.0 and OpenAPI 3 show it.
 //!
-//! A reference to the base stands for any of them. Where a schema extends the base, the base alone is meant.
+//! A reference to the base stands for any of them. Where a schema extends the base, only the base is meant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,8 @@ use super::super::reference::target_of;
 use crate::names::portable_key;
 use crate::source::Pointer;
 
-/// The most schemas that a base stands for. A base of more is that of a whole system, and a tool that lists them all is
-/// of no use to a model.
+/// The most schemas that a base stands for. A base with more is that of a whole system, and a tool that lists them all
+/// is of no use to a model.
 const MAX_HEIRS: usize = 24;
 
 /// The schemas that extend a base.
@@ -172,8 +172,8 @@ fn by_their_values<'a>(found: Vec<(&'a str, Node<'a>)>, property: &str) -> Vec<(
     all
 }
 
-/// Returns the values that mean a schema which extends a base: that of `x-ms-discriminator-value`, those that its own part
-/// allows for the property, or its name.
+/// Returns the values that mean a schema which extends a base: that of `x-ms-discriminator-value`, those that its own
+/// part allows for the property, or its name.
 fn values_of<'a>(name: &'a str, node: &Node<'a>, property: &str) -> Vec<&'a str> {
     if let Some(value) = node.text("x-ms-discriminator-value") {
         return vec![value];

@@ -113,7 +113,7 @@ impl<'a> Context<'a> {
                 codes::BODY,
                 &first.node.pointer,
                 format!(
-                    "the operation consumes {}, which is no form; it is sent as {usual}",
+                    "the operation consumes {}, which is not a form; it is sent as {usual}",
                     consumes.join(", ")
                 ),
                 "name the media type of the form under `consumes`",

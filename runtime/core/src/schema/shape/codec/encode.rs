@@ -1,4 +1,4 @@
-//! Writes values of a shape as a dialect asks for.
+//! Writes values of a shape in the form that a dialect requires.
 
 use serde_json::{Map, Value, json};
 
@@ -14,7 +14,8 @@ const MAX_DEPTH: usize = 128;
 /// Returns arguments as a model writes them in a dialect: [`decode`](crate::schema::shape::decode::decode) gives them
 /// back. They are expected to fit the shape, under the names a model knows.
 ///
-/// Where `null` stands for an optional field that is left out, a `null` for such a field is left out, too.
+/// In a dialect where `null` stands for an optional field that is left out, a `null` for such a field is left out,
+/// too.
 #[must_use]
 pub fn encode(arguments: &Value, shape: &Shape, defs: &List<Def>, dialect: &Dialect) -> Value {
     let codec = Codec::new(defs, dialect, Access::ReadOnly);

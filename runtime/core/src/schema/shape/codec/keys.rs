@@ -1,11 +1,11 @@
-//! Keys that a dialect takes in place of those that it does not.
+//! Keys that a dialect accepts in place of those that it does not.
 
 use std::borrow::Cow;
 
 use crate::schema::dialect::KeyRule;
 use crate::schema::shape::Field;
 
-/// Returns the keys under which fields are written, each one once. A key that is taken stays.
+/// Returns the keys under which fields are written, each one once. A key that the dialect accepts stays.
 pub(super) fn written<'s>(fields: &[&'s Field], rule: KeyRule) -> Vec<Cow<'s, str>> {
     let KeyRule::Ascii { also, starts_with_letter, length } = rule else {
         return fields.iter().map(|field| Cow::Borrowed(field.name.as_str())).collect();

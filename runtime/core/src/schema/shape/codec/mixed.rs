@@ -1,11 +1,12 @@
-//! Unions whose variants could not be told apart by how their values are written.
+//! Unions whose variants are not distinguishable by how their values are written.
 
 use super::{Codec, Form, Of};
 use crate::schema::shape::{Field, Kind, Literal, ObjectRules, Shape, UnionRules};
 
 /// Shapes nested deeper than this are not compared.
 const MAX_DEPTH: usize = 5;
-/// The maximum number of comparisons for a union: unions in unions may multiply the work. Those left are taken as clear.
+/// The maximum number of comparisons for a union: unions in unions may multiply the work. The remaining ones count as
+/// clear.
 const MAX_COMPARED: usize = 1_000;
 
 impl Codec<'_> {
@@ -69,8 +70,8 @@ impl Codec<'_> {
         }
     }
 
-    /// Whether an object could look like a tuple that is written by its places. A tuple that has any has the first; one
-    /// that may have none is written as `{}`, where fields may be absent.
+    /// Whether an object could look like a tuple that is written by its places. A tuple with any items has the first;
+    /// one that may be empty is written as `{}`, if fields may be absent.
     fn is_like_places(&self, shape: &Shape, places: &[Field]) -> bool {
         let Kind::Object(rules) = &shape.kind else { return false };
         let nothing = |fields: &[Field]| fields.iter().all(|field| !field.required);

@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 128;
 /// The maximum number of values read and compared: unions in unions may multiply the work.
 const MAX_STEPS: usize = 200_000;
 
-/// Merging a pair of shapes takes the time of this many steps.
+/// How many steps merging a pair of shapes counts as.
 const STEPS_OF_A_PAIR: usize = 8;
 
 /// Arguments that were read.
@@ -28,11 +28,11 @@ pub(in crate::schema::shape) struct Read {
     pub(in crate::schema::shape) value: Value,
     /// What is wrong with the form.
     pub(in crate::schema::shape) problems: Vec<ArgumentProblem>,
-    /// Where values stand that were written elsewhere: the place, and the place as written.
+    /// The places of values that were written elsewhere: the place, and the place as written.
     places: Vec<(String, String)>,
 }
 
-/// Reads arguments, if the dialect has values that are not written as they are.
+/// Reads arguments, if the dialect has values that are not written plainly.
 pub(in crate::schema::shape) fn read(
     arguments: &Value,
     shape: &Shape,
@@ -78,7 +78,7 @@ struct Reader<'a> {
     written: String,
     places: Vec<(String, String)>,
     problems: Vec<ArgumentProblem>,
-    /// How often something was not written as the dialect asks for.
+    /// How often something was not written as the dialect requires.
     loose: usize,
     /// The values read, and those compared with a variant of a union.
     steps: Cell<usize>,
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Reads a value at a place, which is written at another.
+    /// Reads a value at a place, which may be written at another.
     fn at(
         &mut self,
         token: &str,
@@ -379,7 +379,7 @@ impl<'a> Reader<'a> {
         self.written.truncate(length);
     }
 
-    /// Returns the shape of a key that is none of the members: a field by its own name, or another key.
+    /// Returns the shape of a key that is not one of the members: a field by its own name, or another key.
     fn known<'s>(&self, key: &str, rules: &'s ObjectRules) -> Option<&'s Shape> {
         let field = decode::find_field(rules, key, self.codec.hidden);
         field.map(|field| &field.shape).or_else(|| rules.extra_shape(key))

@@ -30,7 +30,7 @@ fn sent(schema: &Value, arguments: &Value) -> Value {
     sent_to(schema, arguments, &GEMINI)
 }
 
-/// Checks that arguments are written so, that the schema takes that, and that they are read again.
+/// Checks that arguments are written this way, that the schema accepts that, and that they are read again.
 #[track_caller]
 fn both(schema: &Value, dialect: &Dialect, arguments: &Value, written: &Value) {
     let (shape, defs) = read_document(schema, &mut Vec::new());

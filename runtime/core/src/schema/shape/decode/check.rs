@@ -20,7 +20,7 @@ const MAX_PROBLEMS: usize = 100;
 const MAX_DEPTH: usize = 300;
 /// The maximum number of steps per value: unions of unions may multiply the work.
 const MAX_STEPS: usize = 500_000;
-/// A pattern takes this many small steps in the time of one.
+/// How many small steps of a pattern take the time of one step.
 const SMALL_STEPS: u64 = 256;
 /// The maximum number of pairs of characters compared to guess what was meant.
 const MAX_COMPARED: usize = 1 << 20;
@@ -43,8 +43,8 @@ pub(super) struct Checker<'a> {
     pub(super) hidden: Access,
     /// Whether a model sends `null` for what it leaves out.
     pub(super) null_is_absent: bool,
-    /// Whether a value without the property that tells variants of `oneOf` apart may fit several of them, because the model
-    /// did not see the rule.
+    /// Whether a value without the property that distinguishes variants of `oneOf` may fit several of them, because
+    /// the model did not see the rule.
     pub(super) loose_one_of: bool,
     pub(super) path: String,
     pub(super) problems: Vec<ArgumentProblem>,
@@ -54,13 +54,13 @@ pub(super) struct Checker<'a> {
     pub(super) compared: usize,
     /// The form of valid arguments.
     pub(super) form: Form,
-    /// Whether it is asked if a value fits, rather than what is wrong with it: exactly one variant of `oneOf` fits, and what is
-    /// not known for sure makes the answer [unsure](Checker::unsure).
+    /// Whether the question is if a value fits, rather than what is wrong with it: exactly one variant of `oneOf`
+    /// fits, and anything that is not known for sure makes the answer [unsure](Checker::unsure).
     pub(super) exact: bool,
-    /// Whether something was not held against its rule.
+    /// Whether something was not checked against its rule.
     pub(super) unsure: bool,
-    /// The problems of values with named shapes, and whether they are all, by the addresses of both, which do not change during
-    /// checking, and by whether they were held exactly.
+    /// The problems of values with named shapes, and whether they are all, by the addresses of both, which do not
+    /// change during checking, and by whether they were checked exactly.
     pub(super) known: BTreeMap<(usize, usize, bool), (Vec<ArgumentProblem>, bool)>,
     /// The named shapes being checked: a shape that leads back to itself with the same value adds no rule.
     pub(super) open: Vec<(usize, usize)>,
@@ -68,14 +68,14 @@ pub(super) struct Checker<'a> {
     pub(super) compiled: BTreeMap<(usize, usize), Rc<Conditions>>,
 }
 
-/// What is told of an integer that may have been changed by those who read it.
+/// The message for an integer that may have been changed by those who read it.
 pub(super) const BEYOND: &str = "the integer does not fit 64 bits and would be changed; send a smaller one";
 
-/// What is told of a large integer that is not written as one.
+/// The message for a large integer that is not written as one.
 const ROUNDED: &str =
     "the integer is written as a fraction or a power, and may have been changed; send its digits";
 
-/// 2^53: a whole number beyond it that was read as a float may have been another one.
+/// 2^53: a whole number beyond it that was read as a float may have been a different one.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Whether a whole number is in the range of an integer of 64 bits, signed or not. -2^63 itself is never read as a float.

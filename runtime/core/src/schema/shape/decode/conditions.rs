@@ -1,9 +1,9 @@
 //! Checks the rules that ask whether a value fits another schema, which the tree keeps as text ([`Kind::Raw`]): `not`,
 //! `if`, `contains`, `propertyNames`, dependencies.
 //!
-//! Such a rule turns the meaning of a check around: what is taken leniently elsewhere would be refused beneath a `not`. So the
-//! schema that is asked about is held [exactly](Checker::exact), and where that is not known for sure (a pattern that is not tried, a
-//! keyword that is not followed) the rule refuses nothing.
+//! Such a rule reverses the meaning of a check: what is accepted leniently elsewhere would be refused beneath a `not`.
+//! So the schema in question is checked [exactly](Checker::exact), and if the answer is not known for sure (a pattern
+//! that is not tried, a keyword that is not followed) the rule refuses nothing.
 
 use std::rc::Rc;
 
@@ -20,11 +20,11 @@ use crate::schema::shape::{Access, Kind, Shape, pointer, resolved};
 #[derive(Default)]
 pub(super) struct Conditions {
     rules: Vec<Condition>,
-    /// Whether there is a rule besides that is not followed.
+    /// Whether there is another rule that is not followed.
     open: bool,
 }
 
-/// A schema that a value is held against.
+/// A schema that a value is checked against.
 struct Part {
     shape: Shape,
     schema: Value,
@@ -113,7 +113,7 @@ impl Checker<'_> {
         self.add_all(found);
     }
 
-    /// Whether a problem asks for a field that the caller does not give, by the shapes beside a rule.
+    /// Whether a problem asks for a field that the caller does not give, by the shapes next to a rule.
     fn is_hidden(&self, problem: &ArgumentProblem, parts: &[Shape]) -> bool {
         problem.kind == ArgumentProblemKind::Missing
             && self.objects(parts).flat_map(|rules| &rules.fields).any(|field| {
@@ -133,8 +133,8 @@ impl Checker<'_> {
         })
     }
 
-    /// Returns a value under the names that rules speak of, without each `null` that stands for nothing; `None` if it is so
-    /// already.
+    /// Returns a value under the names that rules use, without each `null` that stands for a missing field; `None` if
+    /// it is in that form already.
     fn named_form(&mut self, value: &Value, parts: &[Shape]) -> Option<Value> {
         let renamed = |checker: &Self| {
             checker
@@ -155,7 +155,7 @@ impl Checker<'_> {
         Some(given)
     }
 
-    /// Checks a value that is dropped soon: what is known of values is known by their addresses.
+    /// Checks a value that is dropped soon, and does not keep the results, which are known by addresses.
     fn apart<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
         let (known, open) = (std::mem::take(&mut self.known), std::mem::take(&mut self.open));
         let result = check(self);

@@ -58,7 +58,7 @@ pub enum View<'a, T> {
     Text(&'a str),
     List(&'a [T]),
     Object,
-    /// It has no such kind.
+    /// It has none of these kinds.
     Unknown,
 }
 
@@ -134,7 +134,7 @@ fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, effort: &Effort<'_>
     }
 }
 
-/// Whether a number may have been an integer that no [`Value`] can hold, of which only the text knows.
+/// Whether a number may have been an integer that no [`Value`] can hold, which only the text shows.
 fn may_be_rounded(number: &serde_json::Number) -> bool {
     number.is_f64() && number.as_f64().is_some_and(|float| float.abs() >= 2_f64.powi(63))
 }

@@ -1,4 +1,4 @@
-//! The forms that a union comes to: its variants, with references and the unions inside them followed.
+//! The forms of a union: its variants, with references and the unions inside them followed.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, ObjectRules
 pub(super) struct Form<'s> {
     /// The index of the variant that has it.
     pub(super) variant: usize,
-    /// The rules of the object, of which all hold. Without any, every key is fine.
+    /// The rules of the object, all of which hold. Without any, every key is fine.
     parts: Vec<&'s ObjectRules>,
     hidden: Access,
 }

@@ -1,5 +1,5 @@
-//! Integers that a [`Value`] cannot hold. Reading one gives the nearest floating point number, which is another number;
-//! so such arguments are refused while their text is known.
+//! Integers that a [`Value`] cannot hold. Reading one gives the nearest floating point number, which is a different
+//! number; so such arguments are refused while their text is known.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Says what is wrong with a value that fits no variant of a union: the problems of the one that was meant, or what all of
-//! them are if none was.
+//! Says what is wrong with a value that fits no variant of a union: the problems of the one that was meant,
+//! or all of them if none was.
 
 use std::cmp::Reverse;
 
@@ -50,7 +50,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports all forms of a union, of which a value has none.
+    /// Reports all forms of a union if a value has none of them.
     fn all_forms(&mut self, kind: ArgumentProblemKind, value: &Value, union: &UnionRules, shape: &Shape) {
         let expected = say::expected(shape, self.defs);
         let mut message = format!("expected {expected}, got {}", say::given(value));
@@ -107,8 +107,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports that a value has no known value of the property that tells all forms apart, or none and nothing else that
-    /// tells them.
+    /// Reports that a value has no known value of the property that distinguishes all forms, or lacks it and
+    /// anything else that does.
     fn by_tag(&mut self, given: &Map<String, Value>, forms: &[Form<'_>], tried: &Tried) -> bool {
         let [first, others @ ..] = forms else { return false };
         let tells = |name: &&str| {
@@ -154,7 +154,7 @@ impl Checker<'_> {
         });
     }
 
-    /// Reports that an object has none, or several, of the keys of which each is one form.
+    /// Reports that an object has none, or several, of the keys each of which means one form.
     fn by_key(
         &mut self,
         value: &Value,

@@ -59,7 +59,8 @@ impl Checker<'_> {
         self.values(known.count_problems(count));
     }
 
-    /// Returns the key under which a missing field was probably meant, where any key is taken and so is no problem itself.
+    /// Returns the key under which a missing field was probably meant, if any key is accepted and so is not a
+    /// problem itself.
     fn misspelt<'g>(
         &mut self,
         name: &str,
@@ -126,7 +127,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports a key that is none of these.
+    /// Reports a key that is not one of these.
     pub(super) fn unknown(&mut self, key: &str, names: &[&str]) {
         if self.is_full() {
             return;

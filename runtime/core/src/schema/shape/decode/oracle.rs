@@ -95,7 +95,7 @@ pub(crate) fn shape() -> impl Strategy<Value = Shape> {
     })
 }
 
-/// Rules that ask whether a value fits another schema, which says all that it means in keywords of JSON Schema.
+/// Rules that ask whether a value fits another schema, which is fully expressed in keywords of JSON Schema.
 fn condition(inner: BoxedStrategy<Shape>) -> BoxedStrategy<Kind> {
     let schema = inner.prop_map(|shape| match render_output(&shape, &List::EMPTY, &JSON_SCHEMA) {
         Ok(rendered) if rendered.losses.is_empty() => rendered.schema,
@@ -116,7 +116,8 @@ fn condition(inner: BoxedStrategy<Shape>) -> BoxedStrategy<Kind> {
     raw.prop_map(|raw| Kind::Raw(raw.to_string().into())).boxed()
 }
 
-/// `second` and `tree` lead nowhere else, so that no reference leads to itself without a value between.
+/// Named shapes. `second` and `tree` lead nowhere else, so that no reference leads to itself without a value in
+/// between.
 pub(crate) fn defs(first: Shape, second: Shape) -> List<Def> {
     let tree = Kind::Object(ObjectRules {
         fields: vec![Field {

@@ -12,7 +12,7 @@ use crate::schema::shape::{Access, Def, Kind, Literal, ObjectRules, Shape, Union
 const MAX_GIVEN: usize = 60;
 /// The maximum number of names or values listed.
 const MAX_LISTED: usize = 30;
-/// The maximum number of variants of a union listed that are neither values nor told by a field.
+/// The maximum number of variants of a union listed that are neither values nor told apart by a field.
 const MAX_FORMS: usize = 5;
 
 /// Describes what was given: `the text "abc"`.
@@ -33,7 +33,7 @@ pub(in crate::schema::shape) fn given(value: &Value) -> String {
     }
 }
 
-/// What is told of a text that holds the JSON of what was expected.
+/// The message for a text that holds the JSON of what was expected.
 pub(super) const QUOTED: &str = "; send it as JSON, without the quotes";
 
 /// Describes what was expected: `an integer or null`.
@@ -61,8 +61,8 @@ fn article(name: &str) -> &'static str {
     if name.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" }
 }
 
-/// Describes the variants of a union: the values to choose from first, and last the objects with one required field, which
-/// tells what they are.
+/// Describes the variants of a union: the values to choose from first, and last the objects with one required
+/// field, which identifies them.
 fn either(rules: &UnionRules, defs: &List<Def>) -> String {
     let mut values: Vec<Literal> = Vec::new();
     let mut others: Vec<String> = Vec::new();
@@ -104,7 +104,7 @@ fn only_key(rules: &ObjectRules) -> Option<&str> {
     required.next().filter(|_| required.next().is_none()).map(|field| field.name.as_str())
 }
 
-/// Leaves the first of equal items.
+/// Keeps the first of equal items.
 pub(super) fn unique<T: PartialEq>(items: &mut Vec<T>) {
     let mut kept: Vec<T> = Vec::new();
     for item in items.drain(..) {

@@ -1,7 +1,8 @@
-//! Reads arguments that are sent as texts: one written in another type that has the same text means the same.
+//! Reads arguments that are sent as texts: one written in another type with the same text means the same.
 //!
-//! `7` and `"7"` are one text in a path, a query, a header or a form, so nothing is lost by taking either for an integer. A
-//! value is read only where the schema does not allow the type in which it is written, and if there is one reading alone:
+//! `7` and `"7"` are one text in a path, a query, a header or a form, so nothing is lost by taking either for an
+//! integer. A value is read only if the schema does not allow the type in which it is written, and if there is only
+//! one reading:
 //!
 //! - a text that is an integer, a decimal number, `true` or `false` in the form in which it is sent,
 //! - an integer, `true` or `false` where a text is expected; a fraction is not read, since `1.10` and `1.1` are the same number,
@@ -30,7 +31,7 @@ const MAX_DEPTH: usize = 16;
 /// The most alternatives that are tried.
 const MAX_LEAVES: usize = 64;
 
-/// Returns the arguments with those of these names, as the tool takes them, read.
+/// Returns the arguments, with those of these names, as the tool takes them, converted.
 #[must_use]
 pub fn read_texts<'v>(
     arguments: &'v Value,
@@ -58,7 +59,7 @@ pub fn read_texts<'v>(
     read
 }
 
-/// Returns what a value means in a place of this shape where only its text counts; `None` if it stays as it is.
+/// Returns what a value means in a place of this shape if only its text counts; `None` if it stays as it is.
 #[must_use]
 pub fn read_text(value: &Value, shape: &Shape, defs: &List<Def>) -> Option<Value> {
     Reader { defs }.value(value, shape)
@@ -91,7 +92,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the shapes of which a value may have any; `None` if that is not known.
+    /// Returns the shapes any of which a value may have; `None` if that is not known.
     fn leaves(&self, shape: &'a Shape) -> Option<Vec<&'a Shape>> {
         let mut leaves = Vec::new();
         self.add(shape, 0, &mut leaves).then_some(leaves)
@@ -123,7 +124,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the only reading that fits, or the only one at all, of which the check then says what is wrong.
+    /// Returns the only reading that fits, or the only one at all, whose problems the check then reports.
     fn only(&self, readings: impl Iterator<Item = Value>, shape: &Shape) -> Option<Value> {
         let mut all: Vec<Value> = readings.collect();
         unique(&mut all);
@@ -187,7 +188,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the listed value that has the same text, if the value is none of those listed and nothing else takes its type.
+    /// Returns the listed value that has the same text, if the value is not one of those listed and nothing else takes
+    /// its type.
     fn listed(&self, value: &Value, leaves: &[&'a Shape], shape: &Shape) -> Option<Value> {
         let (lists, others): (Vec<&Shape>, Vec<&Shape>) =
             leaves.iter().copied().partition(|leaf| matches!(leaf.kind, Kind::Enum(_)));
@@ -199,7 +201,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a shape that is no choice allows values of the type of this one.
+/// Whether a shape that is not a choice allows values of the type of this one.
 fn takes_type(value: &Value, leaf: &Shape) -> bool {
     match (&leaf.kind, value) {
         (_, Value::Null) => leaf.nullable || leaf.kind == Kind::Null,
@@ -236,7 +238,7 @@ fn scalar(value: &Value, leaf: &Shape) -> Option<Value> {
     }
 }
 
-/// Returns the text of a scalar, if what was written is sure to have had it.
+/// Returns the text of a scalar, if it was certainly written like that.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -252,7 +254,7 @@ fn integer(text: &str) -> Option<Value> {
     signed.or_else(|| text.parse::<u64>().ok().filter(|read| read.to_string() == text).map(Value::from))
 }
 
-/// Reads a decimal fraction that a floating point number holds as it is written, but for zeros at its end.
+/// Reads a decimal fraction that a floating point number holds as it is written, except for zeros at its end.
 fn decimal(text: &str) -> Option<Value> {
     let (whole, fraction) = text.split_once('.')?;
     let digits = !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());

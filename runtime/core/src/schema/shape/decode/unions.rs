@@ -10,7 +10,8 @@ use crate::schema::shape::{Discriminator, Extra, Kind, Literal, Shape, UnionMode
 /// References nested deeper than this are not followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
 
-/// The shapes that a value is compared with to choose a variant, of each: unions of unions may multiply the work.
+/// The maximum number of shapes that a value is compared with, for each variant, to choose one: unions of unions may
+/// multiply the work.
 const MAX_COMPARED: usize = 5_000;
 
 /// The choice that a discriminator makes for a value.
@@ -60,8 +61,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the variant that a valid value is read as: the one that is named, or of those that fit the first that knows
-    /// most of the keys in it, as generated types choose.
+    /// Returns the variant that a valid value is read as: the one that is named, or of those that fit the first that
+    /// knows most of its keys, as in generated types.
     pub(super) fn meant_variant<'s>(&mut self, value: &Value, union: &'s UnionRules) -> Option<&'s Shape> {
         if let Some(named) = self.chosen(value, union) {
             return Some(named);
@@ -77,7 +78,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Counts the keys in a value that a shape has no field for, to a depth, and as far as the comparisons that are left
+    /// Counts the keys in a value that a shape has no field for, to a depth, and as far as the remaining comparisons
     /// reach.
     fn strange(&self, value: &Value, shape: &Shape, depth: usize, left: &mut usize) -> usize {
         let Some(less) = left.checked_sub(1).filter(|_| depth <= MAX_DEPTH) else { return 0 };

@@ -4,7 +4,7 @@
 //! exponential in the text. Patterns come from documents and texts from models, neither of which may delay a call, so
 //! the estimate limits the texts that a pattern is tried on.
 
-/// Repetitions up to this often are short: they add choices, but do not grow with the text.
+/// Repetitions up to this count are short: they add choices, but do not grow with the text.
 const SHORT: usize = 8;
 /// A varying group repeated more often than this counts as a nested repetition.
 const FEW: usize = 4;
@@ -41,7 +41,7 @@ impl Effort {
         (!scan.hopeless && effort.ways <= MAX_WAYS).then_some(effort)
     }
 
-    /// Returns the steps that a text of so many bytes may take.
+    /// Returns the steps that a text of this many bytes may take.
     pub(super) fn steps(self, length: usize) -> u64 {
         let length = length as u64;
         // Each way is a step of each repetition.
@@ -116,7 +116,7 @@ impl Scan<'_> {
         (before.map_or(branch, |before| before.or(branch)), branches)
     }
 
-    /// Skips `?:`, `?=`, `?<name>` and the like, whose question mark is no quantifier.
+    /// Skips `?:`, `?=`, `?<name>` and the like, whose question mark is not a quantifier.
     fn group_head(&mut self) {
         if self.rest.first() == Some(&b'?') {
             self.rest = self.rest.get(2..).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Tries patterns on long texts, in time that grows with the text alone.
+//! Tries patterns on long texts, in time that grows only with the text.
 //!
-//! The engine of ECMA-262 backtracks. Most patterns need none of what makes that necessary: without references and
-//! look-around, all ways to match can be followed at once (Thompson's construction). Only the structure is read here; which
-//! characters a class or an escape means is still asked of that engine, one character at a time.
+//! The engine of ECMA-262 backtracks. Most patterns need nothing that requires that: without references and
+//! look-around, all ways to match can be followed at once (Thompson's construction). Only the structure is read here;
+//! which characters a class or an escape means is still asked of that engine, one character at a time.
 
 mod read;
 #[cfg(test)]
@@ -41,7 +41,7 @@ enum Place {
     Boundary(bool),
 }
 
-/// What one character can be, and which ones are known to be it.
+/// A class of characters, and which ones are known to be in it.
 struct Atom {
     regex: regress::Regex,
     known: RefCell<BTreeMap<char, bool>>,
@@ -67,7 +67,7 @@ impl Linear {
         Some(linear)
     }
 
-    /// Returns the steps that a text of so many bytes may take.
+    /// Returns the steps that a text of this many bytes may take.
     pub(super) fn steps(&self, length: usize) -> u64 {
         (length as u64 + 1).saturating_mul(self.program.len() as u64)
     }

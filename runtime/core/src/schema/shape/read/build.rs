@@ -48,7 +48,7 @@ struct Builder<'p> {
     path: String,
     depth: usize,
     limit: usize,
-    /// Whether keywords imply no type: what they say nothing of is allowed.
+    /// Whether keywords imply no type: types that they do not apply to are allowed.
     literal: bool,
 }
 
@@ -132,7 +132,7 @@ fn annotations(schema: &Object, name: &str) -> Shape {
     }
 }
 
-/// Returns what the values of a list are called.
+/// Returns the names of the values of a list.
 fn choices(schema: &Object) -> Choices {
     let Some(Value::Object(told)) = schema.get(CHOICES) else { return Choices::NONE };
     let values = told.get("values").and_then(Value::as_array);
@@ -159,7 +159,7 @@ fn reference(reference: &Value) -> Option<Shape> {
     }))
 }
 
-/// Whether a title says more than the name that it is of.
+/// Whether a title says more than the name it belongs to.
 pub(super) fn title_says_something(title: &str, name: &str) -> bool {
     let letters = |text: &str| -> String {
         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()

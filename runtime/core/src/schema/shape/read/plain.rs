@@ -1,7 +1,8 @@
 //! Turns the prose of API descriptions into what a model reads: Markdown without HTML, entities and hidden characters.
 //!
-//! Markdown stays as it is, but for what only a page can show: targets of relative links, pictures, blanks that align tables. HTML is recognized by the names of its elements, so that `<id>` and `Vec<String>` stay, and
-//! never inside of Markdown code.
+//! Markdown stays as it is, except for what only a page can show: targets of relative links, pictures, blanks that
+//! align tables. HTML is recognized by the names of its elements, so that `<id>` and `Vec<String>` stay, and never
+//! inside Markdown code.
 
 mod entities;
 mod html;
@@ -12,8 +13,8 @@ use std::borrow::Cow;
 
 use crate::base::hidden::Hidden;
 
-/// Returns a text without hidden characters and surrounding white space, with HTML as Markdown: lists, code, links
-/// and paragraphs keep their meaning, everything that only looks is dropped.
+/// Returns a text without hidden characters and surrounding white space, with HTML as Markdown: lists, code, links and
+/// paragraphs keep their meaning, everything that is only presentation is dropped.
 ///
 /// ```
 /// use toolgen_runtime::schema::shape::read::plain;
@@ -31,8 +32,8 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     marks::tidied(Cow::Owned(html::to_markdown(&visible)))
 }
 
-/// Returns a text without the characters that nobody sees and a model still reads: controls, marks of direction, zero
-/// widths, tags and selectors. Line ends become `\n`, other white space becomes a space.
+/// Returns a text without the characters that are invisible but that a model still reads: controls, marks of
+/// direction, zero widths, tags and selectors. Line ends become `\n`, other white space becomes a space.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return Cow::Borrowed(text);

@@ -1,4 +1,4 @@
-//! The sources of schemas: the rules of their format, and what a document knows of its references.
+//! The sources of schemas: the rules of their format, and what a document knows about its references.
 
 use std::collections::BTreeMap;
 
@@ -20,9 +20,9 @@ pub enum Rules {
 }
 
 impl Rules {
-    /// Published API descriptions mix versions and have small mistakes: numbers written as texts, `required: true` in
-    /// a field, empty lists for empty objects. What is plainly meant is accepted silently, `allOf` is written out, and
-    /// examples, defaults and titles are kept where they help a model.
+    /// Whether these are the rules of API descriptions, which mix versions and have small mistakes: numbers written as
+    /// texts, `required: true` in a field, empty lists for empty objects. What is plainly meant is accepted silently,
+    /// `allOf` is written out, and examples, defaults and titles are kept where they help a model.
     pub(super) fn is_openapi(self) -> bool {
         self != Rules::JsonSchema
     }
@@ -64,13 +64,13 @@ pub trait Source<'a> {
     }
 
     /// Returns the normal form of a named schema, to be merged with its extensions, or `None` if it is being read, is
-    /// no object, or would nest too deep.
+    /// not an object, or would nest too deep.
     fn named(&mut self, name: &str, nesting: Nesting) -> Option<Map<String, Value>> {
         let _ = (name, nesting);
         None
     }
 
-    /// Returns `readOnly` or `writeOnly` if a named schema says that of itself: so is then what refers to it.
+    /// Returns `readOnly` or `writeOnly` if a named schema says so itself: this applies to what refers to it, too.
     fn one_way(&self, name: &str) -> Option<&'static str> {
         let _ = name;
         None
@@ -82,8 +82,8 @@ pub trait Source<'a> {
         false
     }
 
-    /// Returns the normal form of a discriminator for the union of these schemas, which have these normal forms and stand
-    /// in the schema at a place.
+    /// Returns the normal form of a discriminator for the union of these schemas, which have these normal forms and
+    /// are in the schema at a place.
     fn discriminator(
         &mut self,
         given: &'a Value,

@@ -6,7 +6,7 @@ use crate::schema::shape::arbitrary;
 use crate::schema::shape::render::canonical;
 use crate::schema::shape::{Access, ArrayRules, Extra, Kind, Literal, NumberRules, StringRules, UnionMode};
 
-/// Reads and gives the canonical text, which says everything there is to a shape.
+/// Reads a schema and returns the canonical text, which says everything about a shape.
 fn text(schema: &Value) -> String {
     let mut problems = Vec::new();
     let shape = read(schema, &mut problems);

@@ -15,9 +15,9 @@ type Object = Map<String, Value>;
 
 /// Returns the canonical text of a shape for generated code: JSON Schema 2020-12, compact, in a fixed order.
 ///
-/// Beyond JSON Schema it says `x-wire` and `x-aliases` where a field has them, OpenAPI's `nullable` and
-/// `discriminator`, and `x-enum`, `x-all`, `x-anyOf`, `x-oneOf` and `x-raw` for shapes that reading would simplify.
-/// [`read_canonical`](crate::schema::shape::read::read_canonical) gives the same shape back.
+/// Beyond JSON Schema it has `x-wire` and `x-aliases` if a field has them, OpenAPI's `nullable` and `discriminator`,
+/// and `x-enum`, `x-all`, `x-anyOf`, `x-oneOf` and `x-raw` for shapes that reading would simplify.
+/// [`read_canonical`](crate::schema::shape::read::read_canonical) returns the same shape.
 #[must_use]
 pub fn canonical(shape: &Shape) -> String {
     value(shape).to_string()

@@ -12,7 +12,7 @@ use crate::schema::shape::{
     Def, Discriminator, Extra, Field, Kind, ObjectRules, Shape, UnionMode, UnionRules, arbitrary,
 };
 
-/// Calls `see` with every schema in a schema, and where it stands.
+/// Calls `see` with every schema in a schema, and its place.
 fn each(schema: &Value, place: &str, see: &mut dyn FnMut(&Value, &str)) {
     see(schema, place);
     let Value::Object(fields) = schema else { return };
@@ -185,7 +185,7 @@ fn gemini(schema: &Value) -> Result<(), String> {
     wrong
 }
 
-/// Checks what the row of a dialect says.
+/// Checks the rules in the row of a dialect.
 fn row(dialect: &Dialect, schema: &Value) -> Result<(), String> {
     let always = [
         "type",

@@ -110,7 +110,7 @@ impl Hoisted<'_> {
     }
 }
 
-/// Each named schema counts on its own: references are not followed.
+/// Measures a schema. Each named schema counts on its own: references are not followed.
 fn measure(schema: &Value, level: usize, size: &mut Size) {
     let Value::Object(schema) = schema else { return };
     size.depth = size.depth.max(level);

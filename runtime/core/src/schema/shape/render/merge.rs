@@ -9,7 +9,7 @@ use crate::schema::shape::{
 
 /// References nested deeper than this are not followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
-/// The maximum number of variants of a union that is multiplied out.
+/// The maximum number of variants when unions are multiplied out.
 const MAX_VARIANTS: usize = 32;
 
 /// The maximum number of pairs of shapes that are merged: unions in unions multiply them.
@@ -25,7 +25,7 @@ pub(in crate::schema::shape) struct Merger<'d> {
     pub(super) hidden: Access,
     /// Schemas that could not be merged; their rules are lost.
     pub(in crate::schema::shape) raw: Vec<String>,
-    /// Whether something has no merged form: then the whole has none, rather than one with another meaning.
+    /// Whether something has no merged form: then the whole has none, rather than one with a different meaning.
     failed: bool,
     /// How many more pairs of shapes may be merged.
     left: usize,

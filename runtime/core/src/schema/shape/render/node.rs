@@ -317,7 +317,7 @@ fn beside(parts: &[Value]) -> Option<Object> {
     Some(whole)
 }
 
-/// Makes a schema that of a value written as JSON text.
+/// Turns a schema into that of a value written as JSON text.
 pub(super) fn written(node: &mut Node, what: &str) {
     named(node, "string");
     node.notes.push(format!("{what}, written as JSON text"));

@@ -9,7 +9,7 @@ use crate::schema::shape::codec::{self, Form, Member, Of, WHOLE};
 use crate::schema::shape::nulls::takes_null;
 use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Relation, Shape, prose};
 
-/// Why other keys than those of fields are lost.
+/// Why keys other than those of fields are lost.
 pub(super) const NO_OTHER_KEYS: &str = "objects have no other keys than their fields in the dialect";
 
 impl Renderer<'_> {
@@ -60,7 +60,7 @@ impl Renderer<'_> {
         self.relations(rules, node, root);
     }
 
-    /// Renders the pairs of all keys that are no fields.
+    /// Renders the pairs of all keys that are not fields.
     fn others(&mut self, rules: &ObjectRules, value: &Shape) -> Value {
         let described = Shape {
             description: "All other keys with their values".into(),
@@ -226,7 +226,7 @@ impl Renderer<'_> {
             Some(name) if *name == "null" => return true,
             Some(name) if self.dialect.nulls == Nulls::Type => {
                 *name = vec![name.take(), "null".into()].into();
-                // A pattern fits everything that is no text, so that denying it would deny `null`.
+                // A pattern fits everything that is not text, so that denying it would deny `null`.
                 if let Some(Value::Object(not)) =
                     map.get_mut("not").filter(|not| not.get("pattern").is_some())
                 {
@@ -252,7 +252,7 @@ impl Renderer<'_> {
     }
 }
 
-/// Moves a keyword to a place, if it is there.
+/// Moves a keyword to a place, if it is present.
 fn move_to(map: &mut Object, keyword: &str, place: usize) -> bool {
     // Most schemas have few keywords, and the one looked for is first: that is found sooner than by its hash.
     let Some(found) = map.keys().position(|known| known == keyword) else { return false };
@@ -264,7 +264,7 @@ fn move_to(map: &mut Object, keyword: &str, place: usize) -> bool {
     true
 }
 
-/// Moves the description and `nullable` of the whole into the first variant, where `anyOf` allows no other keywords.
+/// Moves the description and `nullable` of the whole into the first variant, if `anyOf` allows no other keywords.
 fn into_first_variant(map: &mut Object, description: &str, nullable: bool) {
     let Some(Value::Array(variants)) = map.get_mut("anyOf") else { return };
     let variants = std::mem::take(variants);

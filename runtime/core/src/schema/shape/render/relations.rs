@@ -74,9 +74,9 @@ impl Renderer<'_> {
 
 /// When a field is given.
 enum Given<'n> {
-    /// If it is there.
+    /// If it is present.
     Present(&'n str),
-    /// If it is there and not `null`.
+    /// If it is present and not `null`.
     NotNull(&'n str),
     /// It cannot be given.
     Never(&'n str),

@@ -82,7 +82,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Returns the key by which a model knows a property, or `None` if it is no field and no key of the dialect.
+    /// Returns the key by which a model knows a property, or `None` if it is neither a field nor a key of the dialect.
     fn advertised(&self, shape: &Shape, property: &str) -> Option<String> {
         if let Kind::Object(rules) = &shape.kind {
             let is_meant = |of: &Of<'_>| matches!(of, Of::Field(field) if field.wire_name() == property);
@@ -148,8 +148,8 @@ impl Renderer<'_> {
     }
 }
 
-/// Whether a value may fit several variants of a union of which exactly one is meant, as far as the shapes show it, and no
-/// property tells which one it is. Such a value is taken, so the union is rendered as `anyOf`.
+/// Whether a value may fit several variants of a union of which exactly one is meant, as far as the shapes show it,
+/// and no property identifies which one it is. Such a value is accepted, so the union is rendered as `anyOf`.
 #[must_use]
 pub fn overlaps(rules: &UnionRules, defs: &List<Def>) -> bool {
     let is_told = |by: &Discriminator| {

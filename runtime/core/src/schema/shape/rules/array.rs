@@ -60,7 +60,7 @@ impl ArrayRules {
         counts(*min_items, *max_items).chain(Stated::flag("uniqueItems", *unique, "no item twice")).collect()
     }
 
-    /// Returns what is wrong with the number of values. That no value may occur twice is held against the values.
+    /// Returns what is wrong with the number of values. That no value may occur twice is checked with the values.
     pub(crate) fn count_problems(&self, count: usize) -> Vec<String> {
         let ArrayRules { items: _, min_items, max_items, unique: _ } = self;
         wrong_count(count, *min_items, *max_items, "item")

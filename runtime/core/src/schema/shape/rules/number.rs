@@ -22,8 +22,8 @@ pub struct NumberRules {
     pub exclusive_maximum: Option<Number>,
     /// The step of which every allowed value is an integer multiple.
     pub multiple_of: Option<Number>,
-    /// A format such as `int64` or `double`; empty if there is none. The ranges of formats of integers are held, although no
-    /// model is told of them; other formats are annotations.
+    /// A format such as `int64` or `double`; empty if there is none. The ranges of formats of integers are enforced,
+    /// although no model sees them; other formats are annotations.
     pub format: Text,
 }
 
@@ -160,8 +160,8 @@ impl NumberRules {
     }
 }
 
-/// Returns the bounds of the numbers that a format stands for. They are checked, but no model is told of them: they say
-/// how a program holds the number, and nothing about it. Those of 8 bits are told: a model may well reach them.
+/// Returns the bounds of the numbers that a format stands for. They are checked, but no model sees them: they say how a
+/// program holds the number, and nothing about it. Those of 8 bits are shown: a model may well reach them.
 const fn range_of(format: &str) -> [Option<Number>; 2] {
     // The formats with their bits: signed, not signed.
     let mut index = 0;
@@ -183,7 +183,7 @@ const fn range_of(format: &str) -> [Option<Number>; 2] {
     [None, None]
 }
 
-/// Whether a model is told of a bound: it is set, and not that of the format.
+/// Whether a model sees a bound: it is set, and not that of the format.
 pub const fn is_told(format: &str, bound: Option<Number>) -> bool {
     let Some(bound) = bound else { return false };
     let [least, most] = range_of(format);

@@ -75,7 +75,7 @@ impl ObjectRules {
         wrong_count(count, self.min_properties, self.max_properties, "key")
     }
 
-    /// Returns the shape of the value under a key that is no field, if it has one.
+    /// Returns the shape of the value under a key that is not a field, if it has one.
     pub(crate) fn extra_shape(&self, key: &str) -> Option<&Shape> {
         match (self.patterns.iter().find(|known| pattern::matches(&known.pattern, key)), &self.extra) {
             (Some(known), _) => Some(&known.shape),

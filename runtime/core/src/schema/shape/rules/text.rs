@@ -125,7 +125,7 @@ impl StringRules {
             && self.deny.is_empty()
     }
 
-    /// Whether the patterns are tried on a text, so that what is wrong with it is all that is.
+    /// Whether the patterns are tried on a text, so that its list of problems is complete.
     pub(crate) fn are_tried(&self, given: &str) -> bool {
         let tried = |pattern: &Text| pattern.is_empty() || pattern::is_tried(pattern, given);
         tried(&self.pattern) && tried(&self.deny)
@@ -196,7 +196,7 @@ fn refusal(rules: &StringRules, text: &str) -> Option<String> {
     }
     // A text that cannot be matched counts as a match.
     let Some(regex) = compile(deny) else {
-        return Some(format!("cannot be held against {deny}, which is no pattern"));
+        return Some(format!("cannot be held against {deny}, which is not a pattern"));
     };
     let most = longest_denied(deny);
     if text.len() > most {
@@ -279,7 +279,7 @@ mod tests {
             ("rm {1,8}-rf", "a".repeat(16_385), "must have at most 16384 bytes"),
             ("rm +-rf", "a".repeat(2_001), "must have at most 2000 bytes"),
             ("^(a+)+$", "b".repeat(17), "must have at most 16 bytes"),
-            ("(", "a".to_owned(), "which is no pattern"),
+            ("(", "a".to_owned(), "which is not a pattern"),
         ];
         for (deny, text, told) in cases {
             assert!(refused(deny, &text).is_some_and(|why| why.contains(told)), "{deny}");

@@ -43,7 +43,7 @@ fn inlined(root: &Shape, defs: &Shapes, trims: &mut Vec<Trim>) -> (Shape, Shapes
     (root, left)
 }
 
-/// Counts how often each named shape is used. What must keep its name counts twice.
+/// Counts how often each named shape is used. Shapes that must keep their names count twice.
 fn count(shape: &Shape, uses: &mut BTreeMap<String, usize>) {
     let mut add = |name: &str, by: usize| *uses.entry(name.to_owned()).or_default() += by;
     match &shape.kind {

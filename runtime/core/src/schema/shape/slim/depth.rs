@@ -1,4 +1,4 @@
-//! What is too deep: replaced by an object, or any value, whose description lists its fields.
+//! Replaces what is too deep by an object, or any value, whose description lists its fields.
 
 use std::collections::BTreeSet;
 
@@ -13,9 +13,9 @@ use crate::schema::shape::{
 const MAX_OUTLINE: usize = 240;
 /// How many levels of lists and alternatives an outline has.
 const MAX_LEVELS: usize = 4;
-/// What an outline says of a value of which it says nothing.
+/// What an outline says about a value without a description of its own.
 const ANY: &str = "any value";
-/// How many references are followed to tell what a shape accepts.
+/// How many references are followed to find out what a shape accepts.
 const MAX_FOLLOWED: usize = 16;
 
 impl Slimmer<'_> {
@@ -33,12 +33,13 @@ impl Slimmer<'_> {
     }
 }
 
-/// Whether a shape is never cut by itself, but what is in it.
+/// Whether a shape is never cut itself, only its parts.
 pub(super) fn is_whole(shape: &Shape) -> bool {
     matches!(shape.kind, Kind::Array(_) | Kind::Tuple(_))
 }
 
-/// Returns the outline of a shape in which an object with contents is; `None` for any other, and where it would say nothing.
+/// Returns the outline of a shape that contains an object with contents; `None` for any other, and if it would say
+/// nothing.
 pub(crate) fn outline_within(shape: &Shape, defs: &List<Def>) -> Option<String> {
     let deep = is_deep(shape, defs, &mut BTreeSet::new());
     deep.then(|| cut(&outline(shape, defs, 0), MAX_OUTLINE)).filter(|outline| outline != ANY)
@@ -51,7 +52,7 @@ pub(super) fn outline_of(fields: &[&Field], defs: &List<Def>) -> String {
     cut(&outline(&shape, defs, 0), MAX_OUTLINE)
 }
 
-/// Adds the property that tells a variant from others to those that were cut: without it a call is refused.
+/// Adds the property that identifies a variant to those that were cut: without it a call is refused.
 pub(super) fn tag(rules: &mut UnionRules, given: &Kind, defs: &List<Def>) {
     let (Some(by), Kind::Union(given)) = (&rules.discriminator, given) else { return };
     let tagged = |(cut, given): (&Shape, &Shape)| {
@@ -83,7 +84,7 @@ pub(super) fn told(description: &str, outline: &str) -> String {
     prose::describe(description, outline.as_slice())
 }
 
-/// Whether an object with contents is in a shape.
+/// Whether a shape contains an object with contents.
 pub(super) fn is_deep<'a>(shape: &'a Shape, defs: &'a List<Def>, seen: &mut BTreeSet<&'a str>) -> bool {
     match &shape.kind {
         Kind::Array(rules) => is_deep(&rules.items, defs, seen),
@@ -184,7 +185,7 @@ fn outline(shape: &Shape, defs: &List<Def>, level: usize) -> String {
     }
 }
 
-/// Whether the outline of a shape may be several, one beside the other.
+/// Whether the outline of a shape may be several, side by side.
 fn is_choice(shape: &Shape, defs: &List<Def>) -> bool {
     let kind = resolved(shape, defs).map(|target| &target.kind);
     matches!(kind, Some(Kind::Union(_) | Kind::Enum(_) | Kind::All(_)))

@@ -1,4 +1,4 @@
-//! What belongs to one shape: its texts, its examples, its values, its foreign rules.
+//! The parts of a single shape: its texts, its examples, its values, its foreign rules.
 
 use serde_json::Value;
 
@@ -9,9 +9,9 @@ use crate::schema::shape::{Kind, Literal, NumberRules, Shape, StringRules, prose
 
 /// The longest default that is kept without examples, as JSON, in bytes.
 const MAX_DEFAULT: usize = 100;
-/// How much is told of what a description no longer says, in characters.
+/// How much is reported of what a description no longer says, in characters.
 const MAX_TOLD: usize = 200;
-/// How many of the values are named that are no longer listed.
+/// How many of the values that are no longer listed are named.
 const NAMED: usize = 8;
 
 impl Slimmer<'_> {
@@ -93,7 +93,7 @@ pub(super) fn referred(schema: &Value, names: &mut Vec<String>) {
     }
 }
 
-/// Says what became of a description: `shortened from 300 to 80 characters`, and what it no longer says of a value.
+/// Says what became of a description: `shortened from 300 to 80 characters`, and what it no longer says about a value.
 pub(crate) fn shortened(text: &str, kept: &str) -> Vec<(Lever, String)> {
     let (before, after) = (text.chars().count(), kept.chars().count());
     let what = if after == 0 {

@@ -1,4 +1,5 @@
-//! What of a text says how a value is written: whether it is needed, its default, its values, its format, its unit.
+//! The parts of a text that say how a value is written: whether it is needed, its default, its values, its format,
+//! its unit.
 
 use std::borrow::Cow;
 
@@ -96,8 +97,8 @@ fn pieces(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// Returns the sentences that are needed, and of the others so many characters from the beginning. `…` stands for what is
-/// left out after something.
+/// Returns the sentences that are needed, and of the others this many characters from the beginning. `…` stands for
+/// what is left out after other text.
 pub(super) fn needed(text: &str, others: usize) -> Cow<'_, str> {
     let (mut kept, mut room, mut gap, mut is_new_line) = (String::new(), others, false, false);
     for (piece, needed) in pieces(text) {

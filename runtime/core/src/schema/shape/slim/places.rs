@@ -7,11 +7,11 @@ use super::{Lever, Slimmer, children, depth};
 use crate::base::frozen::List;
 use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, find_def, pointer};
 
-/// How many fields of an object are spelled out together: so many more or fewer are one step.
+/// How many fields of an object are spelled out together: this many more or fewer are one step.
 const FIELDS: usize = 12;
 
-/// The parts inside arguments, from the one that is cut last to the one that is cut first: what is further out comes first,
-/// then what is required, then what is small.
+/// The parts inside arguments, from the one that is cut last to the one that is cut first: outer parts come first,
+/// then required ones, then small ones.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     /// For each part, by its key, the ranks of its groups of fields.
@@ -20,7 +20,7 @@ pub(crate) struct Places {
     levels: Vec<usize>,
 }
 
-/// So many of the first places are spelled out.
+/// How many of the first places are spelled out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opened<'a> {
     pub(crate) places: &'a Places,
@@ -63,7 +63,8 @@ struct Found<'a> {
     required: bool,
 }
 
-/// A group of fields, as it is ordered: its level, how many parts are around it, its number, what else comes first.
+/// A group of fields, as it is ordered: its level, how many parts are around it, its number, and what else comes
+/// first.
 type Order = (usize, usize, usize, bool, usize, usize);
 
 impl Places {
@@ -114,7 +115,7 @@ impl Places {
     }
 }
 
-/// Returns what a part is known by: its place, or that of the named shape that it is.
+/// Returns the key of a part: its place, or that of the named shape that it is.
 fn key<'p>(shape: &Shape, path: &'p str) -> Cow<'p, str> {
     match &shape.kind {
         Kind::Ref(name) => {
@@ -211,7 +212,7 @@ impl Slimmer<'_> {
     }
 }
 
-/// Returns an object without some of its fields, which it takes all the same.
+/// Returns an object without some of its fields, which it still accepts.
 fn without(rules: &ObjectRules, hidden: &[&Field]) -> ObjectRules {
     let hidden: HashSet<&str> = hidden.iter().map(|field| field.name.as_str()).collect();
     let is_shown = |field: &&Field| !hidden.contains(field.name.as_str());

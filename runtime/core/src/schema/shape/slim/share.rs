@@ -1,8 +1,8 @@
 //! Parts that occur more than once get a name.
 //!
-//! Equal parts have equal canonical texts. What is in one place only stays so, whatever gets a name, and so does what is around
-//! it: no text of it is needed. Each name given changes the texts of what is around the part and of nothing else, so the text of
-//! every other part is kept beside it, and written anew only there.
+//! Equal parts have equal canonical texts. A part that occurs only once stays so, whatever gets a name, and so do the
+//! parts around it: their texts are not needed. Each name given changes only the texts of the parts around the named
+//! one, so the texts of all other parts are kept, and only those are written anew.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -67,7 +67,7 @@ struct Tree {
     height: usize,
 }
 
-/// Takes a shape apart, and adds it and those in it to the others of the same height.
+/// Splits a shape, and adds it and those in it to the others of the same height.
 fn tree(shape: Shape, name: &str, levels: &mut Vec<Vec<Rc<Tree>>>) -> Rc<Tree> {
     let mut children = Vec::new();
     children::mapped(&shape.kind, &mut |child, part| {
@@ -88,7 +88,7 @@ impl Tree {
     }
 }
 
-/// The texts of parts. Equal ones are one.
+/// The texts of parts, equal ones shared.
 #[derive(Default)]
 struct Texts(HashMap<Rc<str>, Rc<str>>);
 

@@ -8,7 +8,7 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::{CEILING, Slim, Words};
 use crate::base::frozen::{List, Text};
 
-/// Why a text is no list of levers.
+/// Why a text is not a list of levers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlimError(String);
 

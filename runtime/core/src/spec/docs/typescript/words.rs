@@ -7,7 +7,8 @@ use crate::schema::shape::Literal;
 /// The most values of an enumeration that a type lists.
 const MAX_LISTED: usize = 50;
 
-/// Names that types of a module may not or should not have: words of the language, and what signatures use themselves.
+/// Names that types of a module may not or should not have: words of the language, and names that signatures use
+/// themselves.
 const RESERVED: &str = "any as async await bigint boolean break case catch class const continue debugger default \
     delete do else enum export extends false finally for function if implements import in instanceof interface \
     intrinsic let never new null number object package private protected public return static string super switch \
@@ -40,7 +41,7 @@ impl Type {
         }
     }
 
-    /// Returns the text for a place where only tight types may stand.
+    /// Returns the text for a place that allows only tight types.
     pub(super) fn tight(self) -> String {
         if self.loose == Loose::No { self.text } else { format!("({})", self.text) }
     }

@@ -1,4 +1,4 @@
-//! What changed in how a tool is executed.
+//! Changes of how a tool is executed.
 
 use std::collections::BTreeSet;
 

@@ -16,7 +16,7 @@ pub(super) const PREFIX: &str = "bwrap: ";
 /// The time limit for trying whether it works.
 const TRIAL: Duration = Duration::from_secs(30);
 
-/// Where it is, if it works here: a system may not let this user make namespaces. It is tried once.
+/// Its path, if it works here: a system may not let this user make namespaces. It is tried once.
 pub(super) async fn path() -> Result<PathBuf, String> {
     static PATH: OnceCell<Result<PathBuf, String>> = OnceCell::const_new();
     PATH.get_or_init(tried).await.clone()

@@ -1,7 +1,7 @@
 //! The system calls that a confined program may not make, as a seccomp filter.
 //!
 //! It closes what namespaces and Landlock leave open: sockets through which a process outside acts for the program,
-//! and changes of files that need no right to write.
+//! and changes of files that need no write permission.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use seccompiler::{
     TargetArch,
 };
 
-/// What a filter keeps a program from.
+/// What a filter prevents.
 #[derive(Clone, Copy)]
 pub(super) struct Denied {
     /// All sockets; otherwise only those that no network namespace holds, such as Unix sockets.
@@ -26,7 +26,7 @@ const NAMESPACED: [i32; 3] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 /// `TIOCGPGRP`, `TIOCGWINSZ`, `FIONREAD`, `FIONBIO`, `FIONCLEX`, `FIOCLEX` and `FIOASYNC`.
 const HARMLESS: [u64; 8] = [0x5401, 0x540f, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451, 0x5452];
 
-/// System calls that change a file without a right to write.
+/// System calls that change a file without write permission.
 const METADATA: &[i64] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_chmod,
@@ -63,7 +63,7 @@ const SETXATTRAT: i64 = 463;
 const REMOVEXATTRAT: i64 = 466;
 const FILE_SETATTR: i64 = 469;
 
-/// Programs of the x32 kind make the same calls by other numbers, where the system runs such programs.
+/// The bit of x32 system calls: such programs make the same calls by other numbers, where the system runs them.
 #[cfg(target_arch = "x86_64")]
 const X32: i64 = 0x4000_0000;
 #[cfg(target_arch = "x86_64")]
@@ -121,7 +121,7 @@ fn rules(denied: Denied) -> Result<Rules, seccompiler::BackendError> {
     Ok(rules)
 }
 
-/// A rule that holds if an argument is none of these.
+/// A rule that holds if an argument is not one of these.
 fn none_of(argument: u8, values: &[u64]) -> Result<SeccompRule, seccompiler::BackendError> {
     let differs =
         |value: &u64| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, *value);

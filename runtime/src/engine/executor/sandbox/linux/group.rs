@@ -1,4 +1,4 @@
-//! A control group, which holds a program and all it starts to their limits together.
+//! A control group, which holds a program and everything it starts to their limits together.
 
 use std::fs;
 use std::io;
@@ -61,7 +61,7 @@ impl ControlGroup {
     ///
     /// # Errors
     ///
-    /// Says why, if this process may not.
+    /// Why this process may not.
     pub(super) fn create(limits: &ResourceLimits, more: u32) -> Result<ControlGroup, String> {
         let own =
             fs::read_to_string("/proc/self/cgroup").map_err(|why| format!("no control groups ({why})"))?;
@@ -130,7 +130,7 @@ fn version_2(root: &Path, own: &str, controllers: &[&str]) -> Vec<PathBuf> {
     own.ancestors().take_while(|dir| dir.starts_with(root)).filter(passes_on).map(Path::to_path_buf).collect()
 }
 
-/// The directory of a group in the hierarchy that is there.
+/// The directory of a group in the existing hierarchy.
 fn beneath(root: &Path, path: &str) -> PathBuf {
     root.join(path.trim_start_matches('/'))
 }

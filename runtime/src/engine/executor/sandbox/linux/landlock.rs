@@ -10,7 +10,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 /// The oldest version that knows every way to write to a file; Linux 6.2.
 const NEEDED: ABI = ABI::V3;
-/// The version that keeps programs from signals and abstract sockets of others; used where it is there.
+/// The version that keeps programs from signals and abstract sockets of others; used where available.
 const WANTED: ABI = ABI::V6;
 
 /// Devices that may be written to.
@@ -41,7 +41,7 @@ fn ruleset() -> Result<Ruleset, RulesetError> {
         .scope(Scope::from_all(WANTED))
 }
 
-/// Confines this thread. It keeps no capabilities: the user who may do everything is a user like any other.
+/// Confines this thread. It keeps no capabilities: root is then a user like any other.
 pub(super) fn restrict(writable: &Writable) -> Result<(), String> {
     let told = |why: &dyn std::fmt::Display| format!("Landlock: {why}");
     let mut rules = ruleset().and_then(Ruleset::create).map_err(|why| told(&why))?;

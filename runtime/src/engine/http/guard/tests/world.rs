@@ -49,7 +49,7 @@ impl Resolve for Dialler {
     }
 }
 
-/// Names and what is said of them, one answer after the other; the last one stays.
+/// Names and their addresses, one answer after the other; the last one stays.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names(Arc<Mutex<HashMap<String, Vec<Vec<IpAddr>>>>>);
 
@@ -110,7 +110,7 @@ impl World {
     }
 }
 
-/// Answers `/go?to=URL` with a redirect and everything else with `ok`, one request a connection.
+/// Answers `/go?to=URL` with a redirect and everything else with `ok`, one request per connection.
 async fn answer(mut socket: TcpStream, seen: Arc<Mutex<Vec<String>>>) {
     let mut bytes = Vec::new();
     while !bytes.windows(4).any(|window| window == b"\r\n\r\n") {

@@ -1,4 +1,4 @@
-//! Revisions before 2026-07-28: sessions, a stream for what the server says, and streams that are taken up again.
+//! Revisions before 2026-07-28: sessions, a stream for what the server says, and streams that are resumed.
 
 use super::*;
 
@@ -152,7 +152,7 @@ async fn a_stream_that_is_not_taken_up_loses_its_request() {
             "id: 1\nretry: 1\ndata:\n\n",
             "the stream ended without the answer, and the server does not take it up: status 405 Method Not Allowed",
         ),
-        ("data: {}\n\n", "the stream ended without the answer; there was what is no message on it"),
+        ("data: {}\n\n", "the stream ended without the answer; there was what is not a message on it"),
     ] {
         let (ticket, _sending) = wire.ask("tools/call");
         let mut asked = server.next().await.stream().await;

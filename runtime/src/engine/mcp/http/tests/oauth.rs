@@ -146,7 +146,7 @@ async fn wire_with(server: &Server, tokens: McpOAuth) -> Wire {
     wire
 }
 
-/// Makes one request, which is let in.
+/// Makes one request, which is accepted.
 async fn let_in(wire: &Wire, server: &mut Server, authority: &mut Authority) {
     let (ticket, sending) = wire.ask("tools/call");
     let (sent, ()) = tokio::join!(sending, authority.serve(server));

@@ -11,7 +11,7 @@ struct Attempt {
     value: Value,
     places: Vec<(String, String)>,
     problems: Vec<ArgumentProblem>,
-    /// How often something was not written as the dialect asks for.
+    /// How often something was not written as the dialect requires.
     loose: usize,
     /// How far the value is from the form of the variant: its type and its keys.
     far: usize,

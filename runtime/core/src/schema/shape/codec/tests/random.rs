@@ -1,4 +1,4 @@
-//! Whatever a shape takes is written in every dialect, taken by the schema there, and read again.
+//! Whatever a shape accepts is written in every dialect, accepted by the schema there, and read again.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,8 +11,8 @@ use crate::schema::shape::encode;
 use crate::schema::shape::render::{Loss, render_input};
 use crate::schema::shape::{ArrayRules, Extra, Field, Kind, ObjectRules, Shape, TupleRules, UnionRules};
 
-/// Returns a value as JSON Schema understands it: `1.0` is `1`; and without a `null` under a key, which may not be told
-/// from what is left out.
+/// Returns a value as JSON Schema understands it: `1.0` is `1`; and without a `null` under a key, which may be
+/// indistinguishable from a missing key.
 fn plain(value: &Value, dialect: &Dialect) -> Value {
     match value {
         Value::Number(number) => match number.as_f64() {

@@ -1,4 +1,4 @@
-//! What a model is told of a union: the problems of the variant that was meant, or all variants if none was.
+//! What a model reads about a union: the problems of the variant that was meant, or all variants if none was.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{JSON_SCHEMA, OPENAI_STRICT, cpu_time, decoded, object, refused};
 
-/// A closed object with one property, as serde writes a variant that holds something.
+/// A closed object with one property, as serde writes a variant with contents.
 fn holding(name: &str, what: &Value) -> Value {
     json!({"type": "object", "properties": {name: what}, "required": [name], "additionalProperties": false})
 }

@@ -5,7 +5,7 @@ use super::{Atom, Node, Place};
 /// The depth to which groups are read.
 const DEEPEST: usize = 100;
 
-/// What is left of a pattern to read, and the atoms so far.
+/// The rest of a pattern to read, and the atoms so far.
 pub(super) struct Reader<'p> {
     rest: &'p str,
     flags: &'p str,
@@ -15,7 +15,7 @@ pub(super) struct Reader<'p> {
 }
 
 impl<'p> Reader<'p> {
-    /// Returns the structure of a pattern and its atoms. `None` if the pattern needs an engine that goes back.
+    /// Returns the structure of a pattern and its atoms. `None` if the pattern needs an engine that backtracks.
     pub(super) fn read(pattern: &'p str, flags: &'p str) -> Option<(Node, Vec<Atom>)> {
         let mut reader = Reader { rest: pattern, flags, atoms: Vec::new(), sources: Vec::new() };
         let node = reader.choice(0)?;
@@ -137,7 +137,7 @@ fn class_length(text: &str) -> Option<usize> {
     None
 }
 
-/// Returns the length of an escape. `None`: it refers to a group.
+/// Returns the length of an escape. `None` if it refers to a group.
 fn escape_length(text: &str) -> Option<usize> {
     let rest = &text[1..];
     let first = rest.chars().next()?;

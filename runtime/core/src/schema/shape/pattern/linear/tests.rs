@@ -1,10 +1,10 @@
-//! What the engine says, said in another way.
+//! What the engine finds, found in another way.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// What the engine says of a pattern in the mode in which it takes it.
+/// What the engine finds for a pattern in the mode in which it accepts it.
 fn both(pattern: &str, text: &str) -> Option<(bool, bool)> {
     for flags in ["u", ""] {
         if let Ok(regex) = regress::Regex::with_flags(pattern, flags) {
@@ -85,7 +85,7 @@ fn hostile_texts_take_time_by_their_length() {
     assert!(Linear::of("(((a{9}){9}){9}){9}", "u").is_none(), "it is too large");
 }
 
-/// Patterns of all that is read here.
+/// Patterns of everything that is read here.
 fn pattern() -> impl Strategy<Value = String> {
     let atom = prop::sample::select(vec![
         "a", "b", ".", "[ab]", "[^a]", r"\w", r"\s", r"\b", r"\B", "^", "$", "é", r"\u0061", r"[\d-]", "",

@@ -1,5 +1,5 @@
-//! Reads the keywords that canonical text uses for shapes that JSON Schema cannot spell without a reader simplifying
-//! them: unions of one, lists of values with `null`, and the like.
+//! Reads the keywords that canonical text uses for shapes that a reader would simplify if written in plain JSON
+//! Schema: unions of one, lists of values with `null`, and the like.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! What the values of a list are called: `x-enum-varnames`, `x-enumNames`, `x-enum-descriptions`, `x-ms-enum` and the like.
+//! The names of the values of a list: `x-enum-varnames`, `x-enumNames`, `x-enum-descriptions`, `x-ms-enum` and the
+//! like.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +15,10 @@ const MAX_NAME: usize = 64;
 const NAMES: [&str; 3] = ["x-enum-varnames", "x-enumNames", "x-enum-names"];
 const MEANINGS: [&str; 2] = ["x-enum-descriptions", "x-enumDescriptions"];
 
-/// The texts for the values of a list, in its order; empty where there is none.
+/// The texts for the values of a list, in its order; empty if there is none.
 type Texts = Vec<String>;
 
-/// Names the values of a schema in normal form by what stands beside it, such as the `x-ms-enum` of a parameter, unless
+/// Names the values of a schema in normal form by what is next to it, such as the `x-ms-enum` of a parameter, unless
 /// the schema names them itself. Problems are reported to the source.
 pub fn name_values<'a, S: Source<'a>>(schema: &mut Value, beside: &'a Value, place: Place, source: &mut S) {
     let (Value::Object(schema), Value::Object(beside)) = (schema, beside) else { return };
@@ -31,7 +32,8 @@ pub fn name_values<'a, S: Source<'a>>(schema: &mut Value, beside: &'a Value, pla
 }
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Keeps what a document calls the values of a list under a key of its own. What holds a schema may say it beside.
+    /// Keeps the names that a document gives the values of a list under a key of its own. They may stand next to the
+    /// schema in what holds it.
     pub(super) fn name_values(&mut self, schema: &mut Object, source: &'a Object) {
         let given = |keyword: &&str| source.get(*keyword).is_some_and(|value| !value.is_null());
         if !NAMES.iter().chain(&MEANINGS).chain(&["x-ms-enum"]).any(given) {
@@ -146,12 +148,12 @@ fn by_value(given: &Object, values: &[Value]) -> Result<Texts, String> {
     values.iter().map(text).collect()
 }
 
-/// Returns names, if all are usable and no two are the same but for case and signs.
+/// Returns names, if all are usable and no two differ only in case and signs.
 fn distinct(names: Texts) -> Result<Texts, String> {
     let mut seen = BTreeSet::new();
     for name in names.iter().filter(|name| !name.is_empty()) {
         if !is_name(name) {
-            return Err(format!("has `{name}`, which is no name"));
+            return Err(format!("has `{name}`, which is not a name"));
         }
         let letters: String =
             name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
@@ -172,7 +174,7 @@ fn described(texts: &[String]) -> Texts {
     texts.iter().map(line).collect()
 }
 
-/// Returns a value as the key of a map says it.
+/// Returns a value in the form of a map's key.
 fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -112,8 +112,8 @@ fn drop_type_of_values(variants: &[Value], out: &mut Object) {
     }
 }
 
-/// Takes the title for a description where there is none. In a union it distinguishes variants, and of a field it may say
-/// more than the key; elsewhere it repeats a name.
+/// Uses the title as the description if there is none. In a union it distinguishes variants, and for a field
+/// it may say more than the key; elsewhere it repeats a name.
 pub(super) fn describe_by_title(schema: &mut Value, source: &Value) {
     let title = source.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
     if let (Some(title), Value::Object(object)) = (title, schema)
@@ -124,8 +124,8 @@ pub(super) fn describe_by_title(schema: &mut Value, source: &Value) {
     }
 }
 
-/// Keeps the title of a schema under a key of its own, where nothing takes it for a description. `null` needs none, and what
-/// is referred to has a name.
+/// Keeps the title of a schema under a key of its own, where it is not taken for a description. `null` needs
+/// none, and targets of references have names.
 pub(super) fn entitle(schema: &mut Object, source: &Object) {
     let named = schema.contains_key("$ref") || schema.get("type").is_some_and(|of| of == "null");
     if let Some(title) = source.get("title").and_then(Value::as_str).filter(|_| !named) {
@@ -133,7 +133,7 @@ pub(super) fn entitle(schema: &mut Object, source: &Object) {
     }
 }
 
-/// Whether two schemas are the same but for what they and their values are called.
+/// Whether two schemas are the same except for their names and those of their values.
 fn is_same(left: &Value, right: &Value) -> bool {
     let (Value::Object(left), Value::Object(right)) = (left, right) else { return left == right };
     let rules = |schema: &Object| schema.keys().filter(|key| *key != TITLE && *key != CHOICES).count();

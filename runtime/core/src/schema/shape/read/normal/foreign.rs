@@ -1,9 +1,9 @@
-//! Rewrites regular expressions of other dialects as ECMA-262 has them.
+//! Rewrites regular expressions of other dialects as ones of ECMA-262.
 //!
-//! Documents hold patterns of the engine that their service uses. What Perl, Python, Java, .NET, PHP and Ruby have in
-//! common and ECMA-262 has not is rewritten: flags at the start, delimiters, `\A`, `\z`, `\h`, `\Q…\E`, POSIX classes,
-//! named groups of Python, comments. Atomic groups and possessive repetitions become ordinary ones, which match a little
-//! more.
+//! Documents hold patterns of the engine that their service uses. Features that Perl, Python, Java, .NET, PHP and Ruby
+//! share and ECMA-262 lacks are rewritten: flags at the start, delimiters, `\A`, `\z`, `\h`, `\Q…\E`, POSIX classes,
+//! named groups of Python, comments. Atomic groups and possessive repetitions become ordinary ones, which match a
+//! little more.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -24,7 +24,7 @@ const CLASSES: [(&str, &str); 12] = [
     ("xdigit", "0-9A-Fa-f"),
 ];
 
-/// A pattern as another dialect writes it.
+/// A pattern of another dialect.
 pub(super) struct Foreign {
     /// The same in ECMA-262, apart from the flags.
     pub(super) pattern: String,
@@ -32,7 +32,7 @@ pub(super) struct Foreign {
     pub(super) flagged: bool,
 }
 
-/// Whether a pattern would mean something else in ECMA-262, although it is one: `/^a$/`, which no text matches, and
+/// Whether a pattern is valid in ECMA-262 but would mean something else there: `/^a$/`, which no text matches, and
 /// `[[:alpha:]]`.
 pub(super) fn is_misread(pattern: &str) -> bool {
     delimited(pattern).is_some()
@@ -58,7 +58,7 @@ pub(super) fn rewrite(pattern: &str) -> Foreign {
     Foreign { pattern: writer.write(), flagged: !outer.chars().chain(flags.chars()).all(known) }
 }
 
-/// Takes `/…/flags` apart, where `/` cannot be part of the pattern: nothing stands before `^` or after `$`.
+/// Splits `/…/flags`, if `/` cannot be part of the pattern: nothing can precede `^` or follow `$`.
 fn delimited(pattern: &str) -> Option<(&str, &str)> {
     let (inner, flags) = pattern.strip_prefix('/')?.rsplit_once('/')?;
     let anchored = inner.starts_with('^') || inner.ends_with('$') && !inner.ends_with("\\$");
@@ -136,7 +136,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes what stands between `\Q` and `\E`.
+    /// Writes the text between `\Q` and `\E`.
     fn literal(&mut self) {
         while let Some(char) = self.rest.next() {
             if char == '\\' && self.rest.next_if_eq(&'E').is_some() {

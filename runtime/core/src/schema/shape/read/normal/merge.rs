@@ -8,7 +8,7 @@ use crate::schema::shape::read::{CHOICES, Nesting, Source, TITLE};
 use crate::schema::shape::rules::{self, Together};
 
 /// The largest named shape that is written out where it is merged, in JSON values: one that is a part of the schema
-/// itself, and one that is a part of a field. Without these limits shapes that share fields of shapes that share
+/// itself, and one that is a part of a field. Without these limits, shapes that share fields of shapes that share
 /// fields grow without end.
 const MAX_BASE: usize = 20_000;
 const MAX_FIELD: usize = 200;

@@ -8,7 +8,8 @@ use crate::schema::shape::is_pattern;
 use crate::schema::shape::read::{ReadProblemKind, Source};
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
-    /// Reads `pattern`. One of another dialect is rewritten; what cannot be is not enforced, but a model may read it.
+    /// Reads `pattern`. One of another dialect is rewritten; one that cannot be is not enforced, but a model may read
+    /// it.
     pub(super) fn pattern(&mut self, value: &Value) -> Option<Value> {
         let text = self.text("pattern", value)?;
         let pattern = text.as_str().unwrap_or_default();
@@ -17,7 +18,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             Dialect::Rewritten(pattern) => Some(Value::String(pattern)),
             Dialect::Other => {
                 let message =
-                    format!("`{pattern}` is of another dialect than ECMA-262; it is told, but not checked");
+                    format!("`{pattern}` is of another dialect than ECMA-262; it is shown, but not checked");
                 self.problem(ReadProblemKind::PatternDialect, message);
                 Some(text)
             }
@@ -60,7 +61,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 
     fn no_pattern(&mut self, pattern: &str) {
-        let message = format!("`{pattern}` is no regular expression; it is left out");
+        let message = format!("`{pattern}` is not a regular expression; it is left out");
         self.problem(ReadProblemKind::Pattern, message);
     }
 }
@@ -69,10 +70,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
 enum Dialect {
     /// ECMA-262.
     Ours,
-    /// Another, and this is what it means in ECMA-262.
+    /// Another, with its meaning in ECMA-262.
     Rewritten(String),
     /// Another, which ECMA-262 has no form for.
     Other,
-    /// None.
+    /// No known one.
     Unknown,
 }

@@ -73,7 +73,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 
     fn type_problem(&mut self, text: &str, taken: &str) {
-        let message = format!("`{text}` is no type of JSON Schema; {taken}");
+        let message = format!("`{text}` is not a type of JSON Schema; {taken}");
         self.at("type", |reader| reader.problem(ReadProblemKind::Type, message));
     }
 }
@@ -121,8 +121,8 @@ pub(in crate::schema::shape::read) fn implied(schema: &Object) -> Types {
     }
 }
 
-/// Names the encoding of texts that are bytes as JSON Schema does: OpenAPI before 3.1, and its registry of formats, have formats
-/// for it.
+/// Names the encoding of texts that are bytes as in JSON Schema; OpenAPI before 3.1, and its registry of formats, use
+/// formats for it.
 pub(super) fn name_encoding(types: &[&str], out: &mut Object) {
     let encoding = match out.get("format").and_then(Value::as_str) {
         Some("byte" | "base64") => "base64",

@@ -14,7 +14,7 @@ use crate::schema::shape::{Literal, Shape, pointer, prose};
 /// The longest example kept of an API description, as JSON text. Longer ones cost a model more than they help.
 const MAX_EXAMPLE: usize = 512;
 
-/// The longest default that is told in words, in bytes.
+/// The longest default that is put in words, in bytes.
 const MAX_TOLD: usize = 80;
 
 /// The maximum number of examples kept per schema.
@@ -39,7 +39,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         (!values.is_empty()).then_some(Value::Array(values))
     }
 
-    /// Gives listed values that are no lists to the items of a list: `{type: array, enum: [a, b]}` means lists of them.
+    /// Gives listed values that are not lists to the items of a list: `{type: array, enum: [a, b]}` means lists of them.
     fn listed_for_items(&mut self, types: &Types, out: &mut Object) {
         let is_list = types.contains(&"array") && types.iter().all(|name| ["array", "null"].contains(name));
         let Some(Value::Array(values)) = out.get("enum").filter(|_| is_list) else { return };
@@ -54,9 +54,9 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             Value::Object(items) if !says_more.iter().any(|keyword| items.contains_key(*keyword)) => {
                 let values = self.at("enum", |reader| reader.literals(&values, &types::stated(items)));
                 items.insert("enum".to_owned(), Value::Array(values));
-                "lists values that are no lists, read as those of `items`"
+                "lists values that are not lists, read as those of `items`"
             }
-            _ => "lists values that are no lists; they are left out, since `items` says what there is",
+            _ => "lists values that are not lists; they are left out, since `items` says what there is",
         };
         self.at("enum", |reader| reader.problem(ReadProblemKind::Values, message));
     }
@@ -79,7 +79,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         kept
     }
 
-    /// Reads `default` and the examples, by what else the schema says of its values; names the encoding of bytes.
+    /// Reads `default` and the examples, by what else the schema says about its values; names the encoding of bytes.
     pub(super) fn values(&mut self, object: &'a Object, types: &Types, out: &mut Object) {
         if self.rules.is_openapi() {
             types::name_encoding(types, out);
@@ -257,7 +257,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// Returns why a value fits a shape neither in a request nor in a response. What references lead to is not known yet.
+/// Returns why a value fits a shape neither in a request nor in a response. The targets of references are not known
+/// yet.
 fn misfit(value: &Value, shape: &Shape) -> Option<String> {
     if decode::fits(value, shape, &List::EMPTY) {
         return None;
@@ -267,7 +268,7 @@ fn misfit(value: &Value, shape: &Shape) -> Option<String> {
     Some(if pointer.is_empty() { message.clone() } else { format!("at {pointer}, {message}") })
 }
 
-/// Says in the description what the service takes where nothing is given, if that is no value to send.
+/// Says in the description what the service uses if nothing is given, if that is not a value to send.
 fn tell_default(value: &Value, out: &mut Object) {
     let told = match value {
         Value::String(text) if !text.trim().is_empty() => text.trim(),
@@ -281,7 +282,7 @@ fn tell_default(value: &Value, out: &mut Object) {
     }
 }
 
-/// Returns what a default or an example means: itself, or what it stands for where it is not of the type that its schema names.
+/// Returns what a default or an example means: itself, or what it stands for if it is not of the type that its schema names.
 fn meant(value: &Value, types: &Types, shape: &Shape) -> Value {
     let first = fitting(value, types).unwrap_or_else(|| value.clone());
     if misfit(&first, shape).is_none() {

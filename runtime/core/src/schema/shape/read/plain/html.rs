@@ -52,7 +52,7 @@ const INLINE: [&str; 27] = [
     "u",
     "var",
 ];
-/// What a summary says that only opens what is below it.
+/// The texts of summaries that only open what is below them.
 const OPENERS: [&str; 7] =
     ["click to expand", "details", "expand", "more", "more details", "show details", "show more"];
 /// Elements without an end.
@@ -94,7 +94,7 @@ pub(super) fn to_markdown(text: &str) -> String {
 #[derive(Default)]
 struct Writer<'t> {
     text: &'t str,
-    /// The text in small letters, of the same length.
+    /// The text in lower case, of the same length.
     lower: String,
     /// The names of all elements that end somewhere.
     closed: BTreeSet<String>,
@@ -105,7 +105,7 @@ struct Writer<'t> {
     lists: Vec<Option<usize>>,
     /// The target and the beginning of the text of an open link.
     link: Option<(String, usize)>,
-    /// Whether a list or a table was opened just now, so that its first line is at hand.
+    /// Whether a list or a table was just opened, so that its first line comes next.
     fresh: bool,
     /// The length at which an item, a cell or a remark begins.
     begun: usize,
@@ -166,7 +166,7 @@ impl<'t> Writer<'t> {
         length
     }
 
-    /// Writes one space for white space, but keeps empty lines and what starts with a sign of Markdown.
+    /// Writes one space for white space, but keeps empty lines and lines that start with a sign of Markdown.
     fn space(&mut self, rest: &str) -> usize {
         let next = rest.trim_start_matches(['\n', ' ', '\t']);
         let space = &rest[..rest.len() - next.len()];
@@ -200,7 +200,8 @@ impl<'t> Writer<'t> {
         tag.length
     }
 
-    /// Whether a tag is HTML: its name is known, and its element ends somewhere. `POST /<table>` is none.
+    /// Whether a tag is HTML: its name is known, and its element ends somewhere. `<table>` in `POST /<table>`
+    /// is not.
     fn is_element(&self, tag: &Tag<'_>) -> bool {
         let name = tag.name.as_str();
         if VOID.contains(&name) || OPEN_ENDED.contains(&name) {
@@ -327,7 +328,7 @@ impl<'t> Writer<'t> {
         self.verbatim = !closing;
     }
 
-    /// Ends a link: `[text](target)`, or the target alone where the text says no more.
+    /// Ends a link: `[text](target)`, or only the target if the text says no more.
     fn end_link(&mut self) {
         let Some((target, start)) = self.link.take() else { return };
         let text = self.out.split_off(start.min(self.out.len()));

@@ -1,5 +1,5 @@
-//! Markdown that a model gets nothing from: targets of links that lead nowhere without their page, pictures, and the blanks
-//! that align tables.
+//! Markdown that is useless to a model: targets of links that lead nowhere without their page, pictures, and
+//! the blanks that align tables.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::base::truncate::floor;
 
 /// The longest link, in bytes.
 const MAX_LINK: usize = 1_000;
-/// Words of links that are no rule for characters, such as `[a-z]`, have so many letters.
+/// The fewest letters of a word in a link, as opposed to a rule for characters, such as `[a-z]`.
 const LETTERS: usize = 4;
 
 /// Returns a text without such marks. Code stays as it is.
@@ -16,7 +16,7 @@ pub(super) fn tidied(text: Cow<'_, str>) -> Cow<'_, str> {
     if text.contains("---") && text.contains('|') { Cow::Owned(tables(&text)) } else { text }
 }
 
-/// Leaves the text of links that are relative, and what is said of pictures.
+/// Keeps only the text of relative links, and the descriptions of pictures.
 fn links(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -66,7 +66,7 @@ fn code(text: &str) -> usize {
     ticks
 }
 
-/// Reads the link that a text begins with: what it says, its target, and its length.
+/// Reads the link that a text begins with: its text, its target, and its length.
 fn link(text: &str) -> Option<(&str, &str, usize)> {
     let near = &text[..floor(text, MAX_LINK)];
     let (label, rest) = near.strip_prefix('[')?.split_once("](")?;
@@ -75,7 +75,7 @@ fn link(text: &str) -> Option<(&str, &str, usize)> {
     is_one.then(|| (label, target, label.len() + target.len() + "[]()".len()))
 }
 
-/// Whether a link leads somewhere only from the page that it stood in.
+/// Whether a link leads somewhere only from the page that it was on.
 fn is_relative(label: &str, target: &str, after: &str) -> bool {
     let is_path = ["/", "#", "./", "../"].iter().any(|start| target.starts_with(start));
     let is_plain = |c: char| c.is_alphanumeric() || "/#._-?=&%~:+,".contains(c);
@@ -108,7 +108,7 @@ fn tables(text: &str) -> String {
     out.join("\n")
 }
 
-/// Whether a line is what parts the head of a table from its rows.
+/// Whether a line separates the head of a table from its rows.
 fn is_rule(line: &str) -> bool {
     let inner = line.trim().strip_prefix('|').and_then(|rest| rest.strip_suffix('|'));
     inner.is_some_and(|cells| {

@@ -1,11 +1,11 @@
 //! Reads the tags of HTML.
 
-/// The longest tag, in bytes; a `<` without its `>` near is no tag.
+/// The longest tag, in bytes; a `<` without its `>` near is not a tag.
 pub(super) const MAX_TAG: usize = 2_000;
 
 /// A tag of an element.
 pub(super) struct Tag<'t> {
-    /// Its name, in small letters.
+    /// Its name, in lower case.
     pub(super) name: String,
     /// Whether it ends an element.
     pub(super) closing: bool,
