@@ -20,7 +20,7 @@ pub use crate::schema::shape::decode::exact::is_exact;
 pub use crate::schema::shape::decode::integers::rounded_integers;
 pub use crate::schema::shape::decode::say::meant;
 pub use crate::schema::shape::decode::texts::{read_text, read_texts};
-pub use crate::schema::shape::fitting::without_misfits;
+pub use crate::schema::shape::fitting::{meant_call, without_misfits};
 pub use crate::schema::shape::pattern::is_found;
 pub use crate::schema::shape::rules::number::is_told;
 pub use crate::schema::shape::schema::resolved;

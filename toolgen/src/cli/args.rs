@@ -142,18 +142,18 @@ pub(super) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
     };
     match task(name, of_it) {
         Ok(task) => Ok(Invocation { task }),
-        Err(message) => Err(innermost(&mut command, &matches).error(ErrorKind::ValueValidation, message)),
+        Err(message) => Err(error_of(&mut command, &matches, message)),
     }
 }
 
-/// Returns the innermost command that was named: an error shows its usage.
-fn innermost<'c>(command: &'c mut Command, matches: &ArgMatches) -> &'c mut Command {
-    match matches.subcommand() {
-        Some((name, matches)) if command.find_subcommand(name).is_some() => {
-            innermost(command.find_subcommand_mut(name).expect("it was just found"), matches)
-        }
-        _ => command,
+/// Returns the error of the innermost command that was named: it shows that one's usage.
+fn error_of(command: &mut Command, matches: &ArgMatches, message: String) -> Error {
+    if let Some((name, matches)) = matches.subcommand()
+        && let Some(inner) = command.find_subcommand_mut(name)
+    {
+        return error_of(inner, matches, message);
     }
+    command.error(ErrorKind::ValueValidation, message)
 }
 
 /// Puts what was probably meant first, and tells a user who named a document that a command comes before it.

@@ -33,9 +33,10 @@ mod xml;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use toolgen_core::internal::without_misfits;
+use toolgen_core::internal::{meant_call, without_misfits};
 use toolgen_core::schema::shape::read::{Nesting, Rules};
-use toolgen_core::{Call, ToolName};
+use toolgen_core::spec::Example;
+use toolgen_core::{Call, ToolName, ToolSpec};
 
 use self::context::Context;
 use self::files::Files;
@@ -152,15 +153,29 @@ fn drop_misfits(tool: &mut Tool, problems: &mut Problems) {
     spec.input = input.into();
 }
 
-/// Leaves out the example calls that the tool would not accept, and reports them. Published examples often do not fit.
+/// Leaves out the example calls that the tool would not accept, and reports them. Published examples often do not fit, also
+/// because they are written as texts (`"439"` for a number in a path), which are read.
 fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
     let Tool { spec, origin, .. } = tool;
-    for why in spec.examples.iter().filter_map(|example| spec.check_example(example).err()) {
-        let message = format!("an example of the tool `{}` does not fit it: {why}", spec.name);
-        let help = "correct the example or the schema";
-        problems.report_in(&origin.source, UNFIT_EXAMPLE, &origin.pointer, message, help);
+    let mut kept = Vec::new();
+    for example in &spec.examples {
+        let example =
+            if spec.check_example(example).is_ok() { example.clone() } else { meant(example, spec) };
+        if let Err(why) = spec.check_example(&example) {
+            let message = format!("an example of the tool `{}` does not fit it: {why}", spec.name);
+            let help = "correct the example or the schema";
+            problems.report_in(&origin.source, UNFIT_EXAMPLE, &origin.pointer, message, help);
+        } else {
+            kept.push(example);
+        }
     }
-    spec.examples = spec.fitting_examples().cloned().collect();
+    spec.examples = kept.into();
+}
+
+fn meant(example: &Example, spec: &ToolSpec) -> Example {
+    let Ok(arguments) = serde_json::from_str(&example.arguments) else { return example.clone() };
+    let arguments = meant_call(&arguments, spec.input.shape(), &spec.defs);
+    Example { arguments: arguments.to_string().into(), ..example.clone() }
 }
 
 impl<'a> Context<'a> {

@@ -161,6 +161,11 @@ type. In a path, a query, a header or a form either way of writing them is accep
 
     type: string
     enum: [true, false]                  write: ['true', 'false']
+
+Of a list, values that are not lists are those that its items may have:
+
+    type: array
+    enum: [asc, desc]                    write: items: {type: string, enum: [asc, desc]}
 ";
     NAME = "N0332", "An operation has no name that a tool can have", "
 Either the operation has no `operationId`, and its tool is named after the method and the path; or it has one that no

@@ -42,8 +42,9 @@ impl<'a> Context<'a> {
         let mut answer = None;
         for (_, node) in chosen {
             let Some(resolved) = self.resolve(node) else { continue };
-            if description.is_empty() {
-                description = resolved.prose().into_owned();
+            let told = resolved.prose();
+            if description.is_empty() && !says_nothing(&told) {
+                description = told.into_owned();
             }
             let headers = resolved.node.get("headers").map(|node| node.entries()).unwrap_or_default();
             linked |= headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("link"));
@@ -52,9 +53,6 @@ impl<'a> Context<'a> {
             shapes.extend(shape.filter(|shape| !shapes.contains(shape)));
         }
         let shape = any_of(shapes).filter(|shape| *shape != Shape::ANY);
-        if says_nothing(&description) {
-            description.clear();
-        }
         Returned { shape, answer, accept: accept(&types), linked, description }
     }
 
@@ -218,24 +216,33 @@ fn is_redirect(status: &str) -> bool {
     status.len() == 3 && status.starts_with('3')
 }
 
-/// Whether a description only exists because OpenAPI requires one for each response.
+/// Whether a description only exists because OpenAPI requires one for each response. Its numbers and articles say nothing either.
 fn says_nothing(description: &str) -> bool {
-    const EMPTY: [&str; 12] = [
+    const EMPTY: [&str; 18] = [
         "ok",
         "success",
         "successful",
         "response",
         "successful response",
+        "successful request",
         "successful operation",
+        "request was successful",
         "success response",
         "default response",
-        "expected response to a valid request",
+        "valid response",
+        "expected response to valid request",
         "default",
         "no content",
         "description",
+        "description was not specified",
+        "no response was specified",
+        "auto generated using swagger inspector",
     ];
-    let text = description.trim_end_matches(['.', '!']).to_ascii_lowercase();
-    EMPTY.contains(&text.trim()) || text.chars().all(|char| !char.is_alphabetic())
+    let text = description.to_ascii_lowercase();
+    let words = text.split(|char: char| !char.is_alphanumeric());
+    let says = |word: &&str| word.contains(char::is_alphabetic) && !matches!(*word, "a" | "the");
+    let words: Vec<&str> = words.filter(says).take(8).collect();
+    words.is_empty() || EMPTY.contains(&words.join(" ").as_str())
 }
 
 /// How much a media type is wanted: JSON most, then what has a structure, then the rest.

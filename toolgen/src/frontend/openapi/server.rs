@@ -46,7 +46,8 @@ impl<'a> Context<'a> {
     }
 
     fn server(&mut self, node: &Node<'a>) -> Option<Server> {
-        let url = node.text("url").map(str::trim).filter(|url| !url.is_empty());
+        // An empty one has nothing before the path, and takes the place of the others all the same.
+        let url = node.text("url").map(str::trim).map(|url| if url.is_empty() { "/" } else { url });
         let Some(url) = url.or(node.value.as_str()) else {
             self.report(
                 codes::SERVER,

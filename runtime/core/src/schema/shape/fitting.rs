@@ -1,41 +1,96 @@
-//! Defaults and examples that do not fit their own shape, once the targets of its references are known.
+//! Defaults and examples that do not fit their own shape, once the targets of its references are known: they are read as what
+//! they stand for, or left out.
 
-use super::decode::{fits, result_problems};
+use serde_json::Value;
+
+use super::decode::texts::read_text;
+use super::decode::{find_field, fits, result_problems};
 use super::slim::children::mapped;
-use super::{Def, Literal, Shape, prose};
+use super::{Access, Def, Kind, Literal, Shape, prose, resolved};
 use crate::base::frozen::List;
 
 /// Shapes nested deeper than this are left as they are.
 const MAX_DEPTH: usize = 64;
 
-/// Returns the shape without the defaults and examples that do not fit, and what they were. `None` if there are none.
+/// Returns the shape with the defaults and examples that fit, and what the others were. `None` if all fit as they are written.
 #[must_use]
 pub fn without_misfits(shape: &Shape, defs: &List<Def>) -> Option<(Shape, Vec<String>)> {
-    let mut told = Vec::new();
-    let left = kept(shape, defs, 0, &mut told);
-    (!told.is_empty()).then_some((left, told))
+    let mut misfits = Misfits::default();
+    let left = misfits.without(shape, defs, 0);
+    (misfits.any_read || !misfits.told.is_empty()).then_some((left, misfits.told))
 }
 
-fn kept(shape: &Shape, defs: &List<Def>, depth: usize, told: &mut Vec<String>) -> Shape {
-    if depth > MAX_DEPTH {
-        return shape.clone();
+/// Returns the arguments of a call, those that do not fit read as what they stand for.
+#[must_use]
+pub fn meant_call(arguments: &Value, input: &Shape, defs: &List<Def>) -> Value {
+    let mut meant = arguments.clone();
+    if let (Value::Object(given), Some(Kind::Object(rules))) =
+        (&mut meant, resolved(input, defs).map(|input| &input.kind))
+    {
+        for (key, value) in given {
+            let Some(field) = find_field(rules, key, Access::ReadOnly) else { continue };
+            if !is_right(value, &field.shape, defs)
+                && let Some(read) = stands_for(value, &field.shape, defs)
+            {
+                *value = read;
+            }
+        }
     }
-    let kind = mapped(&shape.kind, &mut |_, inner| kept(inner, defs, depth + 1, told));
-    let mut is_right = |what: &str, literal: &Literal| {
-        let value = literal.to_json();
-        // A response may have what a request may not, and the other way round. `null` says that there is no default.
-        if fits(&value, shape, defs) || (what == "default" && value.is_null()) {
-            return true;
-        }
-        let problems = result_problems(&value, shape, defs);
-        if let Some(problem) = problems.first() {
-            let at =
-                if problem.pointer.is_empty() { String::new() } else { format!("at {}, ", problem.pointer) };
-            told.push(format!("the {what} {} does not fit: {at}{}", prose::value(literal), problem.message));
-        }
-        problems.is_empty()
+    meant
+}
+
+/// Returns what a default or an example stands for that does not fit as it is written: the value of which it is the text, the
+/// items of a list with commas between them, one item of a list, or the text of a number. `None` if none of them fits.
+pub(in crate::schema::shape) fn stands_for(value: &Value, shape: &Shape, defs: &List<Def>) -> Option<Value> {
+    let listed = || {
+        let texts = value.as_str().filter(|text| text.contains(','))?.split(',');
+        let texts: Value = texts.map(|text| Value::from(text.trim())).collect();
+        Some(read_text(&texts, shape, defs).unwrap_or(texts))
     };
-    let examples = shape.examples.iter().filter(|example| is_right("example", example)).cloned().collect();
-    let default = shape.default.clone().filter(|default| is_right("default", default));
-    Shape { kind, examples, default, ..shape.clone() }
+    let text = value.is_number().then(|| Value::from(value.to_string()));
+    let readings = [read_text(value, shape, defs), listed(), text];
+    readings.into_iter().flatten().find(|read| is_right(read, shape, defs))
+}
+
+/// Whether a value fits in a request or in a response: either may have what the other may not.
+fn is_right(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
+    fits(value, shape, defs) || result_problems(value, shape, defs).is_empty()
+}
+
+/// What was found in a shape.
+#[derive(Default)]
+struct Misfits {
+    /// What did not fit, and why.
+    told: Vec<String>,
+    /// Whether a value was read as what it stands for.
+    any_read: bool,
+}
+
+impl Misfits {
+    fn without(&mut self, shape: &Shape, defs: &List<Def>, depth: usize) -> Shape {
+        if depth > MAX_DEPTH {
+            return shape.clone();
+        }
+        let kind = mapped(&shape.kind, &mut |_, inner| self.without(inner, defs, depth + 1));
+        let examples = shape.examples.iter().filter_map(|example| self.read("example", example, shape, defs));
+        let examples = examples.collect();
+        let default = shape.default.as_ref().and_then(|default| self.read("default", default, shape, defs));
+        Shape { kind, examples, default, ..shape.clone() }
+    }
+
+    fn read(&mut self, what: &str, literal: &Literal, shape: &Shape, defs: &List<Def>) -> Option<Literal> {
+        let value = literal.to_json();
+        // `null` says that there is no default.
+        if is_right(&value, shape, defs) || (what == "default" && value.is_null()) {
+            return Some(literal.clone());
+        }
+        if let Some(read) = stands_for(&value, shape, defs) {
+            self.any_read = true;
+            return Some(Literal::of(&read));
+        }
+        let problem = result_problems(&value, shape, defs).into_iter().next()?;
+        let at = if problem.pointer.is_empty() { String::new() } else { format!("at {}, ", problem.pointer) };
+        self.told.push(format!("the {what} {} does not fit: {at}{}", prose::value(literal), problem.message));
+        None
+    }
 }

@@ -8,13 +8,9 @@ use crate::base::truncate::{cut_at_sentence, sentences};
 /// Words of sentences that say what a value may be.
 const WORDS: &[&str] = &[
     "allowed",
-    "at least",
-    "at most",
     "base64",
     "between",
     "cannot",
-    "comma separated",
-    "comma delimited",
     "default",
     "defaults",
     "format",
@@ -28,19 +24,27 @@ const WORDS: &[&str] = &[
     "min",
     "minimum",
     "must",
-    "one of",
     "pattern",
     "permitted",
-    "possible values",
     "required",
     "rfc",
     "rfc3339",
-    "supported values",
     "timezone",
     "unix",
-    "up to",
     "utc",
-    "valid values",
+];
+
+/// Pairs of words that say so, too.
+const PAIRS: &[(&str, &str)] = &[
+    ("at", "least"),
+    ("at", "most"),
+    ("comma", "separated"),
+    ("comma", "delimited"),
+    ("one", "of"),
+    ("possible", "values"),
+    ("supported", "values"),
+    ("up", "to"),
+    ("valid", "values"),
 ];
 
 /// Units, which a number or a word such as `in` comes before.
@@ -69,9 +73,8 @@ fn is_needed(sentence: &str) -> bool {
     let mut before = "";
     words.any(|word| {
         let measures = matches!(before, "in" | "of") || before.ends_with(|c: char| c.is_ascii_digit());
-        let is_pair = |known: &&str| known.split_once(' ') == Some((before, word));
         let needed =
-            WORDS.iter().any(|known| *known == word || is_pair(known)) || measures && UNITS.contains(&word);
+            WORDS.contains(&word) || PAIRS.contains(&(before, word)) || measures && UNITS.contains(&word);
         before = word;
         needed
     })

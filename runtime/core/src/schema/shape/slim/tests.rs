@@ -108,7 +108,7 @@ fn what_is_deep_is_told_instead() {
 
 #[test]
 fn an_outline_says_what_a_list_is_of() {
-    let list = |items: serde_json::Value| json!({"type": "array", "items": items});
+    let list = |items: Value| json!({"type": "array", "items": items});
     let deep = json!({"type": "object", "properties": {
         "any": list(json!({})),
         "either": list(json!({"anyOf": [{"type": "string"}, {"type": "array"}]})),

@@ -6,7 +6,8 @@ use super::types::{self, Types};
 use super::{Object, Reader};
 use crate::base::frozen::List;
 use crate::base::json::{type_name, whole};
-use crate::schema::shape::decode::{self, ArgumentProblem, texts};
+use crate::schema::shape::decode::{self, ArgumentProblem};
+use crate::schema::shape::fitting::stands_for;
 use crate::schema::shape::read::{ReadProblemKind, Source, build};
 use crate::schema::shape::{Literal, Shape, pointer, prose};
 
@@ -38,6 +39,28 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         (!values.is_empty()).then_some(Value::Array(values))
     }
 
+    /// Gives listed values that are not lists to the items of a list: `{type: array, enum: [a, b]}` means lists of them.
+    fn listed_for_items(&mut self, types: &Types, out: &mut Object) {
+        let is_list = types.contains(&"array") && types.iter().all(|name| ["array", "null"].contains(name));
+        let Some(Value::Array(values)) = out.get("enum").filter(|_| is_list) else { return };
+        let values: Vec<Value> = values.iter().filter(|value| !value.is_null()).cloned().collect();
+        if values.is_empty() || values.iter().any(Value::is_array) {
+            return;
+        }
+        out.shift_remove("enum");
+        // Items that say themselves what they may be are right.
+        let says_more = ["enum", "const", "$ref", "allOf", "anyOf", "oneOf"];
+        let message = match out.entry("items").or_insert_with(|| json!({})) {
+            Value::Object(items) if !says_more.iter().any(|keyword| items.contains_key(*keyword)) => {
+                let values = self.at("enum", |reader| reader.literals(&values, &types::stated(items)));
+                items.insert("enum".to_owned(), Value::Array(values));
+                "lists values that are not lists, read as those of `items`"
+            }
+            _ => "lists values that are not lists; they are left out, since `items` says what there is",
+        };
+        self.at("enum", |reader| reader.problem(ReadProblemKind::Values, message));
+    }
+
     /// Reads the values of `enum` and `const`, each as one of the types where that is plainly meant.
     pub(super) fn literals(&mut self, values: &[Value], types: &Types) -> Vec<Value> {
         let mut kept = values.to_vec();
@@ -60,6 +83,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     pub(super) fn values(&mut self, object: &'a Object, types: &Types, out: &mut Object) {
         if self.rules.is_openapi() {
             types::name_encoding(types, out);
+            self.listed_for_items(types, out);
         }
         if !["default", "example", "examples"].iter().any(|keyword| object.contains_key(*keyword)) {
             return;
@@ -258,21 +282,13 @@ fn tell_default(value: &Value, out: &mut Object) {
     }
 }
 
-/// Returns what a default or an example stands for if it is not of the type that its schema names: a text that is the
-/// JSON of a right value, the items of a list with commas between them, or one item of a list.
+/// Returns what a default or an example means: itself, or what it stands for if it is not of the type that its schema names.
 fn meant(value: &Value, types: &Types, shape: &Shape) -> Value {
     let first = fitting(value, types).unwrap_or_else(|| value.clone());
     if misfit(&first, shape).is_none() {
         return first;
     }
-    let defs = List::EMPTY;
-    let listed = || {
-        let texts = value.as_str().filter(|text| text.contains(','))?.split(',');
-        let texts: Value = texts.map(|text| Value::from(text.trim())).collect();
-        Some(texts::read_text(&texts, shape, &defs).unwrap_or(texts))
-    };
-    let readings = [texts::read_text(value, shape, &defs), listed()];
-    readings.into_iter().flatten().find(|read| misfit(read, shape).is_none()).unwrap_or(first)
+    stands_for(value, shape, &List::EMPTY).unwrap_or(first)
 }
 
 /// Returns the value if it has one of the types, or what it plainly stands for: `"10"` for an integer, YAML's `true`
