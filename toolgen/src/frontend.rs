@@ -106,21 +106,27 @@ fn claimant<'f>(
     match claiming.as_slice() {
         [front_end] => Some(*front_end),
         [] => {
-            let titles: Vec<String> =
-                front_ends.iter().map(|front_end| format!("no {}", front_end.title())).collect();
+            let titled = |front_end: &&dyn Frontend| {
+                let title = front_end.title();
+                let article =
+                    if title.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) { "an" } else { "a" };
+                format!("{article} {title}")
+            };
+            let titles: Vec<String> = front_ends.iter().map(titled).collect();
             let near: Vec<&str> = claims
                 .iter()
                 .filter_map(|(_, claim)| if let Claim::Near(hint) = claim { Some(*hint) } else { None })
                 .collect();
             let help = if near.is_empty() { front_ends.iter().map(|one| one.mark()).collect() } else { near };
-            let message = format!("this is {}", enumerated(&titles));
+            let message = format!("this is not {}", enumerated(&titles, "or"));
             problems.report(codes::UNKNOWN_KIND, &Pointer::ROOT, message, help.join("; "));
             None
         }
         several => {
             let names: Vec<String> = several.iter().map(|one| format!("`{}`", one.name())).collect();
             let marks: Vec<&str> = several.iter().map(|one| one.mark()).collect();
-            let message = format!("this document has the marks of several kinds: {}", enumerated(&names));
+            let message =
+                format!("this document has the marks of several kinds: {}", enumerated(&names, "and"));
             let help = format!("remove those that are not meant: {}", marks.join("; "));
             problems.report(codes::TWO_KINDS, &Pointer::ROOT, message, help);
             None
@@ -129,11 +135,11 @@ fn claimant<'f>(
 }
 
 /// Joins items as `a`, `a and b`, `a, b and c`.
-fn enumerated(items: &[String]) -> String {
+fn enumerated(items: &[String], with: &str) -> String {
     match items {
         [] => String::new(),
         [only] => only.clone(),
-        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+        [rest @ .., last] => format!("{} {with} {last}", rest.join(", ")),
     }
 }
 

@@ -88,7 +88,7 @@ fn a_document_nobody_claims_is_told_what_is_looked_for() {
         (
             None,
             format!(
-                "toy.yaml:1:1: this is not a spade, no bucket and no OpenAPI document [E0301]; {mark}; {mark}; {openapi}"
+                "toy.yaml:1:1: this is not a spade, a bucket or an OpenAPI document [E0301]; {mark}; {mark}; {openapi}"
             )
         )
     );
