@@ -134,7 +134,7 @@ fn claimant<'f>(
     }
 }
 
-/// Joins items as `a`, `a and b`, `a, b and c`.
+/// Joins items as `a`, `a and b`, `a, b and c`, with another word in place of `and`.
 fn enumerated(items: &[String], with: &str) -> String {
     match items {
         [] => String::new(),
