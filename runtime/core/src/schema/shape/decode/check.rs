@@ -20,8 +20,10 @@ const MAX_PROBLEMS: usize = 100;
 const MAX_DEPTH: usize = 300;
 /// The maximum number of steps per value: unions of unions may multiply the work.
 const MAX_STEPS: usize = 500_000;
-/// A pattern takes this many small steps in the time of one.
+/// So many small steps are taken in the time of one.
 const SMALL_STEPS: u64 = 256;
+/// The small steps to read a byte of a listed value that is a list or an object.
+const STEPS_OF_A_BYTE: usize = 16;
 /// The maximum number of pairs of characters compared to guess what was meant.
 const MAX_COMPARED: usize = 1 << 20;
 
@@ -50,6 +52,8 @@ pub(super) struct Checker<'a> {
     pub(super) problems: Vec<ArgumentProblem>,
     depth: usize,
     pub(super) steps: usize,
+    /// The small steps that are not yet as many as a step.
+    small: u64,
     /// The pairs of characters compared to guess what was meant. Not counted as steps: a guess refuses nothing.
     pub(super) compared: usize,
     /// The form of valid arguments.
@@ -94,6 +98,7 @@ impl<'a> Checker<'a> {
             problems: Vec::new(),
             depth: 0,
             steps: 0,
+            small: 0,
             compared: 0,
             form: Form::Wire,
             exact: false,
@@ -123,10 +128,13 @@ impl<'a> Checker<'a> {
         self.value("takes too many steps to be checked; send fewer and shorter values");
     }
 
-    /// Takes the steps of trying patterns. Returns whether there were enough.
-    fn spend(&mut self, small: u64) -> bool {
-        let steps = usize::try_from(small / SMALL_STEPS).unwrap_or(usize::MAX);
+    /// Takes small steps: of trying patterns, of comparing with listed values, of finding fields. Returns whether there
+    /// were enough.
+    pub(super) fn spend(&mut self, small: u64) -> bool {
+        self.small = self.small.saturating_add(small);
+        let steps = usize::try_from(self.small / SMALL_STEPS).unwrap_or(usize::MAX);
         self.steps = self.steps.saturating_add(steps);
+        self.small %= SMALL_STEPS;
         !self.is_spent()
     }
 
@@ -270,7 +278,10 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn listed(&mut self, value: &Value, values: &[Literal], nullable: bool) {
-        if values.iter().any(|literal| equals(value, literal)) || self.is_full() {
+        if !self.spend(comparisons(value, values)) {
+            return self.add_spent();
+        }
+        if is_one_of(value, values) || self.is_full() {
             return;
         }
         let mut message = format!("expected {}", say::listed(values));
@@ -330,6 +341,30 @@ impl<'a> Checker<'a> {
             }
         }
     }
+}
+
+/// Whether a value is one of those listed.
+pub(super) fn is_one_of(value: &Value, values: &[Literal]) -> bool {
+    if !matches!(value, Value::Array(_) | Value::Object(_)) {
+        return values.iter().any(|literal| equals(value, literal));
+    }
+    let given = comparable(value);
+    values
+        .iter()
+        .any(|literal| matches!(literal, Literal::Json(_)) && comparable(&literal.to_json()) == given)
+}
+
+/// Returns how many small steps it takes to compare a value with those listed.
+pub(super) fn comparisons(value: &Value, values: &[Literal]) -> u64 {
+    let read = |literal: &Literal| match literal {
+        Literal::Json(text) => text.len().saturating_mul(STEPS_OF_A_BYTE),
+        _ => 1,
+    };
+    let steps = match value {
+        Value::Array(_) | Value::Object(_) => values.iter().map(read).fold(0, usize::saturating_add),
+        _ => values.len(),
+    };
+    u64::try_from(steps).unwrap_or(u64::MAX)
 }
 
 /// Whether a value is this literal; `1` and `1.0` are the same number.
