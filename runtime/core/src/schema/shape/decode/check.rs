@@ -68,6 +68,8 @@ pub(super) struct Checker<'a> {
     pub(super) known: BTreeMap<(usize, usize, bool), (Vec<ArgumentProblem>, bool)>,
     /// The named shapes being checked: a shape that leads back to itself with the same value adds no rule.
     pub(super) open: Vec<(usize, usize)>,
+    /// The patterns that are remembered, by their addresses.
+    patterns: BTreeSet<(usize, usize)>,
     /// The rules of texts that were read, by the addresses of the texts.
     pub(super) compiled: BTreeMap<(usize, usize), Rc<Conditions>>,
 }
@@ -105,6 +107,7 @@ impl<'a> Checker<'a> {
             unsure: false,
             known: BTreeMap::new(),
             open: Vec::new(),
+            patterns: BTreeSet::new(),
             compiled: BTreeMap::new(),
         }
     }
@@ -138,9 +141,22 @@ impl<'a> Checker<'a> {
         !self.is_spent()
     }
 
+    /// Takes the steps of reading a pattern, unless it is remembered. Returns whether there were enough.
+    pub(super) fn reads(&mut self, pattern: &str) -> bool {
+        let place = (pattern.as_ptr().addr(), pattern.len());
+        if pattern.is_empty() || self.patterns.contains(&place) {
+            return !self.is_spent();
+        }
+        if !pattern::has_room(self.patterns.len(), pattern) {
+            self.patterns.clear();
+        }
+        self.patterns.insert(place);
+        self.spend(pattern::reading(pattern))
+    }
+
     /// Whether a key matches a pattern; no key does once the steps are spent.
     pub(super) fn key_matches(&mut self, pattern: &str, key: &str) -> bool {
-        self.spend(pattern::steps(pattern, key)) && pattern::matches(pattern, key)
+        self.reads(pattern) && self.spend(pattern::steps(pattern, key)) && pattern::matches(pattern, key)
     }
 
     /// Whether no more problems are taken, so that none needs to be described.
@@ -226,13 +242,15 @@ impl<'a> Checker<'a> {
                     self.values(rules.problem(number));
                 }
             }
-            (Kind::String(rules), Value::String(text)) => match self.spend(rules.steps(text)) {
-                true => {
-                    self.unsure |= self.exact && !rules.are_tried(text);
-                    self.values(rules.problems(text));
+            (Kind::String(rules), Value::String(text)) => {
+                match self.reads(&rules.pattern) && self.reads(&rules.deny) && self.spend(rules.steps(text)) {
+                    true => {
+                        self.unsure |= self.exact && !rules.are_tried(text);
+                        self.values(rules.problems(text));
+                    }
+                    false => self.add_spent(),
                 }
-                false => self.add_spent(),
-            },
+            }
             (Kind::Enum(values), value) => self.listed(value, values, shape.nullable),
             (Kind::Array(rules), Value::Array(items)) => self.array(items, rules),
             (Kind::Tuple(rules), Value::Array(items)) => self.tuple(items, rules),

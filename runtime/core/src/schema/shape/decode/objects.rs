@@ -117,6 +117,9 @@ impl Checker<'_> {
     fn patterns_and_extra(&mut self, key: &str, value: &Value, field: Option<&Field>, known: &ObjectRules) {
         let mut matched = field.is_some();
         for pattern in &known.patterns {
+            if !self.reads(&pattern.pattern) {
+                return self.add_spent();
+            }
             self.unsure |= self.exact && !pattern::is_tried(&pattern.pattern, key);
             if pattern::is_too_long(&pattern.pattern, key) {
                 let pattern = &pattern.pattern;

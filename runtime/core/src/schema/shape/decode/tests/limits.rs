@@ -69,6 +69,30 @@ fn patterns_share_the_steps_of_a_call() {
 }
 
 #[test]
+fn patterns_are_read_once_or_share_the_steps_of_a_call() {
+    let fields = |count: usize| -> serde_json::Map<String, Value> {
+        (0..count)
+            .map(|at| (format!("f{at}"), json!({"type": "string", "pattern": format!("^[a-z]{{{at},30}}x")})))
+            .collect()
+    };
+    let row = |count: usize| -> serde_json::Map<String, Value> {
+        (0..count).map(|at| (format!("f{at}"), json!(format!("{}x", "a".repeat(at))))).collect()
+    };
+    let rows = object(&json!({"a": {"type": "array", "items": {"properties": fields(20)}}}));
+    let given = json!({"a": vec![row(20); 2_000]});
+    let (_, spent) = cpu_time(|| taken(&rows, &given, &given));
+    assert!(spent.as_secs() < 20, "{spent:?}");
+
+    let patterns: serde_json::Map<String, Value> =
+        (0..1_000).map(|at| (format!("^z{at}[a-z]*x"), json!({}))).collect();
+    let schema = json!({"type": "object", "patternProperties": patterns});
+    let keys: serde_json::Map<String, Value> = (0..5_000).map(|at| (format!("s{at}"), json!(1))).collect();
+    let (outcome, spent) = cpu_time(|| decoded(&schema, &json!(keys), &JSON_SCHEMA));
+    assert!(outcome.unwrap_err()[0].contains("too many steps"));
+    assert!(spent.as_secs() < 20, "{spent:?}");
+}
+
+#[test]
 fn lists_of_values_and_of_fields_share_the_steps_of_a_call() {
     let listed = |values: Vec<Value>| object(&json!({"a": {"type": "array", "items": {"enum": values}}}));
     let texts = |letter: char| (0..30_000).map(move |index| json!(format!("{letter}{index}")));
