@@ -233,7 +233,7 @@ mod tests {
             {"type": "object", "properties": {"kind": {"const": "copy"}, "of": {"type": "string"}}, "required": ["kind"]},
         ]}}});
         let (input, defs) = crate::schema::shape::read::read_document(&schema, &mut Vec::new());
-        let spec = ToolSpec { input: input.into(), defs: defs.into(), ..spec() };
+        let spec = ToolSpec { input: input.into(), defs, ..spec() };
         let told = detail(&spec);
         for line in [
             "    - to (object, optional): Where to. ({street: string, floor?: integer})\n",
