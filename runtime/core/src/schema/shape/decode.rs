@@ -27,6 +27,7 @@ mod conditions;
 pub(crate) mod exact;
 mod forms;
 pub(crate) mod integers;
+mod literals;
 mod nearest;
 mod objects;
 pub(crate) mod say;

@@ -5,6 +5,7 @@
 //! refuse them.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 mod effort;
@@ -22,6 +23,13 @@ const LONGEST_TEXT: usize = 2_000;
 /// The most `|` in a pattern that is compiled. The engine nests each branch in the one before it and recurses into all
 /// of them: 4,000 overflow the stack of a thread of 2 MiB.
 const MOST_BRANCHES: usize = 1_000;
+
+/// The most patterns that are remembered, and the longest that is remembered beside others, in bytes.
+const MOST_KNOWN: usize = 256;
+const LONG: usize = 16 << 10;
+/// The small steps to read a pattern, and for each of its bytes.
+const READING: u64 = 2_000;
+const READING_A_BYTE: u64 = 16;
 
 /// Returns the longest text that is searched for a denied pattern, in bytes. The author of the tool writes the
 /// pattern, and a longer text is refused, so a pattern whose work grows only with the text may take longer texts than
@@ -103,8 +111,18 @@ pub(crate) fn compile(pattern: &str) -> Option<Rc<regress::Regex>> {
 }
 
 thread_local! {
-    /// The pattern tried last: lists and objects try one pattern on many texts.
-    static LAST: RefCell<Option<Rc<Known>>> = const { RefCell::new(None) };
+    /// The patterns tried last: the items of a list are held against the same few.
+    static TRIED: RefCell<BTreeMap<String, Rc<Known>>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Whether a pattern is remembered beside so many others. Without room, all others are forgotten.
+pub(crate) fn has_room(others: usize, pattern: &str) -> bool {
+    others < MOST_KNOWN && pattern.len() <= LONG
+}
+
+/// Returns the steps that reading a pattern takes, to be charged to a call for each that is not remembered.
+pub(crate) fn reading(pattern: &str) -> u64 {
+    READING + READING_A_BYTE.saturating_mul(pattern.len() as u64)
 }
 
 /// What is known about a pattern, each part as soon as it is needed.
@@ -119,15 +137,22 @@ struct Known {
 
 impl Known {
     fn of(pattern: &str) -> Rc<Known> {
-        LAST.with_borrow_mut(|last| match last {
-            Some(known) if known.pattern == pattern => Rc::clone(known),
-            _ => Rc::clone(last.insert(Rc::new(Known {
+        TRIED.with_borrow_mut(|tried| {
+            if let Some(known) = tried.get(pattern) {
+                return Rc::clone(known);
+            }
+            if !has_room(tried.len(), pattern) {
+                tried.clear();
+            }
+            let known = Rc::new(Known {
                 pattern: pattern.to_owned(),
                 effort: OnceCell::new(),
                 longest: OnceCell::new(),
                 regex: OnceCell::new(),
                 linear: OnceCell::new(),
-            }))),
+            });
+            tried.insert(pattern.to_owned(), Rc::clone(&known));
+            known
         })
     }
 

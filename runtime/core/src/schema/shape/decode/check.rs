@@ -6,10 +6,10 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::conditions::Conditions;
+use super::literals::{comparable, comparisons, is_one_of};
 use super::{ArgumentProblem, ArgumentProblemKind, say};
 use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
-use crate::schema::shape::number::same_number;
 use crate::schema::shape::{
     Access, ArrayRules, Def, Extra, Kind, Literal, Number, Shape, TupleRules, find_def, pattern, pointer,
 };
@@ -20,7 +20,7 @@ const MAX_PROBLEMS: usize = 100;
 const MAX_DEPTH: usize = 300;
 /// The maximum number of steps per value: unions of unions may multiply the work.
 const MAX_STEPS: usize = 500_000;
-/// How many small steps of a pattern take the time of one step.
+/// How many small steps take the time of one.
 const SMALL_STEPS: u64 = 256;
 /// The maximum number of pairs of characters compared to guess what was meant.
 const MAX_COMPARED: usize = 1 << 20;
@@ -50,6 +50,8 @@ pub(super) struct Checker<'a> {
     pub(super) problems: Vec<ArgumentProblem>,
     depth: usize,
     pub(super) steps: usize,
+    /// The small steps that are not yet as many as a step.
+    small: u64,
     /// The pairs of characters compared to guess what was meant. Not counted as steps: a guess refuses nothing.
     pub(super) compared: usize,
     /// The form of valid arguments.
@@ -64,6 +66,8 @@ pub(super) struct Checker<'a> {
     pub(super) known: BTreeMap<(usize, usize, bool), (Vec<ArgumentProblem>, bool)>,
     /// The named shapes being checked: a shape that leads back to itself with the same value adds no rule.
     pub(super) open: Vec<(usize, usize)>,
+    /// The patterns that are remembered, by their addresses.
+    patterns: BTreeSet<(usize, usize)>,
     /// The rules of texts that were read, by the addresses of the texts.
     pub(super) compiled: BTreeMap<(usize, usize), Rc<Conditions>>,
 }
@@ -94,12 +98,14 @@ impl<'a> Checker<'a> {
             problems: Vec::new(),
             depth: 0,
             steps: 0,
+            small: 0,
             compared: 0,
             form: Form::Wire,
             exact: false,
             unsure: false,
             known: BTreeMap::new(),
             open: Vec::new(),
+            patterns: BTreeSet::new(),
             compiled: BTreeMap::new(),
         }
     }
@@ -123,16 +129,32 @@ impl<'a> Checker<'a> {
         self.value("takes too many steps to be checked; send fewer and shorter values");
     }
 
-    /// Takes the steps of trying patterns. Returns whether there were enough.
-    fn spend(&mut self, small: u64) -> bool {
-        let steps = usize::try_from(small / SMALL_STEPS).unwrap_or(usize::MAX);
+    /// Takes small steps: of trying patterns, of comparing with listed values, of finding fields. Returns whether there
+    /// were enough.
+    pub(super) fn spend(&mut self, small: u64) -> bool {
+        self.small = self.small.saturating_add(small);
+        let steps = usize::try_from(self.small / SMALL_STEPS).unwrap_or(usize::MAX);
         self.steps = self.steps.saturating_add(steps);
+        self.small %= SMALL_STEPS;
         !self.is_spent()
+    }
+
+    /// Takes the steps of reading a pattern, unless it is remembered. Returns whether there were enough.
+    pub(super) fn reads(&mut self, pattern: &str) -> bool {
+        let place = (pattern.as_ptr().addr(), pattern.len());
+        if pattern.is_empty() || self.patterns.contains(&place) {
+            return !self.is_spent();
+        }
+        if !pattern::has_room(self.patterns.len(), pattern) {
+            self.patterns.clear();
+        }
+        self.patterns.insert(place);
+        self.spend(pattern::reading(pattern))
     }
 
     /// Whether a key matches a pattern; no key does once the steps are spent.
     pub(super) fn key_matches(&mut self, pattern: &str, key: &str) -> bool {
-        self.spend(pattern::steps(pattern, key)) && pattern::matches(pattern, key)
+        self.reads(pattern) && self.spend(pattern::steps(pattern, key)) && pattern::matches(pattern, key)
     }
 
     /// Whether no more problems are taken, so that none needs to be described.
@@ -218,13 +240,15 @@ impl<'a> Checker<'a> {
                     self.values(rules.problem(number));
                 }
             }
-            (Kind::String(rules), Value::String(text)) => match self.spend(rules.steps(text)) {
-                true => {
-                    self.unsure |= self.exact && !rules.are_tried(text);
-                    self.values(rules.problems(text));
+            (Kind::String(rules), Value::String(text)) => {
+                match self.reads(&rules.pattern) && self.reads(&rules.deny) && self.spend(rules.steps(text)) {
+                    true => {
+                        self.unsure |= self.exact && !rules.are_tried(text);
+                        self.values(rules.problems(text));
+                    }
+                    false => self.add_spent(),
                 }
-                false => self.add_spent(),
-            },
+            }
             (Kind::Enum(values), value) => self.listed(value, values, shape.nullable),
             (Kind::Array(rules), Value::Array(items)) => self.array(items, rules),
             (Kind::Tuple(rules), Value::Array(items)) => self.tuple(items, rules),
@@ -270,7 +294,10 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn listed(&mut self, value: &Value, values: &[Literal], nullable: bool) {
-        if values.iter().any(|literal| equals(value, literal)) || self.is_full() {
+        if !self.spend(comparisons(value, values)) {
+            return self.add_spent();
+        }
+        if is_one_of(value, values) || self.is_full() {
             return;
         }
         let mut message = format!("expected {}", say::listed(values));
@@ -329,41 +356,5 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-    }
-}
-
-/// Whether a value is this literal; `1` and `1.0` are the same number.
-pub(super) fn equals(value: &Value, literal: &Literal) -> bool {
-    match (value, literal) {
-        (Value::Null, Literal::Null) => true,
-        (Value::Bool(a), Literal::Bool(b)) => a == b,
-        (Value::Number(a), Literal::Number(b)) => Number::of(a).is_some_and(|a| same_number(a, *b)),
-        (Value::String(a), Literal::String(b)) => *a == **b,
-        (Value::Array(_) | Value::Object(_), Literal::Json(_)) => {
-            comparable(value) == comparable(&literal.to_json())
-        }
-        _ => false,
-    }
-}
-
-/// Returns a text that is the same for equal values: numbers by value, keys in order.
-fn comparable(value: &Value) -> String {
-    match value {
-        Value::Number(number) => match Number::of(number) {
-            Some(Number::Float(float)) if float.fract() == 0.0 => format!("{float:.0}").replace("-0", "0"),
-            _ => number.to_string(),
-        },
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(comparable).collect();
-            format!("[{}]", items.join(","))
-        }
-        Value::Object(fields) => {
-            let sorted: BTreeMap<&String, String> =
-                fields.iter().map(|(key, field)| (key, comparable(field))).collect();
-            let fields: Vec<String> =
-                sorted.iter().map(|(key, field)| format!("{}:{field}", Value::from(key.as_str()))).collect();
-            format!("{{{}}}", fields.join(","))
-        }
-        other => other.to_string(),
     }
 }

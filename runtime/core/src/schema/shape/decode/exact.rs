@@ -11,13 +11,16 @@ use crate::schema::shape::{Access, Def, Extra, Kind, Literal, Number, ObjectRule
 
 /// Values nested deeper than this take the slow path.
 const MAX_DEPTH: usize = 32;
-/// Values whose patterns may take more steps than this take the slow path, which limits them.
+/// Values whose patterns and lists of values may take more steps than this take the slow path, which limits them.
 const MAX_STEPS: u64 = 1 << 20;
+
+/// How many listed texts are compared in the time of one such step.
+const COMPARED: u64 = 8;
 
 /// What checking may still cost.
 struct Effort<'a> {
     depth: usize,
-    /// The steps left for patterns.
+    /// The steps left for patterns and lists of values.
     left: &'a Cell<u64>,
 }
 
@@ -123,7 +126,8 @@ fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, effort: &Effort<'_>
                 && Number::of(number).is_some_and(|number| known.problem(number).is_none())
         }
         (Kind::Enum(values), View::Text(text)) => {
-            values.iter().any(|literal| matches!(literal, Literal::String(known) if *known == text))
+            effort.spend(values.len() as u64 / COMPARED)
+                && values.iter().any(|literal| matches!(literal, Literal::String(known) if *known == text))
         }
         (Kind::Array(known), View::List(items)) => {
             known.leave_only_items(items.len())

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::check::equals;
+use super::literals::equals;
 use super::objects::find_field;
 use crate::base::frozen::List;
 use crate::schema::shape::schema::resolved;

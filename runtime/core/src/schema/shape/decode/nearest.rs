@@ -5,8 +5,9 @@ use std::cmp::Reverse;
 
 use serde_json::{Map, Value};
 
-use super::check::{Checker, equals};
+use super::check::Checker;
 use super::forms::{Form, takes_type, target};
+use super::literals::equals;
 use super::{ArgumentProblem, ArgumentProblemKind, say};
 use crate::schema::shape::{Kind, Literal, Shape, UnionRules, pointer};
 

@@ -1,5 +1,7 @@
 //! Objects: known, unknown and missing fields.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::check::Checker;
@@ -7,8 +9,16 @@ use super::{ArgumentProblemKind, say};
 use crate::schema::shape::nulls::takes_null;
 use crate::schema::shape::{Access, Extra, Field, ObjectRules, pattern};
 
+/// How many keys are compared with a field in the time of a small step.
+const PAIRS: usize = 4;
+
 impl Checker<'_> {
     pub(super) fn object(&mut self, given: &Map<String, Value>, known: &ObjectRules) {
+        // Each key is looked for among all fields.
+        let pairs = known.fields.len().saturating_mul(given.len() + 1) / PAIRS;
+        if !self.spend(u64::try_from(pairs).unwrap_or(u64::MAX)) {
+            return self.add_spent();
+        }
         let mut taken: Vec<(&str, &str)> = Vec::new();
         let mut count = 0;
         for (key, value) in given {
@@ -37,7 +47,8 @@ impl Checker<'_> {
             self.patterns_and_extra(key, value, field, known);
         }
         for field in &known.fields {
-            let missing = field.required
+            let missing = !self.is_full()
+                && field.required
                 && field.access != self.hidden
                 && !taken.iter().any(|(name, _)| *name == field.name.as_str());
             if missing {
@@ -49,10 +60,16 @@ impl Checker<'_> {
             }
         }
         let hidden = self.hidden;
-        let is_given = |name: &str| {
-            let of = |key: &str| find_field(known, key, hidden).is_some_and(|field| field.name == *name);
-            given.iter().any(|(key, value)| !value.is_null() && of(key))
+        let named: BTreeSet<&str> = match known.relations.is_empty() {
+            true => BTreeSet::new(),
+            false => given
+                .iter()
+                .filter(|(_, value)| !value.is_null())
+                .filter_map(|(key, _)| find_field(known, key, hidden))
+                .map(|field| field.name.as_str())
+                .collect(),
         };
+        let is_given = |name: &str| named.contains(name);
         for problem in known.relations.iter().filter_map(|relation| relation.problem(is_given)) {
             self.value(problem);
         }
@@ -101,6 +118,9 @@ impl Checker<'_> {
     fn patterns_and_extra(&mut self, key: &str, value: &Value, field: Option<&Field>, known: &ObjectRules) {
         let mut matched = field.is_some();
         for pattern in &known.patterns {
+            if !self.reads(&pattern.pattern) {
+                return self.add_spent();
+            }
             self.unsure |= self.exact && !pattern::is_tried(&pattern.pattern, key);
             if pattern::is_too_long(&pattern.pattern, key) {
                 let pattern = &pattern.pattern;

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::check::{Checker, Form, equals};
+use super::check::{Checker, Form};
+use super::literals::equals;
 use super::objects::find_field;
 use super::{ArgumentProblem, fits};
 use crate::base::json::whole;

@@ -9,6 +9,10 @@ use crate::schema::shape::{Def, Kind, Shape, pointer};
 
 pub(super) type Shapes = BTreeMap<String, Shape>;
 
+/// The depth below which no shape is written at the place that refers to it. Named shapes may lead to one another by
+/// the thousand, and all that reads a shape goes down its levels one within the other.
+const MAX_DEPTH: usize = 64;
+
 /// Arranges the named shapes of a tool.
 pub(super) fn arrange(root: Shape, defs: Shapes, slim: &Slim, trims: &mut Vec<Trim>) -> (Shape, List<Def>) {
     let (root, defs) = if slim.inline { inlined(&root, &defs, trims) } else { (root, defs) };
@@ -30,15 +34,20 @@ fn inlined(root: &Shape, defs: &Shapes, trims: &mut Vec<Trim>) -> (Shape, Shapes
     defs.values().for_each(|shape| count(shape, &mut uses));
     let once: BTreeSet<&str> =
         uses.iter().filter(|(_, count)| **count == 1).map(|(name, _)| name.as_str()).collect();
-    // A shape that only leads to itself is reached from nowhere and cannot be among them.
-    let root = with_inlined(root, defs, &once);
-    let is_left = |name: &String| !once.contains(name.as_str());
-    let left: Shapes = defs
-        .iter()
-        .filter(|(name, _)| is_left(name))
-        .map(|(name, shape)| (name.clone(), with_inlined(shape, defs, &once)))
-        .collect();
-    let gone = defs.keys().filter(|name| !is_left(name));
+    let mut inliner = Inliner { defs, once: &once, kept: Vec::new() };
+    let root = inliner.with_inlined(root, 0);
+    let mut left = Shapes::new();
+    // A shape that only leads to itself is reached from nowhere and cannot be among those used once.
+    let mut waiting: Vec<&str> =
+        defs.keys().map(String::as_str).filter(|name| !once.contains(name)).collect();
+    loop {
+        waiting.append(&mut inliner.kept);
+        let Some(name) = waiting.pop() else { break };
+        if let Some(shape) = defs.get(name) {
+            left.insert(name.to_owned(), inliner.with_inlined(shape, 0));
+        }
+    }
+    let gone = defs.keys().filter(|name| once.contains(name.as_str()) && !left.contains_key(*name));
     trims.extend(gone.map(|name| trim(name, Lever::Inline, "written where it is used")));
     (root, left)
 }
@@ -70,16 +79,33 @@ fn count(shape: &Shape, uses: &mut BTreeMap<String, usize>) {
     });
 }
 
-fn with_inlined(shape: &Shape, defs: &Shapes, once: &BTreeSet<&str>) -> Shape {
-    if let Kind::Ref(name) = &shape.kind
-        && once.contains(name.as_str())
-        && let Some(target) = defs.get(name.as_str())
-    {
-        let nullable = shape.nullable || target.nullable;
-        let mut whole = Shape { kind: target.kind.clone(), nullable, ..shape.clone() };
-        whole.adopt(target);
-        return with_inlined(&whole, defs, once);
+/// Writes shapes where they are used.
+struct Inliner<'a> {
+    defs: &'a Shapes,
+    /// The names of the shapes that one place refers to.
+    once: &'a BTreeSet<&'a str>,
+    /// Those that keep their names, as their places are too deep.
+    kept: Vec<&'a str>,
+}
+
+impl Inliner<'_> {
+    fn with_inlined(&mut self, shape: &Shape, depth: usize) -> Shape {
+        let mut shape = shape.clone();
+        // A shape may be only another name for the next.
+        while let Kind::Ref(name) = &shape.kind
+            && let Some(name) = self.once.get(name.as_str())
+            && let Some(target) = self.defs.get(*name)
+        {
+            if depth >= MAX_DEPTH {
+                self.kept.push(name);
+                return shape;
+            }
+            let nullable = shape.nullable || target.nullable;
+            let mut whole = Shape { kind: target.kind.clone(), nullable, ..shape.clone() };
+            whole.adopt(target);
+            shape = whole;
+        }
+        let kind = children::mapped(&shape.kind, &mut |_, child| self.with_inlined(child, depth + 1));
+        Shape { kind, ..shape }
     }
-    let kind = children::mapped(&shape.kind, &mut |_, child| with_inlined(child, defs, once));
-    Shape { kind, ..shape.clone() }
 }

@@ -234,3 +234,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn named_shapes_by_the_thousand_are_written_in_place_only_so_deep() {
+    let link = |to: usize| json!({"$ref": format!("#/$defs/N{to}")});
+    let field = |to: usize| json!({"type": "object", "properties": {"next": link(to)}});
+    let choice = |to: usize| json!({"anyOf": [link(to), {"type": "integer"}]});
+    let name = |to: usize| json!({"$ref": format!("#/$defs/N{to}"), "description": "Another name."});
+    for next in [&field as &dyn Fn(usize) -> Value, &choice, &name] {
+        let mut named: serde_json::Map<String, Value> =
+            (0..5_000).map(|number| (format!("N{number}"), next(number + 1))).collect();
+        named.insert("N5000".to_owned(), json!({"type": "string"}));
+        let (left, _) = trimmed(&field(0), &Value::Object(named), "inline=on");
+        let kept = left["$defs"].as_object().map_or(0, serde_json::Map::len);
+        assert!(kept < 100, "{kept}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{decoded, object, taken};
+use super::{cpu_time, decoded, object, taken};
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::decode::check::Checker;
 use crate::schema::shape::decode::{completed, under_wire_names};
@@ -66,6 +66,62 @@ fn patterns_share_the_steps_of_a_call() {
         {"type": "string", "pattern": "^[^@]+@[^@]+\\.[a-z]{2,}$"}}}));
     let given = json!({"a": vec!["someone@example.com"; 5_000]});
     taken(&mails, &given, &given);
+}
+
+#[test]
+fn patterns_are_read_once_or_share_the_steps_of_a_call() {
+    let fields = |count: usize| -> serde_json::Map<String, Value> {
+        (0..count)
+            .map(|at| (format!("f{at}"), json!({"type": "string", "pattern": format!("^[a-z]{{{at},30}}x")})))
+            .collect()
+    };
+    let row = |count: usize| -> serde_json::Map<String, Value> {
+        (0..count).map(|at| (format!("f{at}"), json!(format!("{}x", "a".repeat(at))))).collect()
+    };
+    let rows = object(&json!({"a": {"type": "array", "items": {"properties": fields(20)}}}));
+    let given = json!({"a": vec![row(20); 2_000]});
+    let (_, spent) = cpu_time(|| taken(&rows, &given, &given));
+    assert!(spent.as_secs() < 20, "{spent:?}");
+
+    let patterns: serde_json::Map<String, Value> =
+        (0..1_000).map(|at| (format!("^z{at}[a-z]*x"), json!({}))).collect();
+    let schema = json!({"type": "object", "patternProperties": patterns});
+    let keys: serde_json::Map<String, Value> = (0..5_000).map(|at| (format!("s{at}"), json!(1))).collect();
+    let (outcome, spent) = cpu_time(|| decoded(&schema, &json!(keys), &JSON_SCHEMA));
+    assert!(outcome.unwrap_err()[0].contains("too many steps"));
+    assert!(spent.as_secs() < 20, "{spent:?}");
+}
+
+#[test]
+fn lists_of_values_and_of_fields_share_the_steps_of_a_call() {
+    let listed = |values: Vec<Value>| object(&json!({"a": {"type": "array", "items": {"enum": values}}}));
+    let texts = |letter: char| (0..30_000).map(move |index| json!(format!("{letter}{index}")));
+    let objects = |letter: char| (0..4_000).map(move |index| json!({"key": format!("{letter}{index}")}));
+    let fields: serde_json::Map<String, Value> =
+        (0..3_000).map(|index| (format!("field{index}"), json!({}))).collect();
+    let keys: serde_json::Map<String, Value> =
+        (0..200_000).map(|index| (format!("key{index}"), Value::Null)).collect();
+    let required: Vec<&String> = fields.keys().collect();
+    for (what, schema, given) in [
+        ("texts", listed(texts('v').collect()), json!({"a": texts('w').collect::<Vec<_>>()})),
+        ("objects", listed(objects('v').collect()), json!({"a": objects('w').collect::<Vec<_>>()})),
+        ("keys", json!({"type": "object", "properties": fields}), json!(keys)),
+        (
+            "required",
+            object(&json!({"a": {"type": "array", "items": {"properties": fields, "required": required}}})),
+            json!({"a": vec![json!({}); 300_000]}),
+        ),
+    ] {
+        let (shape, defs) = read_document(&schema, &mut Vec::new());
+        let (problems, spent) = cpu_time(|| Checker::new(&defs, &JSON_SCHEMA).problems_of(&given, &shape));
+        assert!(!problems.is_empty(), "{what}");
+        assert!(spent.as_secs() < 20, "{what}: {spent:?}");
+    }
+    // What services list is checked as a whole.
+    let names: Vec<String> = (0..300).map(|index| format!("value{index}")).collect();
+    let rows = object(&json!({"a": {"type": "array", "items": {"type": "string", "enum": names}}}));
+    let given = json!({"a": (0..20_000).map(|index| &names[index % 300]).collect::<Vec<_>>()});
+    taken(&rows, &given, &given);
 }
 
 #[test]
