@@ -91,7 +91,7 @@ fn one_broken_descriptor_costs_one_tool() {
     };
     let found = messages(&list);
     for (found, part) in
-        found.iter().zip(["no object", "schema of its arguments", "same name", "no name", "same name"])
+        found.iter().zip(["not an object", "schema of its arguments", "same name", "no name", "same name"])
     {
         assert!(found.as_deref().unwrap().contains(part), "{found:?}");
     }

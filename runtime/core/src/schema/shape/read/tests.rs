@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::base::cpu_time::cpu_time;
 use crate::schema::shape::arbitrary;
 use crate::schema::shape::render::canonical;
 use crate::schema::shape::{Access, ArrayRules, Extra, Kind, Literal, NumberRules, StringRules, UnionMode};
@@ -425,5 +426,23 @@ fn what_nothing_else_evaluates_is_additional() {
     ];
     for (schema, expected) in cases {
         assert_eq!(text(&schema), expected.to_string(), "{schema}");
+    }
+}
+
+/// What a stranger's server sends is read, too.
+#[test]
+fn long_lists_take_time_that_grows_with_their_length() {
+    let names = |from: usize| json!({"required": (from..from + 60_000).map(|at| format!("k{at}")).collect::<Vec<_>>()});
+    let objects: Vec<Value> = (0..60_000).map(|at| json!({ "k": at })).collect();
+    let texts =
+        |from: usize| json!({"enum": (from..from + 60_000).map(|at| format!("v{at}")).collect::<Vec<_>>()});
+    for schema in [
+        names(0),
+        json!({"allOf": [names(0), names(30_000)]}),
+        json!({ "enum": objects }),
+        json!({"allOf": [texts(0), texts(30_000)]}),
+    ] {
+        let (_, spent) = cpu_time(|| read(&schema, &mut Vec::new()));
+        assert!(spent.as_secs() < 10, "{spent:?}: {}", &schema.to_string()[..40]);
     }
 }

@@ -9,20 +9,16 @@ use crate::schema::shape::number::ByValue;
 use crate::schema::shape::pattern;
 use crate::schema::shape::{Kind, Literal, Number, NumberRules, Shape, StringRules};
 
-/// Returns the distinct values. Long lists consist of texts or numbers, so those are not compared pairwise.
+/// Returns the distinct values. Lists may be long, so values are not compared pairwise.
 fn distinct(listed: Vec<Literal>) -> Vec<Literal> {
-    let (mut texts, mut numbers) = (BTreeSet::new(), BTreeSet::new());
-    let mut others: Vec<Literal> = Vec::new();
+    let (mut texts, mut numbers, mut documents) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut words = BTreeSet::new();
     let mut is_new = |value: &Literal| match value {
         Literal::String(text) => texts.insert(text.clone()),
         Literal::Number(number) => numbers.insert(ByValue(*number)),
-        value => {
-            let new = !others.iter().any(|known| known.same(value));
-            if new {
-                others.push(value.clone());
-            }
-            new
-        }
+        Literal::Json(text) => documents.insert(text.clone()),
+        Literal::Bool(word) => words.insert(Some(*word)),
+        Literal::Null => words.insert(None),
     };
     listed.into_iter().filter(|value| is_new(value)).collect()
 }

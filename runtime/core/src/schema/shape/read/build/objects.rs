@@ -1,5 +1,7 @@
 //! Objects and their fields.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::{Builder, Object, flag, text};
@@ -17,9 +19,10 @@ impl Builder<'_> {
         let listed = schema.get("properties").and_then(Value::as_object);
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
         let required: Vec<&str> = required.filter_map(Value::as_str).collect();
+        let demanded: HashSet<&str> = required.iter().copied().collect();
         let mut fields: Vec<Field> = self.at("properties", |builder| {
             let field = |(name, schema): (&String, _)| {
-                builder.at(name, |builder| builder.field(name, schema, required.contains(&name.as_str())))
+                builder.at(name, |builder| builder.field(name, schema, demanded.contains(name.as_str())))
             };
             listed.into_iter().flatten().map(field).collect()
         });

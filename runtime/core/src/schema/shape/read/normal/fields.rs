@@ -1,5 +1,7 @@
 //! Objects: fields, maps, and the keys a model sees.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::compose::describe_by_title;
@@ -13,6 +15,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let given = object.get("properties").filter(|value| !value.is_null());
         let fields = given.and_then(|value| self.at("properties", |reader| reader.map("properties", value)));
         let mut required = self.required(object);
+        let listed: HashSet<&str> = required.iter().copied().collect();
         let keys = fields.into_iter().flat_map(Object::keys).map(String::as_str);
         let unlisted = |key: &&str| fields.is_none_or(|fields| !fields.contains_key(*key));
         let names = self.source.keys(&mut keys.chain(required.clone().into_iter().filter(unlisted)));
@@ -21,7 +24,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         for (key, field) in fields.into_iter().flatten() {
             // `required: true` inside a field is not JSON Schema, but the intent is clear.
             let says_so = self.rules.is_openapi() && field.get("required") == Some(&Value::Bool(true));
-            if says_so && !required.contains(&key.as_str()) {
+            if says_so && !listed.contains(key.as_str()) {
                 required.push(key);
             }
             let mut schema = match field {
@@ -48,6 +51,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
 
     fn required(&mut self, object: &'a Object) -> Vec<&'a str> {
         let mut names: Vec<&str> = Vec::new();
+        let mut seen = HashSet::new();
         let mut good = true;
         match object.get("required") {
             // The flag of a parameter, or of a property in JSON Schema draft 3; `false` is harmless.
@@ -56,11 +60,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             Some(Value::String(name)) if self.rules.is_openapi() => names.push(name),
             Some(Value::Array(listed)) => {
                 good = listed.iter().all(Value::is_string);
-                for name in listed.iter().filter_map(Value::as_str) {
-                    if !names.contains(&name) {
-                        names.push(name);
-                    }
-                }
+                names.extend(listed.iter().filter_map(Value::as_str).filter(|name| seen.insert(*name)));
             }
             Some(_) => good = false,
         }

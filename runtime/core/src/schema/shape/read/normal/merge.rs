@@ -1,5 +1,7 @@
 //! Merges several schemas into one, for `allOf` that a single schema can express.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::{Object, REMARKS, Reader, allow_null};
@@ -153,17 +155,15 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             "properties" | "patternProperties" => self.merge_fields(left, right),
             "required" => {
                 let (Value::Array(mut keys), Value::Array(more)) = (left, right) else { return None };
-                let new: Vec<Value> = more.iter().filter(|key| !keys.contains(key)).cloned().collect();
+                let known: HashSet<&Value> = keys.iter().collect();
+                let new: Vec<Value> = more.iter().filter(|key| !known.contains(key)).cloned().collect();
                 keys.extend(new);
                 Some(Value::Array(keys))
             }
             "enum" => {
-                let common: Vec<Value> = left
-                    .as_array()?
-                    .iter()
-                    .filter(|value| right.as_array().is_some_and(|r| r.contains(value)))
-                    .cloned()
-                    .collect();
+                let allowed: HashSet<&Value> = right.as_array().into_iter().flatten().collect();
+                let common = left.as_array()?.iter().filter(|value| allowed.contains(value));
+                let common: Vec<Value> = common.cloned().collect();
                 (!common.is_empty()).then_some(Value::Array(common))
             }
             "additionalProperties" => Some(match (&left, right) {
