@@ -105,7 +105,7 @@ fn what_is_no_proof_is_noticed() {
         // A function that is not a test, a test that is only mentioned, and a file without a test.
         (&format!("`{own}::rows`"), "no test"),
         (&format!("`{own}::what_is_no_proof`"), "no test"),
-        (&format!("`{own}`"), "no test by itself"),
+        (&format!("`{own}`"), "not a test by itself"),
     ] {
         assert!(check(proof).iter().any(|told| told.contains(problem)), "{proof}: {:?}", check(proof));
     }

@@ -66,9 +66,11 @@ fn what_the_user_says_counts() {
     assert!(!pages.contains_key("url"));
     // What has no effect is told.
     let (_, told) = compile(&Options::default().pagination("lists", "link").pagination("url", "pages=3"));
-    assert!(told.contains("the pages of `lists` is for no operation"), "{told}");
+    assert!(told.contains("the pagination setting for `lists` is for no operation"), "{told}");
     assert!(
-        told.contains("the pages of `url` is not understood `pages=3` says nothing of pages; write"),
+        told.contains(
+            "the pagination setting for `url` is not understood `pages=3` says nothing of pages; write"
+        ),
         "{told}"
     );
 }

@@ -81,7 +81,7 @@ fn an_agent_names_tools_of_its_list_that_are_no_agents() {
     assert_eq!(
         engines.tools_from(tools).err().unwrap().to_string(),
         "these tools cannot run:\n`a`: the agent has no tool `cuont` (did you mean `count`?), `b`: it may name tools of \
-         its list that are no agents, and those given by `AgentEngine::tools`"
+         its list that are not agents, and those given by `AgentEngine::tools`"
     );
 }
 

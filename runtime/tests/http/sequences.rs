@@ -93,7 +93,7 @@ async fn what_is_no_sequence_is_an_error_and_bounds_hold() {
     let mut items = engine.items(events(&server.url, object()), json!({}));
     let error = items.next().await.unwrap().unwrap_err();
     assert!(
-        matches!(&error, CallError::Decode { .. }) && error.to_string().contains("no sequence"),
+        matches!(&error, CallError::Decode { .. }) && error.to_string().contains("not a sequence"),
         "{error}"
     );
     assert!(items.next().await.is_none());

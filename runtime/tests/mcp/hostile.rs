@@ -60,7 +60,7 @@ async fn garbage_is_borne_up_to_a_bound() {
     let client = connect("legacy").await;
     assert_eq!(call(&client, "garbage", json!({"lines": 200})).await.unwrap(), "after garbage");
     let error = call(&client, "garbage", json!({"lines": 2000})).await.unwrap_err();
-    assert!(error.to_string().contains("lines that are no messages"), "{error}");
+    assert!(error.to_string().contains("lines that are not messages"), "{error}");
     // A new connection.
     assert_eq!(call(&client, "echo", json!({"text": "again"})).await.unwrap(), "again");
 }
@@ -284,13 +284,13 @@ async fn results_that_are_no_objects_are_refused() {
     );
     let client = connect("legacy oddlist").await;
     let error = client.list_tools().await.unwrap_err();
-    assert!(error.to_string().contains("no object"), "{error}");
+    assert!(error.to_string().contains("not an object"), "{error}");
     let server = Frozen::from(server("legacy"));
     let provider = provider(McpEngine::with_options(options()), [tool(&server, "odd")]);
     for result in [json!("x"), json!([1]), json!(7), Value::Null] {
         let call = ToolCall::new("1", "odd", json!({"result": result}));
         let response = provider.call(call, &turn()).await;
-        assert!(response.text().contains("no object"), "{result}: {}", response.text());
+        assert!(response.text().contains("not an object"), "{result}: {}", response.text());
     }
 }
 

@@ -27,7 +27,7 @@ async fn a_person_may_decline_and_may_be_absent() {
     for (era, way) in ALL {
         let client = Client::of(Person::Declines, server().0, era, way).await;
         let (text, is_error) = client.text("greet", json!({})).await;
-        assert!(is_error && text.contains("nobody gave: What is your name?"), "{text}");
+        assert!(is_error && text.contains("was not given: What is your name?"), "{text}");
         let client = Client::connect(server().0, era, way).await;
         if era == Era::Alone {
             let why = client.call("greet", json!({})).await.unwrap_err().to_string();

@@ -39,8 +39,8 @@ async fn a_line_that_is_no_message_is_answered_with_the_reason() {
         (not_utf8, json!(9), -32700, "UTF-8"),
         (b"\xff\xfe{\0}\0".into(), Value::Null, -32700, "UTF-8"),
         (batch.into(), Value::Null, -32600, "line of its own"),
-        (br#"{"jsonrpc":"2.0","id":5,"method":5}"#.into(), json!(5), -32600, "no message of JSON-RPC"),
-        (b"17".into(), Value::Null, -32600, "no message of JSON-RPC"),
+        (br#"{"jsonrpc":"2.0","id":5,"method":5}"#.into(), json!(5), -32600, "not a message of JSON-RPC"),
+        (b"17".into(), Value::Null, -32600, "not a message of JSON-RPC"),
         (long.into(), json!(10), -32600, "more than 16777216 bytes"),
     ];
     let mut client = Raw::start();

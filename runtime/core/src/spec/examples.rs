@@ -19,7 +19,7 @@ impl ToolSpec {
     /// Why not: that the text is not JSON, or what is wrong with the arguments, one problem after the other.
     pub fn check_example(&self, example: &Example) -> Result<(), String> {
         let call: Value = serde_json::from_str(&example.arguments)
-            .map_err(|error| format!("the arguments are no JSON: {error}"))?;
+            .map_err(|error| format!("the arguments are not JSON: {error}"))?;
         match decode(&call, self.input.shape(), &self.defs, &JSON_SCHEMA) {
             Ok(_) => Ok(()),
             Err(problems) => {

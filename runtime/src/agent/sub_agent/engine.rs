@@ -61,7 +61,7 @@ impl AgentEngine {
         }
         let unknown = unknown.join(", ");
         Err(FactoryError::new(format!(
-            "the agent has no tool {unknown}: it may name tools of its list that are no agents, and those given by \
+            "the agent has no tool {unknown}: it may name tools of its list that are not agents, and those given by \
              `AgentEngine::tools`"
         )))
     }

@@ -174,7 +174,7 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
             },
         });
         let why = if garbage > MOST_GARBAGE {
-            format!("it writes lines that are no messages: {garbage} in a row")
+            format!("it writes lines that are not messages: {garbage} in a row")
         } else if unknown || lines.passed_over() > longest.saturating_mul(PASSED_OVER) {
             format!("it wrote a line of more than {longest} bytes that is not an answer to a request")
         } else {

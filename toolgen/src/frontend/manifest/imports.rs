@@ -145,7 +145,7 @@ impl<'a> Context<'a> {
                 return self.report(codes::IMPORT, &place.pointer, message, help);
             }
             _ if (kind == "manifest") != document.root.get("toolgen").is_some() => {
-                let (is, other) = if kind == "manifest" { ("no", "openapi") } else { ("a", "manifest") };
+                let (is, other) = if kind == "manifest" { ("not a", "openapi") } else { ("a", "manifest") };
                 let message = format!("`{text}` is {is} manifest");
                 let help = format!("write `{other}: {text}`, or name another file");
                 return self.report(codes::IMPORT, &place.pointer, message, help);

@@ -168,6 +168,9 @@ impl<'a> Context<'a> {
         }
         let (encoding, mut shape) = self.parameter_value(node, name, location);
         self.parameter_remarks(resolved, &mut shape);
+        if location == Location::Path && matches!(encoding, Encoding::Style { .. }) {
+            fill_segment(&mut shape);
+        }
         let required = location == Location::Path || node.flag("required");
         Some(Param { name: name.to_owned(), location, required, encoding, shape, whole: false })
     }
@@ -338,6 +341,14 @@ impl<'a> Context<'a> {
 /// Whether a parameter has the keywords of its schema itself.
 fn has_own_type(node: &Node<'_>) -> bool {
     ["type", "enum", "items", "format"].iter().any(|key| node.get(key).is_some())
+}
+
+/// Leaves out `null` and the empty list, for which a path has no text: a segment would be missing.
+fn fill_segment(shape: &mut Shape) {
+    shape.nullable = false;
+    if let Kind::Array(rules) = &mut shape.kind {
+        rules.min_items = rules.min_items.max(Some(1));
+    }
 }
 
 /// The shape of any text.

@@ -19,7 +19,7 @@ Save the document as UTF-8. Many small documents compile as well as a large one:
     $ iconv -f UTF-16 -t UTF-8 api.json > api-utf8.json
 ";
     EMPTY_DOCUMENT = "E0103", "The document is empty", "
-There is nothing in the document but whitespace or comments.
+There is nothing in the document but whitespace or comments. Check that this is the file you meant, and that it was saved.
 ";
     MALFORMED_TEXT = "E0104", "The document is neither JSON nor YAML", "
 The text breaks the grammar at the place named, so what follows cannot be trusted and nothing is compiled. A
