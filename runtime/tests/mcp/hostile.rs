@@ -262,6 +262,7 @@ async fn a_secret_reaches_neither_a_lock_nor_a_question() {
         let client = McpClient::connect(server.clone(), options()).await.unwrap();
         let listed = client.list_tools().await.unwrap();
         assert_eq!(listed[0]["description"], "Does echo.[REDACTED]", "{words}");
+        assert_eq!(client.capabilities().unwrap()["experimental"]["told"], "[REDACTED]", "{words}");
         // A tool that is locked so can be called, also when the secret is another one.
         let server = Frozen::from(server);
         let adapted = toolgen_runtime::spec::mcp::tools(&server, &listed, true).into_iter().flatten();

@@ -104,7 +104,8 @@ impl Server {
                     id,
                     &json!({
                         "resultType": "complete", "supportedVersions": ["2026-07-28"],
-                        "capabilities": {"tools": {"listChanged": true}}, "ttlMs": 0, "cacheScope": "private",
+                        "capabilities": {"tools": {"listChanged": true}, "experimental": {"told": self.leak()}},
+                        "ttlMs": 0, "cacheScope": "private",
                         "_meta": if self.is("nameless") { json!("x") } else { named },
                     }),
                 );
@@ -117,7 +118,7 @@ impl Server {
                     id,
                     &json!({
                         "protocolVersion": revision.map_or(asked, String::as_str),
-                        "capabilities": {"tools": {"listChanged": true}},
+                        "capabilities": {"tools": {"listChanged": true}, "experimental": {"told": self.leak()}},
                         "serverInfo": {"name": "hostile", "version": "1"},
                         "_meta": {"client": params},
                     }),

@@ -189,15 +189,20 @@ impl McpClient {
     /// connection.
     #[must_use]
     pub fn server_info(&self) -> Option<Value> {
-        let mut info = self.0.current()?.agreement.info.clone();
-        self.0.credentials.now().hide_in_value(&mut info);
-        Some(info)
+        Some(self.shown(&self.0.current()?.agreement.info))
     }
 
     /// Returns what the server can do, as it says; `None` if there is no connection.
     #[must_use]
     pub fn capabilities(&self) -> Option<Value> {
-        self.0.current().map(|session| session.agreement.capabilities.clone())
+        Some(self.shown(&self.0.current()?.agreement.capabilities))
+    }
+
+    /// Returns what a server said, without the credentials that it was given.
+    fn shown(&self, said: &Value) -> Value {
+        let mut said = said.clone();
+        self.0.credentials.now().hide_in_value(&mut said);
+        said
     }
 
     /// Returns how many messages of the connection fitted nothing: answers that came late, twice or unasked.
