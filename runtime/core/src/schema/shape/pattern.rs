@@ -45,6 +45,11 @@ pub fn is_pattern(pattern: &str) -> bool {
     compile(pattern).is_some()
 }
 
+/// Whether a pattern has more alternatives than the engine can take, so that it is not compiled.
+pub(crate) fn has_too_many_branches(pattern: &str) -> bool {
+    pattern.bytes().filter(|byte| *byte == b'|').count() > MOST_BRANCHES
+}
+
 /// Whether a text matches a pattern anywhere; no, if it [is too long](is_too_long) to be tried. Values are not checked
 /// against texts that [are not patterns](is_pattern).
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
@@ -170,7 +175,7 @@ impl Known {
 
     fn parsed(&self) -> Option<&(Rc<regress::Regex>, &'static str)> {
         let parsed = || {
-            if self.pattern.bytes().filter(|byte| *byte == b'|').count() > MOST_BRANCHES {
+            if has_too_many_branches(&self.pattern) {
                 return None;
             }
             let taken =

@@ -4,8 +4,12 @@ use serde_json::Value;
 
 use super::foreign::{Foreign, is_misread, rewrite};
 use super::{Object, Reader};
-use crate::schema::shape::is_pattern;
+use crate::base::truncate::cut;
 use crate::schema::shape::read::{ReadProblemKind, Source};
+use crate::schema::shape::{is_pattern, pattern};
+
+/// How many characters of a pattern a problem shows.
+const SHOWN: usize = 200;
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Reads `pattern`. One of another dialect is rewritten; one that cannot be is not enforced, but a model may read
@@ -17,6 +21,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             Dialect::Ours => Some(text),
             Dialect::Rewritten(pattern) => Some(Value::String(pattern)),
             Dialect::Other => {
+                let pattern = cut(pattern, SHOWN);
                 let message =
                     format!("`{pattern}` is of another dialect than ECMA-262; it is shown, but not checked");
                 self.problem(ReadProblemKind::PatternDialect, message);
@@ -61,7 +66,12 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 
     fn no_pattern(&mut self, pattern: &str) {
-        let message = format!("`{pattern}` is not a regular expression; it is left out");
+        let what = if pattern::has_too_many_branches(pattern) {
+            "has too many alternatives to be checked"
+        } else {
+            "is not a regular expression"
+        };
+        let message = format!("`{}` {what}; it is left out", cut(pattern, SHOWN));
         self.problem(ReadProblemKind::Pattern, message);
     }
 }
