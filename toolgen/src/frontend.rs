@@ -14,6 +14,7 @@ mod tests;
 use std::sync::Arc;
 
 use toolgen_core::Effects;
+use toolgen_core::internal::article;
 
 use crate::choice::check_credentials;
 use crate::options::Options;
@@ -108,9 +109,7 @@ fn claimant<'f>(
         [] => {
             let titled = |front_end: &&dyn Frontend| {
                 let title = front_end.title();
-                let article =
-                    if title.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) { "an" } else { "a" };
-                format!("{article} {title}")
+                format!("{} {title}", article(title))
             };
             let titles: Vec<String> = front_ends.iter().map(titled).collect();
             let near: Vec<&str> = claims

@@ -159,23 +159,26 @@ fn keep_fitting_examples(tool: &mut Tool, problems: &mut Problems) {
     let Tool { spec, origin, .. } = tool;
     let mut kept = Vec::new();
     for example in &spec.examples {
-        let example =
-            if spec.check_example(example).is_ok() { example.clone() } else { meant(example, spec) };
-        if let Err(why) = spec.check_example(&example) {
-            let message = format!("an example of the tool `{}` does not fit it: {why}", spec.name);
-            let help = "correct the example or the schema";
-            problems.report_in(&origin.source, UNFIT_EXAMPLE, &origin.pointer, message, help);
-        } else {
-            kept.push(example);
+        match fitting(example, spec) {
+            Ok(example) => kept.push(example),
+            Err(why) => {
+                let message = format!("an example of the tool `{}` does not fit it: {why}", spec.name);
+                let help = "correct the example or the schema";
+                problems.report_in(&origin.source, UNFIT_EXAMPLE, &origin.pointer, message, help);
+            }
         }
     }
     spec.examples = kept.into();
 }
 
-fn meant(example: &Example, spec: &ToolSpec) -> Example {
-    let Ok(arguments) = serde_json::from_str(&example.arguments) else { return example.clone() };
+/// Returns an example that the tool accepts: as it stands, or with its texts read as what they stand for. The error says
+/// what does not fit even so.
+fn fitting(example: &Example, spec: &ToolSpec) -> Result<Example, String> {
+    let Err(why) = spec.check_example(example) else { return Ok(example.clone()) };
+    let Ok(arguments) = serde_json::from_str(&example.arguments) else { return Err(why) };
     let arguments = meant_call(&arguments, spec.input.shape(), &spec.defs);
-    Example { arguments: arguments.to_string().into(), ..example.clone() }
+    let read = Example { arguments: arguments.to_string().into(), ..example.clone() };
+    spec.check_example(&read).map(|()| read)
 }
 
 impl<'a> Context<'a> {

@@ -57,7 +57,8 @@ pub(super) fn expected(shape: &Shape, defs: &List<Def>) -> String {
 }
 
 /// Returns the article of a name, by its first letter.
-fn article(name: &str) -> &'static str {
+#[must_use]
+pub fn article(name: &str) -> &'static str {
     if name.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" }
 }
 
