@@ -148,10 +148,11 @@ def _accept(listener: socket.socket, connections: list[Any]) -> None:
 def _case(cli: Cli, report: Report, path: Path, fate: str) -> None:
     name = f"bad input {path.name}"
     large = path.stat().st_size > 5_000_000
-    outcome = cli.run("check", str(path), "--format", "json", timeout=20)
+    outcome = cli.run("check", str(path), "--format", "json")
     if not report.check(not outcome.crashed and outcome.code in (0, 1), name, outcome.brief()):
         return
-    report.check(outcome.seconds < 10, name, f"takes {outcome.seconds:.1f} s")
+    # Far above what any of them takes: only work that grows faster than its input reaches it.
+    report.check(outcome.seconds < (30 if large else 10), name, f"takes {outcome.seconds:.1f} s")
     report.check(outcome.megabytes < (1000 if large else 600), name, f"takes {outcome.megabytes:.0f} MB")
     if not report.check(_shaped(outcome), name, f"prints {outcome.out[:200]!r}"):
         return
@@ -169,7 +170,7 @@ def _case(cli: Cli, report: Report, path: Path, fate: str) -> None:
     if fate in ("accept", "degrade"):
         report.check(document["tools"] >= 1, name, f"the operation is lost: {str(problems)[:300]}")
     if problems:
-        people = cli.run("check", str(path), timeout=20)
+        people = cli.run("check", str(path))
         report.check(bool(re.search(re.escape(path.name) + r":\d+:\d+", people.out + people.err)), name, f"no file:line:column for people: {people.brief()}")
 
 
@@ -192,7 +193,7 @@ def _usage(cli: Cli, report: Report, directory: Path) -> None:
     ):
         if arguments == ["call", str(fine), "fine"]:
             continue
-        outcome = cli.run(*arguments, timeout=20)
+        outcome = cli.run(*arguments)
         where = "usage " + " ".join(Path(a).name if "/" in a else a for a in arguments)
         report.check(outcome.code in codes and not outcome.crashed, where, f"expected {codes}: {outcome.brief()}")
         report.check(bool(outcome.out.strip() or outcome.err.strip()), where, "says nothing")
@@ -206,5 +207,5 @@ def _slow_patterns(cli: Cli, report: Report, directory: Path) -> None:
         document["servers"] = [{"url": "http://x.test"}]
         path.write_text(json.dumps(document))
         text = "a" * 40 + "!" if number < 3 else "x" * 5000
-        outcome = cli.run("call", str(path), "op", json.dumps({"p": text}), "--dry-run", timeout=20)
+        outcome = cli.run("call", str(path), "op", json.dumps({"p": text}), "--dry-run")
         report.check(outcome.code in (0, 1) and outcome.seconds < 5, f"pattern {pattern}", outcome.brief())

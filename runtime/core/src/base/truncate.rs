@@ -70,7 +70,8 @@ fn sentence_end(text: &str, rest: &str) -> Option<usize> {
 /// Splits a text after each sentence and each line; code in a fence is one piece. Together the pieces are the text.
 pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let (mut pieces, mut start, mut in_fence) = (Vec::new(), 0, false);
-    for (at, char) in text.char_indices() {
+    // Few characters may end a piece, and most of a text is spared the question.
+    for (at, char) in text.char_indices().filter(|(_, char)| *char == '\n' || may_end(*char)) {
         let after = at + char.len_utf8();
         let piece = &text[start..at];
         let ends = match char {
@@ -100,6 +101,11 @@ pub fn first_sentence(text: &str) -> &str {
         ends_sentence(&line[..at], char, &line[after..], "").then_some(after)
     });
     &line[..end.unwrap_or(line.len())]
+}
+
+/// Whether a character ends sentences where what is around it lets it.
+fn may_end(char: char) -> bool {
+    matches!(char, '.' | '!' | '?' | '。' | '！' | '？')
 }
 
 /// Whether a character between two texts ends a sentence.
