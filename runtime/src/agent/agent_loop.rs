@@ -13,6 +13,7 @@ mod wire_model;
 
 use std::fmt;
 use std::pin::pin;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -43,6 +44,13 @@ pub const MAX_ITERATIONS: u32 = 10;
 pub struct LoopOptions {
     /// How often the model is asked; [`MAX_ITERATIONS`] by default.
     pub max_iterations: u32,
+    /// The tokens after which the model is not asked again: those of all requests and replies of the run, as far as the
+    /// provider reports them. Sub-agents have [limits](crate::agent::sub_agent::AgentLimits) of their own. No limit by
+    /// default.
+    pub max_tokens: Option<u64>,
+    /// How long the loop may take. Then a request to the model is given up, and calls that run are cancelled; all of them
+    /// have answers. No limit by default.
+    pub max_time: Option<Duration>,
     /// What to do about a turn without calls.
     pub without_calls: WithoutCalls,
     /// How the calls of a turn are dispatched.
@@ -69,6 +77,8 @@ impl Default for LoopOptions {
     fn default() -> LoopOptions {
         LoopOptions {
             max_iterations: MAX_ITERATIONS,
+            max_tokens: None,
+            max_time: None,
             without_calls: WithoutCalls::End,
             dispatch: DispatchOptions::new(),
             messages: None,
@@ -88,6 +98,20 @@ impl LoopOptions {
     #[must_use]
     pub fn with_max_iterations(mut self, max_iterations: u32) -> LoopOptions {
         self.max_iterations = max_iterations;
+        self
+    }
+
+    /// Sets the tokens after which the model is not asked again, see [`max_tokens`](Self::max_tokens).
+    #[must_use]
+    pub fn with_max_tokens(mut self, max_tokens: u64) -> LoopOptions {
+        self.max_tokens = Some(max_tokens);
+        self
+    }
+
+    /// Sets how long the loop may take, see [`max_time`](Self::max_time).
+    #[must_use]
+    pub fn with_max_time(mut self, max_time: Duration) -> LoopOptions {
+        self.max_time = Some(max_time);
         self
     }
 
@@ -213,6 +237,10 @@ pub enum LoopError<E> {
     NoToolTwice,
     /// `maximum tool iterations ({n}) exceeded`
     MaxIterations(u32),
+    /// `maximum tokens ({n}) exceeded`
+    MaxTokens(u64),
+    /// `maximum time ({duration}) exceeded`
+    MaxTime(Duration),
     /// The token of the context fired: `Cancelled`
     Cancelled,
     /// The model could not answer; contains its error.
@@ -224,6 +252,8 @@ impl<E: fmt::Display> fmt::Display for LoopError<E> {
         match self {
             LoopError::NoToolTwice => f.write_str("the model made no tool call twice in a row"),
             LoopError::MaxIterations(most) => write!(f, "maximum tool iterations ({most}) exceeded"),
+            LoopError::MaxTokens(most) => write!(f, "maximum tokens ({most}) exceeded"),
+            LoopError::MaxTime(most) => write!(f, "maximum time ({most:?}) exceeded"),
             LoopError::Cancelled => f.write_str("Cancelled"),
             LoopError::Model(why) => why.fmt(f),
         }
@@ -238,7 +268,8 @@ impl<E: fmt::Debug + fmt::Display> std::error::Error for LoopError<E> {}
 ///   run and answered. A completion tool that failed completes nothing;
 /// - the model made no calls, see [`WithoutCalls`]. If a message of the user is waiting, the model reads it first, and a
 ///   model that its provider paused goes on;
-/// - the model was asked as often as the options allow, could not answer, or the token of the context fired.
+/// - a limit of the options was reached: how often the model is asked, how many tokens that costs, or how long it takes;
+/// - the model could not answer, or the token of the context fired.
 ///
 /// The context is that of the turns. If it has no session, the loop creates its own, so that tools can require earlier
 /// calls of other tools, and calls that fail repeatedly are stopped.
@@ -281,8 +312,8 @@ pub async fn run_loop<M: Model + ?Sized>(
     let info = model.about();
     let span = AgentSpan::begin(provider, &mut turn, &info);
     let dispatch = options.steered();
-    let mut run = Running { provider, turn, options, dispatch, transcript, iterations: 0 };
-    let outcome = span.around(pin!(run.finish(model, &info, &span))).await;
+    let mut run = Running { provider, turn, options, dispatch, transcript, iterations: 0, tokens: 0 };
+    let outcome = span.around(pin!(run.finish_in_time(model, &info, &span))).await;
     span.end(&outcome);
     LoopRun { outcome, transcript: run.transcript, iterations: run.iterations }
 }
@@ -294,9 +325,32 @@ struct Running<'a> {
     dispatch: DispatchOptions,
     transcript: Transcript,
     iterations: u32,
+    tokens: u64,
 }
 
 impl Running<'_> {
+    /// Finishes, and at the end of the time cancels what is going on.
+    async fn finish_in_time<M: Model + ?Sized>(
+        &mut self,
+        model: &mut M,
+        info: &ModelInfo,
+        span: &AgentSpan,
+    ) -> Result<LoopEnd, LoopError<M::Error>> {
+        let Some(most) = self.options.max_time else { return self.finish(model, info, span).await };
+        let caller = self.turn.cancel().clone();
+        let token = caller.child_token();
+        self.turn = self.turn.clone().with_cancel(token.clone());
+        let mut run = pin!(self.finish(model, info, span));
+        if let Ok(outcome) = tokio::time::timeout(most, &mut run).await {
+            return outcome;
+        }
+        token.cancel();
+        match run.await {
+            Err(LoopError::Cancelled) if !caller.is_cancelled() => Err(LoopError::MaxTime(most)),
+            outcome => outcome,
+        }
+    }
+
     async fn finish<M: Model + ?Sized>(
         &mut self,
         model: &mut M,
@@ -308,6 +362,9 @@ impl Running<'_> {
             if self.turn.is_cancelled() {
                 return Err(LoopError::Cancelled);
             }
+            if let Some(most) = self.options.max_tokens.filter(|most| self.tokens >= *most) {
+                return Err(LoopError::MaxTokens(most));
+            }
             for text in self.options.messages.iter().flat_map(Messages::take) {
                 self.transcript.push(Entry::User(text));
             }
@@ -317,6 +374,7 @@ impl Running<'_> {
                 None => return Err(LoopError::Cancelled),
                 Some(said) => said.map_err(LoopError::Model)?,
             };
+            self.tokens = self.tokens.saturating_add(said.usage.total());
             said.calls.iter_mut().for_each(ToolCall::shallow);
             if !said.kept.messages.iter().all(is_shallow) {
                 said.kept = Kept {

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask};
+use toolgen_runtime::agent::agent_loop::{LoopOptions, ModelTurn, Transcript};
+use toolgen_runtime::agent::sub_agent::{AgentFailure, AgentMonitor, AgentTask, LoopRunner};
 use toolgen_runtime::{AgentTool, CancellationToken, ToolError};
 
 use super::{By, SubAgentTool, call, call_in, provider, turn};
@@ -28,6 +29,20 @@ async fn p10_a_limit_holds_whatever_the_runner_makes_of_it() {
     });
     let why = call(SubAgentTool::builder("helper", tokens).max_tokens(100)).await.outcome.unwrap_err();
     assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 100 tokens");
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_of_the_loop_of_a_sub_agent_are_limits_of_it() {
+    let thinks = |_: &AgentTask, _: &AgentMonitor| {
+        |_: Transcript| std::future::pending::<Result<ModelTurn, AgentFailure>>()
+    };
+    let looped = |limits| LoopRunner::new(thinks).with_options(limits);
+    let timed = looped(LoopOptions::new().with_max_time(Duration::from_secs(3)));
+    let why = call(SubAgentTool::builder("helper", timed)).await.outcome.unwrap_err();
+    assert_eq!(why.to_string(), "Sub-agent 'helper' was aborted: maximum time (3s) exceeded");
+    let poor = looped(LoopOptions::new().with_max_tokens(0));
+    let why = call(SubAgentTool::builder("helper", poor)).await.outcome.unwrap_err();
+    assert_eq!(why.to_string(), "Sub-agent 'helper' reached its limit of 0 tokens");
 }
 
 #[tokio::test]

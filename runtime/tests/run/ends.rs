@@ -7,6 +7,7 @@ use toolgen_runtime::agent::agent_loop::{
     LoopEnd, LoopError, LoopOptions, MAX_ITERATIONS, ModelTurn, Transcript, run_loop,
 };
 use toolgen_runtime::agent::state_map::StateMap;
+use toolgen_runtime::wire::Usage;
 use toolgen_runtime::{CancellationToken, ToolContext};
 
 use super::{Ran, answers, assert_answered, builder, calls, run, run_in, shell_call, stopped_by};
@@ -140,4 +141,57 @@ async fn the_token_ends_the_loop_while_tools_run_and_each_call_is_answered() {
     assert_eq!(run.outcome, Err(LoopError::Cancelled));
     assert_eq!(answers(&run)[1..], ["Cancelled", "Cancelled"]);
     assert_answered(&run.transcript);
+}
+
+/// A turn that cost this many tokens.
+fn cost(mut turn: ModelTurn, input: u64, output: u64) -> ModelTurn {
+    turn.usage = Usage::new(input, output, input, 0);
+    turn
+}
+
+#[tokio::test]
+async fn tokens_limit_how_often_the_model_is_asked() {
+    let ran = Ran::default();
+    let provider = builder(&ran).build().unwrap();
+    let turn = ToolContext::new("turn", "");
+    let options = LoopOptions::new().with_max_tokens(100);
+    let turns = || (1..9).map(|number| cost(shell_call(&number.to_string()), 30, 10));
+    let run = run_in(&provider, turns(), &turn, &options).await;
+    assert_eq!(run.outcome, Err(LoopError::MaxTokens(100)));
+    assert_eq!(LoopError::<String>::MaxTokens(100).to_string(), "maximum tokens (100) exceeded");
+    // The turn that reached the limit was paid for: its calls are run and answered.
+    assert_eq!((run.iterations, ran.all().len(), run.transcript.usage().total()), (3, 3, 120));
+    // What was said before the run does not count, and a text ends the loop whatever it cost.
+    let mut model = super::Script::new([cost(shell_call("a"), 90, 9), cost(ModelTurn::text("done"), 200, 1)]);
+    let again = run_loop(&provider, &mut model, &turn, run.transcript, &options).await;
+    assert_eq!((again.outcome, again.iterations), (Ok(LoopEnd::Text("done".to_owned())), 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_limits_the_model_and_the_tools_and_each_call_is_answered() {
+    let provider = builder(&Ran::default()).build().unwrap();
+    let turn = ToolContext::new("turn", "");
+    let most = Duration::from_secs(5);
+    let options = LoopOptions::new().with_max_time(most);
+    let begin = tokio::time::Instant::now();
+    let mut thinking = |_: Transcript| std::future::pending::<Result<ModelTurn, String>>();
+    let run = run_loop(&provider, &mut thinking, &turn, Transcript::user("?"), &options).await;
+    assert_eq!((run.outcome, begin.elapsed()), (Err(LoopError::MaxTime(most)), most));
+    assert_eq!(LoopError::<String>::MaxTime(most).to_string(), "maximum time (5s) exceeded");
+    let calls = calls([("shell", json!({"cmd": "a"})), ("hang", json!({}))]);
+    let run = run_in(&provider, [calls], &turn, &options).await;
+    assert_eq!((&run.outcome, begin.elapsed()), (&Err(LoopError::MaxTime(most)), 2 * most));
+    assert_eq!(answers(&run)[1..], ["Cancelled"]);
+    assert_answered(&run.transcript);
+    // The caller's token is still the caller's, and fires before the time is up.
+    let token = CancellationToken::new();
+    let context = stopped_by(&token);
+    let looped = run_loop(&provider, &mut thinking, &context, Transcript::new(), &options);
+    let (run, ()) = tokio::join!(looped, async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        token.cancel();
+    });
+    assert_eq!(run.outcome, Err(LoopError::Cancelled));
+    let run = run_in(&provider, [ModelTurn::text("hello")], &turn, &options).await;
+    assert_eq!((run.outcome, turn.is_cancelled()), (Ok(LoopEnd::Text("hello".to_owned())), false));
 }

@@ -83,6 +83,8 @@ mod on {
             let code = outcome.as_ref().err().map(|why| match why {
                 LoopError::NoToolTwice => "NO_TOOL_CALL",
                 LoopError::MaxIterations(_) => "MAX_ITERATIONS",
+                LoopError::MaxTokens(_) => "MAX_TOKENS",
+                LoopError::MaxTime(_) => "MAX_TIME",
                 LoopError::Cancelled => "CANCELLED",
                 LoopError::Model(_) => "MODEL_ERROR",
             });

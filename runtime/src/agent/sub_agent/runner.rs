@@ -107,6 +107,8 @@ where
                 Ok(LoopEnd::Waiting) => Err(waiting(&transcript)),
                 Err(LoopError::NoToolTwice) => Err(AgentFailure::Looped),
                 Err(LoopError::MaxIterations(most)) => Err(AgentFailure::MaxTurns(most)),
+                Err(LoopError::MaxTokens(most)) => Err(AgentFailure::MaxTokens(most)),
+                Err(why @ LoopError::MaxTime(_)) => Err(AgentFailure::Aborted(why.to_string())),
                 Err(LoopError::Cancelled) => Err(AgentFailure::Cancelled),
                 Err(LoopError::Model(why)) => Err(why),
             }
