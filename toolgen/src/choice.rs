@@ -145,6 +145,15 @@ pub(crate) fn matched(
     subjects.iter().map(|subject| selectors.iter().any(|selector| selector.selects(subject))).collect()
 }
 
+/// Whether a selector selects a tool that was compiled.
+pub(crate) fn selects(selector: &Selector, tool: &Tool, options: &Options) -> bool {
+    let name = tool.spec.name.as_str();
+    let prefix = options.namespace.as_ref().map(|namespace| format!("{namespace}__"));
+    let name = prefix.and_then(|prefix| name.strip_prefix(&prefix)).unwrap_or(name);
+    let groups: Vec<&str> = tool.origin.groups.iter().map(String::as_str).collect();
+    selector.selects(&Subject { id: &tool.origin.id, name, title: &tool.origin.title, groups: &groups })
+}
+
 fn subjects<'a>(entries: &'a [Entry<'_>], names: &'a [String]) -> Vec<Subject<'a>> {
     entries
         .iter()

@@ -17,6 +17,7 @@ use toolgen_core::Effects;
 use toolgen_core::internal::article;
 
 use crate::choice::check_credentials;
+use crate::fixed::fix;
 use crate::options::Options;
 use crate::overlay::{Overlaid, overlaid};
 use crate::pagination::paginate;
@@ -88,6 +89,7 @@ fn compile_by(
     program.sources.extend(sources);
     program.sources.sort();
     check_credentials(options, &program.schemes, problems);
+    fix(&mut program, options, problems);
     paginate(&mut program, options, problems);
     size::trim(&mut program, options, problems);
     losses::mark_exact(&mut program, options, problems);

@@ -21,6 +21,7 @@ pub mod contract;
 #[cfg(feature = "dynamic")]
 pub mod dynamic;
 pub mod emit;
+mod fixed;
 pub mod frontend;
 mod lint;
 pub mod losses;
@@ -42,7 +43,7 @@ pub use build::{Build, Built};
 pub use emit::Modules;
 pub use frontend::{Frontend, compile};
 pub use lint::{apply_levels, lint};
-pub use options::{Options, TokenBudget};
+pub use options::{ArgumentRule, Options, TokenBudget};
 pub use problem::{Code, Problem, Problems, Severity};
 pub use select::Selector;
 pub use source::{Bundle, Document, Pointer, Position, Source};

@@ -1,10 +1,13 @@
 //! The options for compiling a document.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
+use serde_json::Value;
 use toolgen_core::schema::shape::Slim;
 use toolgen_core::spec::drift::Class;
+use toolgen_core::spec::template::text_of;
 
 use crate::emit::{Modules, TextType};
 use crate::problem::{Level, Levels};
@@ -33,6 +36,8 @@ pub struct Options {
     pub renames: BTreeMap<String, String>,
     /// The environment variable that holds the credential of a security scheme, by the scheme's name.
     pub credentials: BTreeMap<String, String>,
+    /// Arguments whose values the program sets, and arguments that are left out. The last rule for an argument counts.
+    pub arguments: Vec<ArgumentRule>,
     /// How the lists of operations come in pages, where the document does not say or is wrong. The last entry that
     /// selects an operation counts. For the texts, see [`Pagination`](toolgen_core::spec::plan::Pagination); `none`
     /// says that there are no pages.
@@ -79,6 +84,30 @@ pub struct TokenBudget {
     pub dialect: String,
 }
 
+/// What is said of arguments of tools that send requests, see [`Options::fix`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArgumentRule {
+    /// The operations; `None` for all.
+    pub operations: Option<Selector>,
+    /// The argument, by its name or that of the document; `*` stands for any characters.
+    pub argument: String,
+    /// The value of each request; `None` if the argument is left out.
+    pub value: Option<Value>,
+}
+
+/// Writes the rule as an option of `cargo toolgen`, after a space.
+impl fmt::Display for ArgumentRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = self.operations.iter().map(|operations| format!("{operations} ")).collect::<String>();
+        match &self.value {
+            None => write!(f, " --omit {}", quoted(&format!("{of}{}", self.argument))),
+            Some(value) => {
+                write!(f, " --fix {}", quoted(&format!("{of}{}={}", self.argument, text_of(value))))
+            }
+        }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Options {
@@ -88,6 +117,7 @@ impl Default for Options {
             deprecated: true,
             renames: BTreeMap::new(),
             credentials: BTreeMap::new(),
+            arguments: Vec::new(),
             pagination: Vec::new(),
             max_items: false,
             types: true,
@@ -147,6 +177,43 @@ impl Options {
     #[must_use]
     pub fn credential(mut self, scheme: impl Into<String>, variable: impl Into<String>) -> Self {
         self.credentials.insert(scheme.into(), variable.into());
+        self
+    }
+
+    /// Fixes the value of an argument: each request has it, and no model sees the argument or can set it. For the version
+    /// of an API, an account, a part of a body that must not vary. The argument is named as the tool or the document names
+    /// it, with `*` for any characters. A text stands for what the schema of the argument expects: `"10"` for a number, too.
+    ///
+    /// It is for tools that send requests. The value stands in the generated code, so a secret is better a
+    /// [`credential`](Self::credential) or the header of an engine.
+    ///
+    /// ```
+    /// let options = toolgen::Options::default().fix("api-version", "2026-01-01").omit("X-Amz-*");
+    /// ```
+    #[must_use]
+    pub fn fix(self, argument: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.argument(ArgumentRule { operations: None, argument: argument.into(), value: Some(value.into()) })
+    }
+
+    /// Leaves an optional argument out of all tools that send requests: no model sees it, and no request has it. For the
+    /// form of the name see [`fix`](Self::fix).
+    #[must_use]
+    pub fn omit(self, argument: impl Into<String>) -> Self {
+        self.argument(ArgumentRule { operations: None, argument: argument.into(), value: None })
+    }
+
+    /// Fixes arguments or leaves them out, for some operations.
+    ///
+    /// ```
+    /// use toolgen::{ArgumentRule, Options};
+    ///
+    /// let operations = Some("GET /pets/**".into());
+    /// let rule = ArgumentRule { operations, argument: "limit".into(), value: Some(20.into()) };
+    /// let options = Options::default().argument(rule);
+    /// ```
+    #[must_use]
+    pub fn argument(mut self, rule: ArgumentRule) -> Self {
+        self.arguments.push(rule);
         self
     }
 
@@ -313,6 +380,9 @@ impl Options {
         if !self.deprecated {
             line.push_str(" --no-deprecated");
         }
+        for rule in &self.arguments {
+            line.push_str(&rule.to_string());
+        }
         for (operations, pages) in &self.pagination {
             line.push_str(&format!(" --pagination {}", quoted(&format!("{operations}={pages}"))));
         }
@@ -343,23 +413,4 @@ fn quoted(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_line_says_what_the_options_do() {
-        assert_eq!(Options::default().credential("key", "KEY").command_line(), "");
-        let options = Options::default()
-            .include("tag:Albums")
-            .include("GET /pets/**")
-            .exclude("it's")
-            .namespace("a")
-            .rename("x", "y")
-            .deprecated(false);
-        assert_eq!(
-            options.command_line(),
-            " --operation tag:Albums --operation 'GET /pets/**' --exclude 'it'\\''s' --namespace a --rename x=y \
-             --no-deprecated"
-        );
-    }
-}
+mod tests;

@@ -9,9 +9,10 @@ use toolgen_core::schema::shape::{Field, Kind, Number, NumberRules, ObjectRules}
 use toolgen_core::spec::plan::{NextPage, Pagination};
 use toolgen_core::{Call, Shape, ToolSpec};
 
+use crate::choice::selects;
 use crate::options::Options;
 use crate::problem::{Problems, codes};
-use crate::select::{Selector, Subject};
+use crate::select::Selector;
 use crate::source::Pointer;
 use crate::tool::{Program, Tool};
 
@@ -72,14 +73,6 @@ fn rules<'o>(options: &'o Options, problems: &mut Problems) -> Vec<Rule<'o>> {
         }
     }
     rules
-}
-
-fn selects(selector: &Selector, tool: &Tool, options: &Options) -> bool {
-    let name = tool.spec.name.as_str();
-    let prefix = options.namespace.as_ref().map(|namespace| format!("{namespace}__"));
-    let name = prefix.and_then(|prefix| name.strip_prefix(&prefix)).unwrap_or(name);
-    let groups: Vec<&str> = tool.origin.groups.iter().map(String::as_str).collect();
-    selector.selects(&Subject { id: &tool.origin.id, name, title: &tool.origin.title, groups: &groups })
 }
 
 /// Adds the argument by which a model asks for several pages at once.

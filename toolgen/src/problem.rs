@@ -274,10 +274,11 @@ impl Problems {
         self.list.iter().any(|problem| problem.code == codes::NO_TOOLS)
     }
 
-    /// Whether an exclusion selects nothing, so that an operation that is meant to be left out would become a tool.
+    /// Whether something is meant to be kept from models and would not be: an exclusion selects nothing, or no tool has an
+    /// argument that is to be fixed or left out.
     #[must_use]
     pub fn missed_exclusion(&self) -> bool {
-        self.list.iter().any(|problem| problem.code == codes::EXCLUSION)
+        self.list.iter().any(|problem| [codes::EXCLUSION, codes::FIX].contains(&problem.code))
     }
 
     /// Returns the problems with their positions, sorted by file, position, code and message, the order to show them

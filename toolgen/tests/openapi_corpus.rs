@@ -5,11 +5,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use toolgen::{Document, Options, Problems, Program, Severity};
+use serde_json::{Value, json};
+use toolgen::{ArgumentRule, Document, Options, Problems, Program, Severity, Tool};
+use toolgen_runtime::engine::http::{BuildOptions, build};
 use toolgen_runtime::schema::shape::read::read_canonical;
 use toolgen_runtime::schema::shape::render::canonical;
 use toolgen_runtime::schema::shape::{Extra, Kind, Shape};
@@ -225,4 +227,53 @@ fn all_compile(paths: &[PathBuf], least: usize, options: impl Fn(&Path) -> Optio
     println!("{tools} tools of {operations} operations");
     assert!(all_faults.is_empty(), "{} faults\n{}", all_faults.len(), all_faults.join("\n"));
     assert!(tools * 1_000 >= operations * least, "{tools} tools of {operations} operations");
+}
+
+/// The requests of the example calls of a program; with `given`, those of the same tools for a call without arguments.
+fn requests(program: &Program, given: bool) -> BTreeMap<String, String> {
+    let options = BuildOptions { base_url: Some("http://127.0.0.1"), ..BuildOptions::default() };
+    let request = |tool: &Tool| {
+        let arguments = if given { arguments(tool)? } else { json!({}) };
+        Some(format!("{:?}", build(tool.call.http()?, &arguments, &options)))
+    };
+    let tools = program.tools.iter();
+    tools.filter_map(|tool| Some((tool.spec.name.to_string(), request(tool)?))).collect()
+}
+
+/// The arguments of the example call of a tool.
+fn arguments(tool: &Tool) -> Option<Value> {
+    let example = tool.spec.examples.first()?;
+    Some(serde_json::from_str(&example.arguments).unwrap())
+}
+
+#[test]
+fn arguments_that_are_fixed_make_the_same_requests() {
+    let documents = needs::corpus(&repository());
+    let (mut tools, mut fixed) = (0, 0);
+    for path in documents.iter().filter(|path| std::fs::metadata(path).unwrap().len() < 400_000) {
+        let Run { program, .. } = run(path, &Options::default());
+        let expected = requests(&program, true);
+        let mut options = Options::default();
+        for tool in program.tools.iter().filter(|tool| expected.contains_key(tool.spec.name.as_str())) {
+            let Kind::Object(rules) = &tool.spec.input.shape().kind else {
+                unreachable!("checked elsewhere")
+            };
+            let example = arguments(tool).unwrap();
+            for field in &rules.fields {
+                let (operations, argument) = (Some(tool.origin.title.clone().into()), field.name.to_string());
+                let value = example.get(&argument).cloned();
+                fixed += usize::from(value.is_some());
+                options = options.argument(ArgumentRule { operations, argument, value });
+            }
+        }
+        let Run { program, problems, .. } = run(path, &options);
+        let told = |code: &str| problems.as_slice().iter().find(|one| one.code.to_string() == code);
+        assert_eq!((told("E0350"), told("E0351")), (None, None), "{}", path.display());
+        let mut made = requests(&program, false);
+        made.retain(|name, _| expected.contains_key(name));
+        assert_eq!(made, expected, "{}", path.display());
+        tools += made.len();
+    }
+    println!("{tools} tools, {fixed} arguments");
+    assert!(documents.is_empty() || tools > 150 && fixed > tools, "{tools} tools, {fixed} arguments");
 }

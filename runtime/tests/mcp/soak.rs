@@ -19,7 +19,7 @@ pub(crate) const TESTS: &[Test] = &[
 fn run_long(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
-        tokio::time::timeout(Duration::from_secs(600), test).await.expect("the test hangs");
+        tokio::time::timeout(Duration::from_secs(1_800), test).await.expect("the test hangs");
     });
 }
 

@@ -38,11 +38,10 @@ pub(super) fn explain(plan: &RequestPlan, problems: &mut [RequestProblem]) {
         let Some((name, template)) = made else { continue };
         let mut first = None;
         template.references(&mut |reference| first = first.or(Some(reference)));
-        if let Some(reference) = first {
-            let known = argument(reference);
-            problem.message = problem.message.replace(name.as_str(), known);
-            known.clone_into(&mut problem.argument);
-        }
+        // One that is fixed has the name of the argument that it stands for.
+        let known = first.map_or(name.trim_start_matches('='), argument);
+        problem.message = problem.message.replace(name.as_str(), known);
+        known.clone_into(&mut problem.argument);
     }
 }
 

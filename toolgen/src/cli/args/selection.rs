@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use toolgen::{Options, frontend};
+use serde_json::Value;
+use toolgen::select::Selector;
+use toolgen::{ArgumentRule, Options, frontend};
 
 use super::{Exported, check, exported, flag, generated, is_json, option, tokens};
 
@@ -59,6 +61,13 @@ pub(super) fn with_options(command: Command) -> Command {
         .arg(option("namespace", "NAME", "Put `NAME__` before every tool name"))
         .arg(several("rename", "OLD=NEW", "Name the tool of an operation (its id, 'METHOD /path', or tool)"))
         .arg(several("auth", "SCHEME=VARIABLE", "The environment variable with the credential of a scheme"))
+        .next_help_heading("Arguments")
+        .arg(several(
+            "fix",
+            "ARGUMENT=VALUE",
+            "Send this value in each request; no model sees the argument. 'GET /pets/** limit=9' is for some operations",
+        ))
+        .arg(several("omit", "ARGUMENT", "Leave this optional argument out; `*` stands for any characters"))
         .next_help_heading("Lists in pages")
         .arg(several(
             "pagination",
@@ -160,6 +169,10 @@ fn options(matches: &ArgMatches) -> Result<Options, String> {
     options = texts("overlay").fold(options, Options::overlay);
     options.renames.extend(pairs(matches, "rename", ("OLD", "NEW"))?);
     options.credentials.extend(variables(matches, "auth", "SCHEME")?);
+    for (argument, value) in pairs(matches, "fix", ("ARGUMENT", "VALUE"))? {
+        options = options.argument(argument_rule(&argument, Some(value.into())));
+    }
+    options = texts("omit").fold(options, |options, given| options.argument(argument_rule(&given, None)));
     let pages = pairs(matches, "pagination", ("SELECTOR", "WAY"))?.into_iter();
     options = pages.fold(options, |options, (operations, pages)| options.pagination(operations, pages));
     options.max_items = matches.get_flag("max-items");
@@ -169,6 +182,16 @@ fn options(matches: &ArgMatches) -> Result<Options, String> {
     let dialect = matches.try_get_one::<String>("dialect").ok().flatten();
     options.token_budget = tokens::given_budget(matches, dialect.map_or("openai", String::as_str));
     Ok(options)
+}
+
+/// Returns what is said of an argument, which may have a selector of operations before it.
+fn argument_rule(given: &str, value: Option<Value>) -> ArgumentRule {
+    let given = given.trim();
+    let (operations, argument) = match given.rsplit_once(char::is_whitespace) {
+        Some((operations, argument)) => (Some(Selector::from(operations)), argument),
+        None => (None, given),
+    };
+    ArgumentRule { operations, argument: argument.to_owned(), value }
 }
 
 /// Returns options of the form `LEFT=RIGHT`, as the option calls the two sides.

@@ -212,6 +212,12 @@ impl<'a> Context<'a> {
                 }
             }
         }
+        for (argument, at) in self.named(node, "fix", "values of arguments") {
+            options = options.fix(argument, at.value.clone());
+        }
+        for (argument, _) in self.texts(node, "omit").unwrap_or_default() {
+            options = options.omit(argument);
+        }
         options
     }
 

@@ -147,7 +147,7 @@ pub(super) const STEP: Keys = Keys {
 const IMPORT: &[&str] = &["namespace", "include", "exclude", "rename", "deprecated", "overrides"];
 pub(super) const IMPORT_OPENAPI: Keys = Keys {
     what: "an import of an OpenAPI document",
-    groups: &[&["openapi"], IMPORT, &["credentials", "overlay"]],
+    groups: &[&["openapi"], IMPORT, &["credentials", "fix", "omit", "overlay"]],
 };
 pub(super) const IMPORT_MANIFEST: Keys =
     Keys { what: "an import of a manifest", groups: &[&["manifest"], IMPORT] };

@@ -86,8 +86,23 @@ What should be denied would pass, so this is an error, and a build fails. The op
     Options::default().deny(\"warnngs\")  is written warnings
     --allow N706                         but the code is N0706
 ";
+    FIX = "E0350", "No tool has the argument that is to be fixed or left out", "
+A value of `--fix` or `--omit`, of `Options::fix` or `Options::omit`, or of `fix` or `omit` of an import is for an argument
+that no tool has, or only tools that send no request. A model would see the argument that is meant and could set it, so
+nothing is compiled. The argument is named as the tool or the document names it; `*` stands for any characters. If
+several documents are compiled together, one of them has to have it.
+
+    --fix api_versoin=2026-01-01         but the argument is called api_version
+";
+    UNFIT_FIX = "E0351", "An argument cannot be fixed or left out", "
+The schema of the argument does not allow the value that it is to have, or the argument is required and is to be left
+out. The operation does not become a tool.
+
+Give a value that the schema allows, fix the value of a required argument, or exclude the operation. If only some
+operations are meant, name them: `--fix 'tag:pets limit=20'`.
+";
 }
 
 /// The codes of problems in the options rather than the document.
 pub(super) const OF_OPTIONS: &[super::Code] =
-    &[SELECTOR, RENAME, NO_TOOLS, CREDENTIAL, NO_VARIABLE, EXCLUSION, LEVEL, PAGINATION, NO_CODE];
+    &[SELECTOR, RENAME, NO_TOOLS, CREDENTIAL, NO_VARIABLE, EXCLUSION, LEVEL, PAGINATION, NO_CODE, FIX];

@@ -1,0 +1,222 @@
+//! Arguments that are not up to a model: the user fixes their values, or leaves them out.
+
+use serde_json::{Map, Value};
+use toolgen_core::internal::meant_call;
+use toolgen_core::schema::dialect::JSON_SCHEMA;
+use toolgen_core::schema::shape::decode::decode;
+use toolgen_core::schema::shape::{Access, Extra, Field, Kind, ObjectRules};
+use toolgen_core::spec::Example;
+use toolgen_core::spec::plan::{BodySource, RequestPlan};
+use toolgen_core::spec::template::{Root, Template};
+use toolgen_core::{Call, Shape, Text, ToolSpec};
+
+use crate::choice::selects;
+use crate::options::{ArgumentRule, Options};
+use crate::problem::{Problems, codes};
+use crate::select::{did_you_mean, glob};
+use crate::source::Pointer;
+use crate::tool::{Program, Tool};
+
+/// Takes from the tools of a program what the options fix or leave out. A tool with an argument that cannot be fixed so is
+/// left out: it would not do what is wanted.
+pub(crate) fn fix(program: &mut Program, options: &Options, problems: &mut Problems) {
+    if options.arguments.is_empty() {
+        return;
+    }
+    let mut used = vec![false; options.arguments.len()];
+    program.tools.retain_mut(|tool| {
+        let rules = options.arguments.iter().enumerate();
+        let mut rules: Vec<(usize, &ArgumentRule)> =
+            rules.filter(|(_, rule)| is_for(rule, tool, options)).collect();
+        // The last one that is for an argument counts.
+        rules.reverse();
+        let mut told = Vec::new();
+        Fixing { rules: &rules, used: &mut used, told: &mut told }.tool(tool);
+        for (message, help) in &told {
+            problems.report_in(
+                &tool.origin.source,
+                codes::UNFIT_FIX,
+                &tool.origin.pointer,
+                message.clone(),
+                *help,
+            );
+        }
+        told.is_empty()
+    });
+    for (rule, _) in options.arguments.iter().zip(used).filter(|(_, used)| !used) {
+        let of = rule.operations.as_ref().map(|operations| format!(" of `{operations}`")).unwrap_or_default();
+        let what = if rule.value.is_some() { "fixed" } else { "left out" };
+        let message = format!("no request has the argument `{}`{of} that is to be {what}", rule.argument);
+        let known = program.tools.iter().filter(|tool| is_for(rule, tool, options)).flat_map(|tool| {
+            let Kind::Object(rules) = &tool.spec.input.shape().kind else { return Vec::new() };
+            rules.fields.iter().flat_map(names).collect()
+        });
+        let help = match did_you_mean(&rule.argument, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                "name an argument of a tool that sends a request, as `cargo toolgen docs` shows it".to_owned()
+            }
+        };
+        problems.report(codes::FIX, &Pointer::ROOT, message, help);
+    }
+}
+
+fn is_for(rule: &ArgumentRule, tool: &Tool, options: &Options) -> bool {
+    rule.operations.as_ref().is_none_or(|operations| selects(operations, tool, options))
+}
+
+struct Fixing<'f> {
+    /// The rules for the tool, the last one first, and their places among all.
+    rules: &'f [(usize, &'f ArgumentRule)],
+    used: &'f mut [bool],
+    told: &'f mut Vec<(String, &'static str)>,
+}
+
+impl<'f> Fixing<'f> {
+    fn tool(&mut self, tool: &mut Tool) {
+        let Tool { spec, call: Call::Http(plan), .. } = tool else { return };
+        let Kind::Object(rules) = &spec.input.shape().kind else { return };
+        let mut kept: Vec<Field> = Vec::with_capacity(rules.fields.len());
+        let mut derived = plan.derived.to_vec();
+        let mut gone = Vec::new();
+        for field in &rules.fields {
+            let Some(rule) = self.rule_of(field).filter(|_| !is_used_elsewhere(&field.name, plan)) else {
+                kept.push(field.clone());
+                continue;
+            };
+            match &rule.value {
+                Some(value) => match fixed(field, value, spec) {
+                    Ok(json) => derived.push((derived_name(&field.name), Template::Constant(json))),
+                    Err(why) => self.told.push((
+                        format!("`{}` cannot be fixed as {value}: {why}", field.name),
+                        "give a value that the schema of the argument allows",
+                    )),
+                },
+                None if field.required => self.told.push((
+                    format!("`{}` is required, so it cannot be left out", field.name),
+                    "fix its value, or exclude the operation",
+                )),
+                None => {}
+            }
+            gone.push((field.name.clone(), rule.value.is_some()));
+        }
+        if gone.is_empty() || !self.told.is_empty() {
+            return;
+        }
+        let rules = ObjectRules { fields: kept.into(), ..rules.clone() };
+        let input = Shape { kind: Kind::Object(rules), ..spec.input.shape().clone() };
+        spec.input = input.into();
+        spec.examples = spec.examples.iter().filter_map(|example| without(example, &gone)).collect();
+        plan.derived = derived.into();
+        for (name, is_fixed) in &gone {
+            if *is_fixed { rename(plan, name) } else { remove(plan, name) }
+        }
+        spec.texts = plan.texts();
+    }
+
+    /// Returns what is said of a field.
+    fn rule_of(&mut self, field: &Field) -> Option<&'f ArgumentRule> {
+        if field.access == Access::ReadOnly {
+            return None;
+        }
+        let is_meant = |rule: &ArgumentRule| names(field).any(|name| glob(&rule.argument, name));
+        let mut found = None;
+        for (at, rule) in self.rules.iter().filter(|(_, rule)| is_meant(rule)) {
+            // One that another one overrides is no mistake.
+            self.used[*at] = true;
+            found = found.or(Some(*rule));
+        }
+        found
+    }
+}
+
+/// Returns the names of an argument: its own and those of the document.
+fn names(field: &Field) -> impl Iterator<Item = &str> {
+    [field.name.as_str(), field.wire_name()].into_iter().chain(field.aliases.iter().map(Text::as_str))
+}
+
+/// Whether other parts of a request are made from an argument.
+fn is_used_elsewhere(name: &Text, plan: &RequestPlan) -> bool {
+    let mut used = false;
+    for (_, template) in &plan.derived {
+        template.references(&mut |reference| used |= reference.root == Root::Argument(name.clone()));
+    }
+    used
+}
+
+/// Returns the value of an argument as JSON, or why it is not one.
+fn fixed(field: &Field, value: &Value, spec: &ToolSpec) -> Result<Text, String> {
+    let fields = vec![Field { required: true, ..field.clone() }].into();
+    let input = Shape::of(Kind::Object(ObjectRules { fields, extra: Extra::Closed, ..ObjectRules::ANY }));
+    let read = |value: &Value| {
+        let call = Value::Object(Map::from_iter([(field.name.to_string(), value.clone())]));
+        decode(&meant_call(&call, &input, &spec.defs), &input, &spec.defs, &JSON_SCHEMA)
+    };
+    let decoded = read(value).or_else(|why| {
+        // Of a text that stands for a number, what is wrong with the number.
+        let meant = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+        meant.map_or(Err(why), |meant| read(&meant))
+    });
+    match decoded {
+        Ok(decoded) => Ok(decoded.get(field.wire_name()).map(Value::to_string).unwrap_or_default().into()),
+        Err(problems) => Err(problems.iter().map(|one| one.message.clone()).collect::<Vec<_>>().join("; ")),
+    }
+}
+
+/// The name under which a request finds a fixed argument. No argument of a call is called so.
+fn derived_name(argument: &Text) -> Text {
+    format!("={argument}").into()
+}
+
+/// Returns an example without arguments; `None` if it says nothing then.
+fn without(example: &Example, gone: &[(Text, bool)]) -> Option<Example> {
+    let Ok(Value::Object(mut call)) = serde_json::from_str(&example.arguments) else {
+        return Some(example.clone());
+    };
+    gone.iter().for_each(|(name, _)| drop(call.shift_remove(name.as_str())));
+    let arguments = Value::Object(call).to_string().into();
+    (example.arguments == arguments || arguments != Text::Static("{}"))
+        .then(|| Example { arguments, ..example.clone() })
+}
+
+/// Lets a request take an argument from those that are fixed.
+fn rename(plan: &mut RequestPlan, argument: &Text) {
+    let named = |name: &Text| if name == argument { derived_name(name) } else { name.clone() };
+    plan.parameters = plan
+        .parameters
+        .iter()
+        .cloned()
+        .map(|mut parameter| {
+            parameter.argument = named(&parameter.argument);
+            parameter
+        })
+        .collect();
+    let Some(body) = &mut plan.body else { return };
+    body.source = match &body.source {
+        BodySource::Argument(name) => BodySource::Argument(named(name)),
+        BodySource::Fields(fields) => BodySource::Fields(
+            fields
+                .iter()
+                .cloned()
+                .map(|mut field| {
+                    field.argument = named(&field.argument);
+                    field
+                })
+                .collect(),
+        ),
+    };
+}
+
+/// Removes an argument from a request.
+fn remove(plan: &mut RequestPlan, argument: &Text) {
+    plan.parameters = plan.parameters.iter().filter(|one| one.argument != *argument).cloned().collect();
+    let Some(body) = &mut plan.body else { return };
+    match &body.source {
+        BodySource::Argument(name) if name == argument => plan.body = None,
+        BodySource::Argument(_) => {}
+        BodySource::Fields(fields) => {
+            let fields = fields.iter().filter(|field| field.argument != *argument).cloned().collect();
+            body.source = BodySource::Fields(fields);
+        }
+    }
+}
