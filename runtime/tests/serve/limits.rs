@@ -240,3 +240,17 @@ async fn a_client_that_does_not_read_is_not_read_from_for_ever() {
         timeout(Duration::from_secs(5), client.hears("\"tools\"")).await.expect("each is answered");
     }
 }
+
+#[tokio::test]
+async fn a_client_that_reads_no_answers_does_not_keep_its_connection() {
+    let url = serve(server().0.max_connections(1).read_time(Duration::from_millis(300))).await;
+    let mut deaf = TcpStream::connect(address(&url)).await.unwrap();
+    let ask = "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(1_000);
+    let asks = async { while deaf.write_all(ask.as_bytes()).await.is_ok() {} };
+    timeout(Duration::from_secs(15), asks).await.expect("the connection ends");
+    // Once its place is free.
+    let raw = Raw::at(url);
+    let again =
+        async { while raw.http.get(&raw.url).send().await.map_or(true, |answer| answer.status() == 503) {} };
+    timeout(Duration::from_secs(10), again).await.unwrap();
+}
