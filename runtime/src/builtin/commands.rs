@@ -14,23 +14,28 @@ use crate::engine::executor::STARTERS;
 
 /// How deep commands may be nested before the inner ones are not looked at.
 const DEEPEST: usize = 8;
+/// How much text inside commands is looked at, in bytes: words that start others in several ways could multiply it with
+/// every level. The commands of the line itself are looked at in any case.
+const MOST_INNER: usize = 1 << 20;
 /// Words before the name of a program.
 const RESERVED: &[&str] =
     &["!", "{", "}", "builtin", "command", "do", "elif", "else", "if", "then", "time", "until", "while"];
 
 /// What a line of shell does.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Line {
     /// The commands: programs and their arguments, without quotes.
     pub(super) commands: Vec<Vec<String>>,
     /// Everything that is not quoted, without white space.
     bare: String,
+    /// How much of [`MOST_INNER`] is left.
+    left: usize,
 }
 
 impl Line {
     /// Reads a line.
     pub(super) fn read(text: &str) -> Line {
-        let mut line = Line::default();
+        let mut line = Line { commands: Vec::new(), bare: String::new(), left: MOST_INNER };
         let mut variables = BTreeMap::new();
         line.add(text, &mut variables, 0);
         line
@@ -80,6 +85,11 @@ impl Line {
         let is_before = |word: &&String| RESERVED.contains(&word.as_str()) || is_assignment(word);
         let words = &words[words.iter().take_while(is_before).count()..];
         let Some((program, arguments)) = words.split_first() else { return };
+        if depth > 0 {
+            let length = words.iter().map(|word| word.len() + 1).sum();
+            let Some(left) = self.left.checked_sub(length) else { return };
+            self.left = left;
+        }
         self.commands.push(words.to_vec());
         let program = name(program);
         if program == "eval" {
@@ -285,6 +295,17 @@ mod tests {
         for line in [deep, nested, starters, "'".repeat(100_001), "a=$a$a; ".repeat(60)] {
             let (_, spent) = cpu_time(|| Line::read(&line));
             assert!(spent.as_secs() < 5, "{line:.20}: {spent:?}");
+        }
+    }
+
+    #[test]
+    fn what_starts_others_in_several_ways_does_not_multiply() {
+        for bomb in ["env -exec env ", "env -u env env ", "env -exec eval env -u eval "] {
+            let text = format!("{}; curl x", bomb.repeat(1_000));
+            let (line, spent) = cpu_time(|| Line::read(&text));
+            let kept: usize = line.commands.iter().flatten().map(|word| word.len() + 1).sum();
+            assert!(kept <= MOST_INNER + text.len() && spent.as_secs() < 5, "{bomb}: {kept}, {spent:?}");
+            assert_eq!(line.starts(&["curl"]), Some("curl"), "{bomb}");
         }
     }
 }

@@ -54,7 +54,7 @@ use std::time::Duration;
 use ::rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 use ::rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::provider::Provider;
 use connected::Connected;
@@ -64,6 +64,9 @@ use streams::Streams;
 
 /// How many tools a page of `tools/list` has, unless set.
 const PAGE: usize = 250;
+
+/// How many calls run at the same time, unless set.
+const CALLS: usize = 1024;
 
 /// How long a person has to answer a question, unless set.
 const ANSWER_TIME: Duration = Duration::from_secs(300);
@@ -82,6 +85,8 @@ struct Served {
     info: ServerConfig,
     tools: Tools,
     page: usize,
+    /// A permit for each further call that may run.
+    calls: Arc<Semaphore>,
     answer_time: Duration,
     client_approves: bool,
 }
@@ -138,6 +143,7 @@ impl Server {
             info,
             tools: Tools::new(provider),
             page: PAGE,
+            calls: Arc::new(Semaphore::new(CALLS)),
             answer_time: ANSWER_TIME,
             client_approves: false,
         };
@@ -165,6 +171,14 @@ impl Server {
     /// Sets how many tools a page of the list has, at least 1; 250 by default.
     pub fn page(mut self, tools: usize) -> Server {
         self.served.page = tools.max(1);
+        self
+    }
+
+    /// Sets how many calls of all clients run at the same time, at least 1; 1,024 by default. A further one is answered
+    /// with an error. Connections and sessions are no such limit: a session goes on with the calls of a client whose
+    /// connection ends.
+    pub fn max_calls(mut self, calls: usize) -> Server {
+        self.served.calls = Arc::new(Semaphore::new(calls.clamp(1, Semaphore::MAX_PERMITS)));
         self
     }
 

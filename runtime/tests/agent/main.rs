@@ -4,6 +4,8 @@
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod built;
+#[cfg(feature = "audit")]
+mod dropped;
 mod limits;
 mod looped;
 mod results;

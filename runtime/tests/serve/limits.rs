@@ -1,5 +1,6 @@
-//! What clients over HTTP may take.
+//! What clients may take.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use reqwest::{Client, Response, StatusCode};
@@ -11,6 +12,7 @@ use toolgen_runtime::call::principal::Principal;
 use toolgen_runtime::serve::mcp::Server;
 
 use crate::client::serve;
+use crate::ending;
 use crate::tools::server;
 
 /// A client that speaks the protocol by hand.
@@ -21,8 +23,12 @@ struct Raw {
 
 impl Raw {
     async fn of(server: Server) -> Raw {
+        Raw::at(serve(server).await)
+    }
+
+    fn at(url: String) -> Raw {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Raw { http: Client::new(), url: serve(server).await }
+        Raw { http: Client::new(), url }
     }
 
     async fn post(&self, who: &str, session: Option<&str>, body: &Value) -> Response {
@@ -167,8 +173,84 @@ async fn a_connection_too_many_is_told_so() {
     let got = exchange(&url, b"").await;
     assert!(got.starts_with("HTTP/1.1 503 ") && got.contains("try again later"), "{got}");
     drop(held);
-    let raw = Raw { http: Client::new(), url };
+    let raw = Raw::at(url);
     let again =
         async { while raw.http.get(&raw.url).send().await.is_ok_and(|answer| answer.status() == 503) {} };
+    timeout(Duration::from_secs(10), again).await.unwrap();
+}
+
+#[tokio::test]
+async fn clients_that_leave_their_calls_behind_start_no_more_than_may_run() {
+    let (server, heard) = server();
+    let raw = Raw::of(server.max_calls(3)).await;
+    let sessions = [raw.begin("").await.unwrap(), raw.begin("").await.unwrap()];
+    let start = async |session: &str, id: u32| {
+        let params = json!({"name": "hang", "arguments": {}});
+        let body = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+        raw.post("", Some(session), &body).await
+    };
+    for id in 10..13 {
+        // The connection ends, the call does not.
+        drop(start(&sessions[0], id).await);
+    }
+    for session in &sessions {
+        let refused = timeout(Duration::from_secs(10), start(session, 20).await.text()).await;
+        let refused = refused.expect("it does not run").unwrap();
+        assert!(refused.contains("-32603") && refused.contains("try again when one is done"), "{refused}");
+    }
+    assert!(!heard.0.load(Ordering::SeqCst));
+    // Other requests are answered, and where a call is cancelled, there is room again.
+    assert_eq!(raw.status("", &sessions[0]).await, 200);
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 11}});
+    raw.post("", Some(&sessions[0]), &cancel).await;
+    let again = async {
+        loop {
+            let mut answer = raw.call("", &sessions[1], "add").await;
+            let mut text = String::new();
+            while let Some(chunk) = answer.chunk().await.unwrap() {
+                text.push_str(&String::from_utf8_lossy(&chunk));
+            }
+            if !text.contains("try again") {
+                return text;
+            }
+        }
+    };
+    let text = timeout(Duration::from_secs(10), again).await.unwrap();
+    assert!(text.contains("Invalid arguments"), "{text}");
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_not_read_from_for_ever() {
+    const MOST: usize = 6_000;
+    let mut client = ending::Raw::start();
+    client.begins().await;
+    let pad = "x".repeat(1_000);
+    let mut sent = 0;
+    loop {
+        let list = json!({"jsonrpc": "2.0", "id": sent + 1, "method": "tools/list", "params": {"_meta": {"pad": pad}}});
+        let line = format!("{list}\n");
+        if sent == MOST || timeout(Duration::from_secs(1), client.writes(line.as_bytes())).await.is_err() {
+            break;
+        }
+        sent += 1;
+    }
+    // A thousand that wait for the client, and what the pipe holds.
+    assert!((1_000..MOST).contains(&sent), "{sent} requests were taken");
+    for _ in 0..sent {
+        timeout(Duration::from_secs(5), client.hears("\"tools\"")).await.expect("each is answered");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_reads_no_answers_does_not_keep_its_connection() {
+    let url = serve(server().0.max_connections(1).read_time(Duration::from_millis(300))).await;
+    let mut deaf = TcpStream::connect(address(&url)).await.unwrap();
+    let ask = "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(1_000);
+    let asks = async { while deaf.write_all(ask.as_bytes()).await.is_ok() {} };
+    timeout(Duration::from_secs(15), asks).await.expect("the connection ends");
+    // Once its place is free.
+    let raw = Raw::at(url);
+    let again =
+        async { while raw.http.get(&raw.url).send().await.map_or(true, |answer| answer.status() == 503) {} };
     timeout(Duration::from_secs(10), again).await.unwrap();
 }

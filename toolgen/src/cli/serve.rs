@@ -209,6 +209,9 @@ fn server(task: &Serve, provider: Provider) -> Result<Server, String> {
         server =
             server.bearer(token.ok_or_else(|| format!("set {variable} to the token that clients need"))?);
     }
+    if let Some(calls) = task.calls {
+        server = server.max_calls(calls);
+    }
     let HttpLimits { connections, sessions, request } = task.limits;
     if let Some(connections) = connections {
         server = server.max_connections(connections);

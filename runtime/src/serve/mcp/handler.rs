@@ -139,6 +139,10 @@ impl rmcp::ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context)?;
+        let Ok(_running) = self.served.calls.try_acquire() else {
+            let text = "All calls that this server may run at the same time are running: try again when one is done.";
+            return Err(ErrorData::internal_error(text, None));
+        };
         let answer = call::answer(&self.served, &caller, request, &context).await;
         self.served.tools.look_again();
         answer

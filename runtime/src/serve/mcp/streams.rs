@@ -10,7 +10,7 @@ use rmcp::transport::Transport;
 use rmcp::transport::async_rw::JsonRpcMessageCodec;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::Decoder;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +21,9 @@ use crate::base::lines::{Glance, Line, Lines};
 
 /// The longest message that is read, in bytes.
 pub(super) const LONGEST: usize = 16 << 20;
+
+/// How many messages wait for a client that does not read before nothing more is read from it.
+const UNREAD: usize = 1024;
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 8 << 10;
@@ -38,10 +41,28 @@ pub(super) struct Streams<R, W> {
     refusing: Option<BoxFuture<'static, io::Result<()>>>,
     /// `None` once it is closed.
     output: Arc<Mutex<Option<W>>>,
+    /// How many messages wait for the output.
+    unread: watch::Sender<usize>,
     /// Whether a message has begun the session, or a request stood alone.
     begun: bool,
     /// Fires when the input ends.
     ended: CancellationToken,
+}
+
+/// A message that waits for the output, or is being written.
+struct Unread(watch::Sender<usize>);
+
+impl Unread {
+    fn new(unread: &watch::Sender<usize>) -> Unread {
+        unread.send_modify(|unread| *unread += 1);
+        Unread(unread.clone())
+    }
+}
+
+impl Drop for Unread {
+    fn drop(&mut self) {
+        self.0.send_modify(|unread| *unread -= 1);
+    }
 }
 
 /// What a line is.
@@ -66,6 +87,7 @@ where
             heard: VecDeque::new(),
             refusing: None,
             output: Arc::new(Mutex::new(Some(output))),
+            unread: watch::Sender::new(0),
             begun: false,
             ended,
         }
@@ -81,7 +103,9 @@ where
 
     fn send(&mut self, message: Sent) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let output = Arc::clone(&self.output);
+        let unread = Unread::new(&self.unread);
         async move {
+            let _unread = unread;
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
             let mut output = output.lock().await;
@@ -126,6 +150,8 @@ where
             if self.ended.is_cancelled() {
                 return None;
             }
+            // Whoever asks and does not read would fill the memory with answers.
+            let _ = self.unread.subscribe().wait_for(|&unread| unread < UNREAD).await;
             let read = self.input.read(&mut self.chunk).await.unwrap_or(0);
             let heard = &mut self.heard;
             let hear = |line: Line<'_>| heard.extend(hear(line));

@@ -30,6 +30,7 @@ pub(in super::super) struct Serve {
     pub(in super::super) token: Option<String>,
     pub(in super::super) hosts: Vec<String>,
     pub(in super::super) origins: Vec<String>,
+    pub(in super::super) calls: Option<usize>,
     pub(in super::super) limits: HttpLimits,
 }
 
@@ -91,12 +92,16 @@ pub(super) fn command() -> Command {
     )
 }
 
-/// The options that limit clients over HTTP.
-fn limits() -> [Arg; 3] {
-    let limit = |name, value, help| {
-        option(name, value, help).value_parser(value_parser!(u32).range(1..)).requires("http")
-    };
+/// The options that limit clients, most of them those over HTTP.
+fn limits() -> [Arg; 4] {
+    let any = |name, value, help| option(name, value, help).value_parser(value_parser!(u32).range(1..));
+    let limit = |name, value, help| any(name, value, help).requires("http");
     [
+        any(
+            "max-calls",
+            "NUMBER",
+            "The most calls that run at the same time; a further one is answered with an error [default: 1024]",
+        ),
         limit(
             "max-connections",
             "NUMBER",
@@ -142,6 +147,7 @@ pub(super) fn task(matches: &ArgMatches, selection: Selection) -> Result<Serve, 
         token,
         hosts: texts("host"),
         origins: texts("origin"),
+        calls: number("max-calls"),
         limits: HttpLimits {
             connections: number("max-connections"),
             sessions: number("max-sessions"),

@@ -1,6 +1,9 @@
 //! Limits on what clients over HTTP may use: connections, sessions, bytes and time.
 
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::Router;
@@ -11,8 +14,10 @@ use axum::serve::{Listener, ListenerExt};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::time::{Sleep, sleep};
 
 use super::super::Server;
 
@@ -73,7 +78,8 @@ impl Server {
     }
 
     /// Sets how long a client has to send the head of a request over HTTP, and then its body; 30 seconds by default. A
-    /// connection without a request ends after this time, a body that is not complete by then gets status 408.
+    /// connection without a request ends after this time, a body that is not complete by then gets status 408. A
+    /// connection whose client reads nothing of an answer for this time ends, too.
     pub fn read_time(mut self, limit: Duration) -> Server {
         self.gate.limits.read_time = limit;
         self
@@ -116,6 +122,7 @@ impl Limits {
                 continue;
             };
             let service = TowerToHyperService::new(router.clone());
+            let stream = Unread { stream, limit: self.read_time, waits: None };
             let connection = http.serve_connection(TokioIo::new(stream), service);
             tokio::spawn(async move {
                 // A connection that breaks is its client's affair.
@@ -123,5 +130,64 @@ impl Limits {
                 drop(place);
             });
         }
+    }
+}
+
+/// A connection that ends when its client reads nothing for a time: it would keep its place for ever.
+struct Unread {
+    stream: TcpStream,
+    limit: Duration,
+    /// Fires when a write has waited too long.
+    waits: Option<Pin<Box<Sleep>>>,
+}
+
+impl Unread {
+    /// Ends the wait of a write that went on, or fails one that has waited too long.
+    fn in_time<T>(&mut self, cx: &mut Context<'_>, write: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if write.is_ready() {
+            self.waits = None;
+            return write;
+        }
+        let limit = self.limit;
+        ready!(self.waits.get_or_insert_with(|| Box::pin(sleep(limit))).as_mut().poll(cx));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for Unread {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Unread {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let write = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.in_time(cx, write)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let write = Pin::new(&mut self.stream).poll_write_vectored(cx, parts);
+        self.in_time(cx, write)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
