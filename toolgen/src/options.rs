@@ -1,17 +1,21 @@
 //! The options for compiling a document.
 
+mod argument;
+
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 
 use serde_json::Value;
 use toolgen_core::schema::shape::Slim;
 use toolgen_core::spec::drift::Class;
-use toolgen_core::spec::template::text_of;
 
 use crate::emit::{Modules, TextType};
 use crate::problem::{Level, Levels};
 use crate::select::Selector;
+
+pub use argument::ArgumentRule;
+
+use argument::quoted;
 
 /// How a document is compiled.
 ///
@@ -82,30 +86,6 @@ pub struct TokenBudget {
     pub tool: Option<usize>,
     /// The name of the dialect in which they are counted, such as `openai`.
     pub dialect: String,
-}
-
-/// What is said of arguments of tools that send requests, see [`Options::fix`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct ArgumentRule {
-    /// The operations; `None` for all.
-    pub operations: Option<Selector>,
-    /// The argument, by its name or that of the document; `*` stands for any characters.
-    pub argument: String,
-    /// The value of each request; `None` if the argument is left out.
-    pub value: Option<Value>,
-}
-
-/// Writes the rule as an option of `cargo toolgen`, after a space.
-impl fmt::Display for ArgumentRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = self.operations.iter().map(|operations| format!("{operations} ")).collect::<String>();
-        match &self.value {
-            None => write!(f, " --omit {}", quoted(&format!("{of}{}", self.argument))),
-            Some(value) => {
-                write!(f, " --fix {}", quoted(&format!("{of}{}={}", self.argument, text_of(value))))
-            }
-        }
-    }
 }
 
 impl Default for Options {
@@ -399,16 +379,6 @@ impl Options {
             line.push_str(&format!(" --slim {}", quoted(&slim.to_string())));
         }
         line
-    }
-}
-
-/// Quotes a text for a shell, if that is needed.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@+,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }
 
