@@ -9,6 +9,16 @@ fn a_lock() {
     Build::new("shop").document("api.yaml").options(Options::default().lock("toolgen.lock")).emit();
 }
 
+fn arguments_that_a_model_does_not_set() -> toolgen::Options {
+    use toolgen::Options;
+
+    let options = Options::default()
+        .fix("api-version", "2026-01-01") // every request has it
+        .fix("account", "a-17")
+        .omit("X-Trace-*"); // no request has them
+    options
+}
+
 mod functions {
     mod my_crate {
         use toolgen_runtime::{Registry, RegistryError};
