@@ -6,7 +6,7 @@ use toolgen_core::schema::dialect::JSON_SCHEMA;
 use toolgen_core::schema::shape::decode::decode;
 use toolgen_core::schema::shape::{Access, Extra, Field, Kind, ObjectRules};
 use toolgen_core::spec::Example;
-use toolgen_core::spec::plan::{BodySource, RequestPlan};
+use toolgen_core::spec::plan::{Body, BodyField, BodySource, Parameter, RequestPlan};
 use toolgen_core::spec::template::{Root, Template};
 use toolgen_core::{Call, Shape, Text, ToolSpec};
 
@@ -108,9 +108,7 @@ impl<'f> Fixing<'f> {
         spec.input = input.into();
         spec.examples = spec.examples.iter().filter_map(|example| without(example, &gone)).collect();
         plan.derived = derived.into();
-        for (name, is_fixed) in &gone {
-            if *is_fixed { rename(plan, name) } else { remove(plan, name) }
-        }
+        redirect(plan, &gone);
         spec.texts = plan.texts();
     }
 
@@ -179,44 +177,25 @@ fn without(example: &Example, gone: &[(Text, bool)]) -> Option<Example> {
         .then(|| Example { arguments, ..example.clone() })
 }
 
-/// Lets a request take an argument from those that are fixed.
-fn rename(plan: &mut RequestPlan, argument: &Text) {
-    let named = |name: &Text| if name == argument { derived_name(name) } else { name.clone() };
-    plan.parameters = plan
-        .parameters
-        .iter()
-        .cloned()
-        .map(|mut parameter| {
-            parameter.argument = named(&parameter.argument);
-            parameter
-        })
-        .collect();
-    let Some(body) = &mut plan.body else { return };
-    body.source = match &body.source {
-        BodySource::Argument(name) => BodySource::Argument(named(name)),
-        BodySource::Fields(fields) => BodySource::Fields(
-            fields
-                .iter()
-                .cloned()
-                .map(|mut field| {
-                    field.argument = named(&field.argument);
-                    field
-                })
-                .collect(),
-        ),
+/// Lets a request take the fixed ones of these arguments from those that are derived, and none of the others.
+fn redirect(plan: &mut RequestPlan, gone: &[(Text, bool)]) {
+    let taken = |argument: &Text| match gone.iter().find(|(name, _)| name == argument) {
+        None => Some(argument.clone()),
+        Some((_, is_fixed)) => is_fixed.then(|| derived_name(argument)),
     };
-}
-
-/// Removes an argument from a request.
-fn remove(plan: &mut RequestPlan, argument: &Text) {
-    plan.parameters = plan.parameters.iter().filter(|one| one.argument != *argument).cloned().collect();
-    let Some(body) = &mut plan.body else { return };
-    match &body.source {
-        BodySource::Argument(name) if name == argument => plan.body = None,
-        BodySource::Argument(_) => {}
-        BodySource::Fields(fields) => {
-            let fields = fields.iter().filter(|field| field.argument != *argument).cloned().collect();
-            body.source = BodySource::Fields(fields);
-        }
-    }
+    let parameters = plan.parameters.iter();
+    plan.parameters = parameters
+        .filter_map(|one| Some(Parameter { argument: taken(&one.argument)?, ..one.clone() }))
+        .collect();
+    plan.body = plan.body.take().and_then(|body| {
+        let source = match &body.source {
+            BodySource::Argument(argument) => BodySource::Argument(taken(argument)?),
+            BodySource::Fields(fields) => {
+                let taken =
+                    |one: &BodyField| Some(BodyField { argument: taken(&one.argument)?, ..one.clone() });
+                BodySource::Fields(fields.iter().filter_map(taken).collect())
+            }
+        };
+        Some(Body { source, ..body })
+    });
 }

@@ -15,8 +15,6 @@ use crate::select::Selector;
 
 pub use argument::ArgumentRule;
 
-use argument::quoted;
-
 /// How a document is compiled.
 ///
 /// ```
@@ -360,8 +358,8 @@ impl Options {
         if !self.deprecated {
             line.push_str(" --no-deprecated");
         }
-        for rule in &self.arguments {
-            line.push_str(&rule.to_string());
+        for (option, value) in self.arguments.iter().map(ArgumentRule::option) {
+            line.push_str(&format!(" {option} {}", quoted(&value)));
         }
         for (operations, pages) in &self.pagination {
             line.push_str(&format!(" --pagination {}", quoted(&format!("{operations}={pages}"))));
@@ -379,6 +377,16 @@ impl Options {
             line.push_str(&format!(" --slim {}", quoted(&slim.to_string())));
         }
         line
+    }
+}
+
+/// Quotes a text for a shell, if that is needed.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@+,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }
 

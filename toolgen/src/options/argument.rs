@@ -1,7 +1,5 @@
 //! What is said of an argument.
 
-use std::fmt;
-
 use serde_json::Value;
 use toolgen_core::spec::template::text_of;
 
@@ -18,25 +16,13 @@ pub struct ArgumentRule {
     pub value: Option<Value>,
 }
 
-/// Writes the rule as an option of `cargo toolgen`, after a space.
-impl fmt::Display for ArgumentRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl ArgumentRule {
+    /// Returns the option of `cargo toolgen` that says the same, and its value.
+    pub(super) fn option(&self) -> (&'static str, String) {
         let of = self.operations.iter().map(|operations| format!("{operations} ")).collect::<String>();
         match &self.value {
-            None => write!(f, " --omit {}", quoted(&format!("{of}{}", self.argument))),
-            Some(value) => {
-                write!(f, " --fix {}", quoted(&format!("{of}{}={}", self.argument, text_of(value))))
-            }
+            None => ("--omit", format!("{of}{}", self.argument)),
+            Some(value) => ("--fix", format!("{of}{}={}", self.argument, text_of(value))),
         }
-    }
-}
-
-/// Quotes a text for a shell, if that is needed.
-pub(super) fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@+,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }
