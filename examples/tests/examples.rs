@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-#[path = "../../tests/src/golden.rs"]
-mod golden;
-#[path = "../../tests/src/needs.rs"]
-mod needs;
+use toolgen_test_support::golden;
+use toolgen_test_support::needs;
 
 use std::io::Write;
 use std::path::Path;

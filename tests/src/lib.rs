@@ -1,9 +1,6 @@
-//! What tests of several crates share. The other crates take these files by `#[path]`, so that no crate's tests
-//! depend on this one, which depends on all of them.
+//! The tests across the crates, see `tests/README.md`.
 
-pub mod golden;
-pub mod needs;
-pub mod pages;
+pub use toolgen_test_support::{golden, needs, pages};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../tool-macros/README.md")]

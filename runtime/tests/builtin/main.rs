@@ -1,5 +1,5 @@
 //! The ready-made tools.
-#![cfg(all(feature = "builtin", unix))]
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod chat;
@@ -7,7 +7,6 @@ mod coding;
 mod confined;
 mod files;
 mod peers;
-#[cfg(feature = "process")]
 mod shells;
 mod specs;
 mod workspaces;
@@ -19,7 +18,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 use toolgen_runtime::engine::executor::ExecError;
-#[cfg(feature = "process")]
 use toolgen_runtime::engine::executor::Sandbox;
 use toolgen_runtime::{
     AgentTool, Limits, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolResponse, ToolResult,
@@ -95,7 +93,6 @@ impl Drop for Bench {
 }
 
 /// The means by which programs may be confined on this machine: whatever works here, and each by itself.
-#[cfg(feature = "process")]
 const SANDBOXES: [Sandbox; 3] = [Sandbox::Auto, Sandbox::Bubblewrap, Sandbox::Landlock];
 
 /// What an executor says that cannot keep a program from writing files.

@@ -116,7 +116,6 @@ async fn a_diff_is_made_by_git_that_changes_nothing() {
     assert_eq!(executor.asked().len(), 4);
 }
 
-#[cfg(feature = "process")]
 #[tokio::test]
 async fn git_understands_how_it_is_called() {
     use std::process::Command;
@@ -172,7 +171,6 @@ async fn a_diff_needs_an_executor_that_can_promise_to_change_nothing() {
     bench.context =
         ProviderContext::new().with_executor(Arc::new(ScriptedExecutor::new([Err(no_promise())])));
     assert!(denied(bench.call("get_diff", arguments.clone()).await.outcome));
-    #[cfg(feature = "process")]
     for sandbox in crate::SANDBOXES {
         let local = toolgen_runtime::engine::executor::LocalExecutor::new().sandbox(sandbox);
         bench.context = ProviderContext::new().with_executor(Arc::new(local));

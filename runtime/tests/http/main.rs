@@ -1,5 +1,4 @@
 //! The HTTP engine against a real server, byte by byte.
-#![cfg(feature = "http")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod approval;
@@ -18,7 +17,6 @@ mod sequences;
 mod server;
 mod texts;
 mod tls;
-#[cfg(feature = "typed")]
 mod typed;
 mod uploads;
 mod whole;

@@ -209,7 +209,6 @@ async fn compressed_answers_are_unpacked_up_to_the_limit() {
 }
 
 /// What Node's `zlib.brotliCompressSync` and the program `zstd` make of sixty `y`.
-#[cfg(feature = "compression")]
 #[tokio::test]
 async fn brotli_and_zstandard_are_unpacked() {
     for (encoding, packed) in [

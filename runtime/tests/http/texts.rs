@@ -127,7 +127,6 @@ async fn layers_see_the_arguments_that_run() {
     assert_eq!(server.only().target(), "/things/7?tag=5");
 }
 
-#[cfg(feature = "audit")]
 #[tokio::test]
 async fn records_hold_the_arguments_that_run() {
     use toolgen_runtime::layers::audit::{Auditor, MemorySink};

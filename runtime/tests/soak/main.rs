@@ -1,7 +1,6 @@
 //! Many calls that go wrong in every way at once: each gets exactly one answer, and nothing of them stays.
 //!
 //! `TOOLGEN_SOAK_CALLS` says how many, `TOOLGEN_SOAK_SEED` which ones.
-#![cfg(all(feature = "agent", feature = "audit", feature = "macros"))]
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod calls;
@@ -63,7 +62,6 @@ async fn every_call_gets_one_answer_and_leaves_nothing_behind() {
     assert_eq!(ledger.check(total), seen);
 }
 
-#[cfg(feature = "sqlite")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_database_has_a_row_for_every_answer() {
     use toolgen_runtime::layers::audit::{SqliteSink, rusqlite};

@@ -6,10 +6,8 @@ use std::process::Command;
 
 use needs::{Need, skip};
 
-#[path = "../../src/golden.rs"]
-mod golden;
-#[path = "../../src/needs.rs"]
-mod needs;
+use toolgen_test_support::golden;
+use toolgen_test_support::needs;
 
 /// The texts are rustc's too, so they are compared for one version of it.
 const TOOLCHAIN: &str = include_str!("../toolchain");

@@ -18,7 +18,7 @@
     clippy::all,
     reason = "only its tools are wanted, not its tests"
 )]
-#[path = "../../../tests/macros.rs"]
+#[path = "../../../tests/macros/macros.rs"]
 mod macros;
 #[allow(
     dead_code,
@@ -27,7 +27,7 @@ mod macros;
     clippy::all,
     reason = "only its tools are wanted, not its tests"
 )]
-#[path = "../../../tests/macros_derive.rs"]
+#[path = "../../../tests/macros/macros_derive.rs"]
 mod macros_derive;
 #[allow(
     dead_code,
@@ -36,7 +36,7 @@ mod macros_derive;
     clippy::all,
     reason = "only its tools are wanted, not its tests"
 )]
-#[path = "../../../tests/macros_guards.rs"]
+#[path = "../../../tests/macros/macros_guards.rs"]
 mod macros_guards;
 #[allow(
     dead_code,
@@ -45,7 +45,7 @@ mod macros_guards;
     clippy::all,
     reason = "only its tools are wanted, not its tests"
 )]
-#[path = "../../../tests/macros_told.rs"]
+#[path = "../../../tests/macros/macros_told.rs"]
 mod macros_told;
 mod render;
 mod sample;

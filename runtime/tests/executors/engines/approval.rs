@@ -1,0 +1,160 @@
+//! What is shown of a tool that calls others when it needs an approval, and what the approval covers.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use toolgen_runtime::engine::Engines;
+use toolgen_runtime::layers::middleware::{
+    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+};
+use toolgen_runtime::spec::plan::{ComposePlan, Step};
+use toolgen_runtime::spec::{Effects, Network};
+use toolgen_runtime::{
+    AgentTool, BoxFuture, Call, Provider, Registry, Text, Tool, ToolCall, ToolContext, ToolError,
+    ToolResponse, ToolSpec,
+};
+
+use crate::engines::{command, spec, template};
+
+/// A composition that calls these tools, each once.
+fn composed(name: &str, calls: &[&str]) -> Tool {
+    let step = |tool: &&str| Step {
+        id: (*tool).to_owned().into(),
+        tool: (*tool).to_owned().into(),
+        arguments: template(&json!({})),
+        condition: None,
+        for_each: None,
+        optional: false,
+    };
+    let plan = ComposePlan { steps: calls.iter().map(step).collect(), result: None };
+    Tool { spec: ToolSpec { effects: Effects::NONE, ..spec(name, &[]) }, call: Call::Compose(plan) }
+}
+
+/// A program that says its own name.
+fn echo(name: &str, effects: Effects, argv: &[&str]) -> Tool {
+    Tool { spec: ToolSpec { effects, ..spec(name, &[]) }, call: Call::Command(command(argv)) }
+}
+
+fn spawning() -> Effects {
+    Effects { spawns: true, ..Effects::NONE }
+}
+
+/// `outer` calls `look` and `inner`, which calls `look` and `send`.
+fn tools(send: Tool) -> Vec<Arc<dyn AgentTool>> {
+    let look = echo("look", spawning(), &["echo", "seen"]);
+    let tools =
+        [composed("outer", &["look", "inner"]), composed("inner", &["look", "send", "missing"]), look, send];
+    Engines::new().tools_from(tools).unwrap()
+}
+
+fn sends() -> Tool {
+    let hosts = Network::Hosts(vec![Text::Static("example.com")].into());
+    let effects = Effects { read_only: false, network: hosts, ..spawning() };
+    echo("send", effects, &["echo", "sent"])
+}
+
+/// Requires an approval of every call of the named tools.
+struct Asks(&'static [&'static str]);
+
+impl Middleware for Asks {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        let asked = self.0.contains(&request.spec.name.as_str());
+        let decision = if asked { Decision::NeedApproval("special".to_owned()) } else { Decision::Allow };
+        Box::pin(std::future::ready(decision))
+    }
+}
+
+fn provider(send: Tool, asked: &'static [&'static str]) -> Provider {
+    let registry = Registry::new(tools(send)).unwrap();
+    Provider::builder(&registry).middleware(Asks(asked)).approval_key([1; 32]).build().unwrap()
+}
+
+async fn call(provider: &Provider, name: &str) -> ToolResponse {
+    provider.call(ToolCall::new("1", name, json!({})), &ToolContext::new("turn", "")).await
+}
+
+async fn waiting(provider: &Provider, name: &str) -> ApprovalRequest {
+    match call(provider, name).await.outcome {
+        Err(ToolError::ApprovalRequired(request)) => *request,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_request_shows_what_the_call_may_call_and_with_what_effects() {
+    let provider = provider(sends(), &["outer", "look"]);
+    let request = waiting(&provider, "outer").await;
+    let told: Vec<(&str, &Effects)> =
+        request.calls.iter().map(|called| (called.name.as_str(), &called.effects)).collect();
+    let (none, spawning, sends) = (Effects::NONE, spawning(), sends().spec.effects);
+    assert_eq!(told, [("inner", &none), ("look", &spawning), ("send", &sends)]);
+    let mut json = serde_json::to_value(&request).unwrap();
+    assert_eq!(
+        json["calls"][2],
+        json!({"name": "send", "effects": {
+            "read_only": false, "destructive": false, "idempotent": true, "open_world": false,
+            "network": ["example.com"], "files": "none", "spawns": true,
+        }})
+    );
+    assert_eq!(serde_json::from_value::<ApprovalRequest>(json.clone()).unwrap(), request);
+    for (wrong, why) in
+        [("network", "`network` is `\"x\"`"), ("files", "`files` is `x`"), ("spawns", "`spawns`: ")]
+    {
+        let mut wrong_json = json.clone();
+        wrong_json["calls"][2]["effects"][wrong] = json!("x");
+        let error = serde_json::from_value::<ApprovalRequest>(wrong_json).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    // Whoever shows less than there is resumes nothing.
+    json["calls"][2]["effects"]["network"] = json!("none");
+    let less = serde_json::from_value::<ApprovalRequest>(json).unwrap();
+    let refused = provider.resume(less, &ToolContext::new("turn", "")).await;
+    assert_eq!(refused.outcome.unwrap_err().code(), "APPROVAL_INVALID");
+    // A tool that calls no others says nothing of any.
+    let request = waiting(&provider, "look").await;
+    assert!(request.calls.is_empty() && serde_json::to_value(&request).unwrap().get("calls").is_none());
+}
+
+#[tokio::test]
+async fn what_was_approved_runs_only_with_the_tools_that_were_shown() {
+    let request = waiting(&provider(sends(), &["inner"]), "inner").await;
+    let turn = ToolContext::new("turn", "");
+    let resumed = async |send: Tool| provider(send, &["inner"]).resume(request.clone(), &turn).await;
+    let wider = Tool { spec: ToolSpec { effects: Effects::UNDECLARED, ..sends().spec }, ..sends() };
+    let other = Tool { call: Call::Command(command(&["echo", "wiped"])), ..sends() };
+    for changed in [wider, other] {
+        let why = resumed(changed).await.outcome.unwrap_err();
+        assert_eq!(why.code(), "APPROVAL_INVALID");
+        assert!(why.to_string().contains("the tool or one that it calls was"), "{why}");
+    }
+    // The steps run as they were shown, up to the one that no provider has.
+    let ran = resumed(sends()).await.text();
+    assert_eq!(ran, "step `missing` (missing): Tool not found: missing");
+}
+
+/// Approves, and notes of what.
+#[derive(Clone, Default)]
+struct Approves(Arc<Mutex<Vec<Value>>>);
+
+impl Approver for Approves {
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest, _: &'a ToolContext) -> BoxFuture<'a, Approval> {
+        self.0.lock().unwrap().push(json!([request.name, request.calls.len()]));
+        let approval =
+            if request.name == *"send" { Approval::Rejected("not that".into()) } else { Approval::Approved };
+        Box::pin(std::future::ready(approval))
+    }
+}
+
+#[tokio::test]
+async fn an_approval_does_not_cover_the_calls_that_the_tool_makes() {
+    let approves = Approves::default();
+    let provider = Provider::builder(&Registry::new(tools(sends())).unwrap())
+        .middleware(Asks(&["outer", "look", "send"]))
+        .approver(approves.clone())
+        .build()
+        .unwrap();
+    let answer = call(&provider, "outer").await;
+    assert_eq!(answer.text(), "step `inner` (inner): step `send` (send): not that");
+    let asked = approves.0.lock().unwrap().clone();
+    assert_eq!(json!(asked), json!([["outer", 3], ["look", 0], ["look", 0], ["send", 0]]));
+}

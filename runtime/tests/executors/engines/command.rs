@@ -1,0 +1,346 @@
+//! Tools that are programs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolgen_runtime::call::limits::Limits;
+use toolgen_runtime::engine::Engines;
+use toolgen_runtime::engine::command::CommandEngine;
+use toolgen_runtime::engine::executor::{ExecError, ExecOutput, Executor, ScriptedExecutor};
+use toolgen_runtime::spec::plan::{CommandOutput, CommandPlan, Stdin, Word};
+use toolgen_runtime::spec::template::Condition;
+use toolgen_runtime::spec::{Files, Network, Timeout};
+use toolgen_runtime::{
+    Call, CancellationToken, ProviderContext, Tool, ToolCall, ToolContext, ToolError, ToolResponse, ToolSpec,
+};
+
+use crate::engines::{answer, command, one, provider_in, reference, spec, text};
+
+pub(crate) async fn run(arguments: &[&str], plan: CommandPlan, given: Value) -> ToolResponse {
+    answer(spec("run", arguments), Call::Command(plan), given, ProviderContext::new()).await
+}
+
+pub(crate) async fn refused(arguments: &[&str], plan: CommandPlan, given: Value) -> String {
+    run(arguments, plan, given).await.outcome.unwrap_err().to_string()
+}
+
+/// Prints each argument in brackets.
+fn show(rest: &[Word]) -> CommandPlan {
+    let argv = [one("printf"), one("[%s]")].into_iter().chain(rest.iter().cloned());
+    CommandPlan { argv: argv.collect(), ..CommandPlan::EMPTY }
+}
+
+fn list(argument: &str) -> Word {
+    Word::Each { list: text(argument), dash: false }
+}
+
+fn group(condition: Option<Condition>, words: Vec<Word>) -> Word {
+    Word::Group { condition, words: words.into() }
+}
+
+#[tokio::test]
+async fn each_value_is_one_argument() {
+    let words = [
+        one("--"),
+        one("{a}"),
+        one("x={b.c}"),
+        list("{many}"),
+        group(None, vec![one("-o"), one("{out?}")]),
+        group(Some(Condition::True(reference("deep?"))), vec![one("-R"), group(None, vec![list("{none?}")])]),
+        one("{alone?}"),
+    ];
+    let arguments = ["a", "b", "many", "out?", "deep?", "none?", "alone?"];
+    let given = json!({"a": "$(id) `id` \"'\n; x", "b": {"c": 5}, "many": ["", "-r", "*"]});
+    let answer = run(&arguments, show(&words), given).await;
+    assert_eq!(answer.text(), "[--][$(id) `id` \"'\n; x][x=5][][-r][*]");
+    let given = json!({"a": 1, "b": {"c": {"d": [true]}}, "many": [], "out": "f", "deep": true, "none": [], "alone": ""});
+    let answer = run(&arguments, show(&words), given).await;
+    assert_eq!(answer.text(), "[--][1][x={\"d\":[true]}][-o][f][-R][]");
+}
+
+#[tokio::test]
+async fn a_value_is_no_option_unless_the_author_says_so() {
+    let text = "Invalid arguments: /x: must not begin with `-`, because `printf` would take it for an option; a file of such \
+                a name is `./-…`";
+    for word in [one("{x}"), one("{x}.txt"), one("{y?}{x}"), list("{x}"), group(None, vec![one("{x}")])] {
+        for value in [json!("-rf"), json!("--help"), json!("-")] {
+            let given = if matches!(word, Word::Each { .. }) { json!(["a", value]) } else { value.clone() };
+            assert_eq!(
+                refused(&["x", "y?"], show(std::slice::from_ref(&word)), json!({"x": given, "y": ""})).await,
+                text
+            );
+        }
+    }
+    assert_eq!(refused(&["x"], show(&[one("{x}")]), json!({"x": -5})).await, text);
+    // A value that says `--` ends no options.
+    assert_eq!(
+        refused(&["y", "x"], show(&[one("{y}"), one("{x}")]), json!({"y": "a", "x": "--"})).await,
+        text
+    );
+    let free = [
+        Word::One { text: crate::engines::text("{x}"), dash: true },
+        one("a{x}"),
+        one("--"),
+        one("{x}"),
+        list("{l}"),
+    ];
+    let answer = run(&["x", "l"], show(&free), json!({"x": "-5", "l": ["-6"]})).await;
+    assert_eq!(answer.text(), "[-5][a-5][--][-5][-6]");
+}
+
+#[tokio::test]
+async fn what_no_program_can_be_given_is_refused() {
+    let nul = "Invalid arguments: /x: must not hold the character U+0000, which no program can be given";
+    let env = |value: &str| CommandPlan { env: vec![("X".into(), text(value))].into(), ..show(&[]) };
+    for plan in [show(&[one("a{x}")]), show(&[list("{x}")]), env("{x}")] {
+        let list = matches!(plan.argv.last(), Some(Word::Each { .. }));
+        let given = if list { json!(["a", "b\0c"]) } else { json!("b\0c") };
+        assert_eq!(refused(&["x"], plan, json!({ "x": given })).await, nul);
+    }
+    let plan = show(&[one("{x.y}")]);
+    let error = run(&["x"], plan, json!({"x": {"z": 1}})).await.outcome.unwrap_err();
+    assert_eq!(error.to_string(), "Invalid arguments: /x/y: there is no value, and the call needs one");
+    assert_eq!(error.code(), "MISSING_PARAMETER");
+}
+
+#[tokio::test]
+async fn a_script_gets_values_by_variables_and_positions_only() {
+    let plan = CommandPlan {
+        script: "printf '%s|%s|%s|%s' \"$0\" \"$1\" \"$X\" \"${Y-unset}\"; cat".into(),
+        argv: vec![one("{a}")].into(),
+        env: vec![("X".into(), text("<{a}>")), ("Y".into(), text("{y?}"))].into(),
+        stdin: Stdin::Text(text("in {a}")),
+        ..CommandPlan::EMPTY
+    };
+    let answer = run(&["a", "y?"], plan, json!({"a": "$(id)\"; id"})).await;
+    assert_eq!(answer.text(), "sh|$(id)\"; id|<$(id)\"; id>|unsetin $(id)\"; id");
+}
+
+#[tokio::test]
+async fn a_program_reads_the_arguments_with_their_defaults() {
+    let mut spec = spec("run", &[]);
+    let schema = json!({"type": "object", "properties": {
+        "n": {"type": "integer", "default": 7}, "s": {"type": "string"}}});
+    let read =
+        toolgen_runtime::engine::dynamic::DynamicTool::builder("x", "x").schema(&schema).spec().unwrap();
+    spec.input = read.input;
+    let plan = CommandPlan { stdin: Stdin::Arguments, output: CommandOutput::Json, ..command(&["cat"]) };
+    let answer = answer(spec, Call::Command(plan), json!({"s": "x"}), ProviderContext::new()).await;
+    assert_eq!(answer.outcome.unwrap().details, json!({"n": 7, "s": "x"}));
+}
+
+#[tokio::test]
+async fn variables_are_inherited_by_name() {
+    let script = CommandPlan { script: "printf %s \"${CARGO_PKG_NAME-none}\"".into(), ..CommandPlan::EMPTY };
+    assert_eq!(run(&[], script.clone(), json!({})).await.text(), "none");
+    let plan =
+        CommandPlan { inherit: vec!["CARGO_PKG_NAME".into(), "NO_SUCH_VARIABLE".into()].into(), ..script };
+    assert_eq!(run(&[], plan.clone(), json!({})).await.text(), "toolgen-runtime");
+    let plan = CommandPlan { env: vec![("CARGO_PKG_NAME".into(), text("own"))].into(), ..plan };
+    assert_eq!(run(&[], plan, json!({})).await.text(), "own");
+}
+
+#[tokio::test]
+async fn credentials_that_a_program_inherits_are_told_to_nobody() {
+    const TOKEN: &str = "t0p-s3cr3t-t0ken";
+    if std::env::var_os("TOOLGEN_TEST_TOKEN").is_none() {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "engines::command::credentials_that_a_program_inherits_are_told_to_nobody"])
+            .env("TOOLGEN_TEST_TOKEN", TOKEN)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
+    for (script, output, told) in [
+        ("echo \"to $TOOLGEN_TEST_TOKEN\"", CommandOutput::Text, "to [REDACTED]\n"),
+        ("echo \"[\\\"$TOOLGEN_TEST_TOKEN\\\"]\"", CommandOutput::Json, "[\"[REDACTED]\"]"),
+        ("echo $TOOLGEN_TEST_TOKEN >&2; exit 3", CommandOutput::Text, "exit code 3\nstderr:\n[REDACTED]"),
+        ("echo \"no: $TOOLGEN_TEST_TOKEN\"", CommandOutput::Json, ""),
+        (
+            "echo \"{\\\"error\\\": \\\"$TOOLGEN_TEST_TOKEN\\\", \\\"code\\\": \\\"$TOOLGEN_TEST_TOKEN\\\"}\"",
+            CommandOutput::Envelope,
+            "",
+        ),
+    ] {
+        let updates = Arc::new(std::sync::Mutex::new(String::new()));
+        let heard = Arc::clone(&updates);
+        let turn = ToolContext::new("turn", "")
+            .with_on_update(move |result| heard.lock().unwrap().push_str(&result.to_text()));
+        let inherit = vec!["TOOLGEN_TEST_TOKEN".into()].into();
+        let plan = CommandPlan { script: script.into(), output, inherit, stream: true, ..CommandPlan::EMPTY };
+        let tools =
+            Engines::new().tools_from([Tool { spec: spec("run", &[]), call: Call::Command(plan) }]).unwrap();
+        let call = ToolCall::new("1", "run", json!({}));
+        let answer = provider_in(tools, ProviderContext::new()).call(call, &turn).await;
+        if !told.is_empty() {
+            assert_eq!(answer.text(), told);
+        }
+        let all = format!("{:?} {:?} {}", answer.outcome, answer.to_json(), updates.lock().unwrap());
+        assert!(!all.contains(TOKEN), "{all}");
+    }
+}
+
+#[tokio::test]
+async fn the_work_dir_stays_in_that_of_the_context() {
+    let root = std::env::temp_dir().join(format!("toolgen-engines-{}", std::process::id()));
+    std::fs::create_dir_all(root.join("in")).unwrap();
+    let root = root.canonicalize().unwrap();
+    let link = root.join("out");
+    if !link.exists() {
+        std::os::unix::fs::symlink("/", &link).unwrap();
+    }
+    let plan = CommandPlan { work_dir: Some(text("{dir?}")), ..command(&["pwd"]) };
+    let ask = async |given: Value, context: ProviderContext| {
+        answer(spec("run", &["dir?"]), Call::Command(plan.clone()), given, context).await
+    };
+    let context = || ProviderContext::new().with_work_dir(&root);
+    let shown = |path: &std::path::Path| format!("{}\n", path.display());
+    assert_eq!(ask(json!({}), context()).await.text(), shown(&root));
+    assert_eq!(ask(json!({"dir": "in"}), context()).await.text(), shown(&root.join("in")));
+    for outside in ["..", "/", "/etc", "out", "out/etc", "in/../..", "a\0b"] {
+        let told = ask(json!({ "dir": outside }), context()).await.outcome.unwrap_err();
+        assert!(told.to_string().starts_with("Invalid arguments: /dir: "), "{outside}: {told}");
+    }
+    let told = ask(json!({"dir": "none"}), context()).await.outcome.unwrap_err();
+    assert!(told.to_string().starts_with("cannot start 'pwd'"), "{told}");
+    let told = ask(json!({"dir": "in"}), ProviderContext::new()).await.outcome.unwrap_err();
+    assert_eq!(told.to_string(), "no workdir is set for this call");
+    std::fs::remove_dir_all(&root).unwrap();
+}
+
+#[tokio::test]
+async fn a_missing_program_is_told_with_its_remedy() {
+    let remedy = ". Calling again will not help: it has to be installed where the tool runs its programs";
+    let error = run(&[], command(&["no-such-program"]), json!({})).await.outcome.unwrap_err();
+    assert_eq!(error.to_string(), format!("missing required programs: no-such-program{remedy}"));
+    assert_eq!(error.code(), "PROGRAM_MISSING");
+    let plan = CommandPlan {
+        programs: vec!["sh".into(), "no-such-either".into()].into(),
+        ..command(&["echo", "x"])
+    };
+    assert_eq!(
+        refused(&[], plan.clone(), json!({})).await,
+        format!("missing required programs: no-such-either{remedy}")
+    );
+    // They are looked for once.
+    let executor = Arc::new(ScriptedExecutor::default());
+    let engine = CommandEngine::new().executor(Arc::clone(&executor));
+    let tools =
+        Engines::new().with(engine).tools_from([Tool { spec: spec("run", &[]), call: Call::Command(plan) }]);
+    let provider = provider_in(tools.unwrap(), ProviderContext::new());
+    for _ in 0..3 {
+        assert!(
+            !provider
+                .call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", ""))
+                .await
+                .is_error()
+        );
+    }
+    let asked: Vec<usize> = executor.asked().iter().map(|(argv, _)| argv.len()).collect();
+    assert_eq!(asked, [7, 2, 2, 2]);
+}
+
+#[tokio::test]
+async fn arguments_that_are_too_long_are_no_missing_program() {
+    let told = refused(&["x"], show(&[one("{x}")]), json!({"x": "x".repeat(4 << 20)})).await;
+    assert!(told.starts_with("cannot start 'printf'") && !told.contains("installed"), "{told}");
+}
+
+/// The options with which a tool of this specification runs.
+async fn options(
+    spec: ToolSpec,
+    plan: CommandPlan,
+    context: ProviderContext,
+    own: bool,
+) -> toolgen_runtime::engine::executor::ExecOptions {
+    let executor = Arc::new(ScriptedExecutor::default());
+    let (engine, context) = if own {
+        (CommandEngine::new().executor(Arc::clone(&executor)), context)
+    } else {
+        let lent: Arc<dyn Executor> = Arc::clone(&executor) as _;
+        (CommandEngine::new(), context.with_executor(lent))
+    };
+    let tools = Engines::new().with(engine).tools_from([Tool { spec, call: Call::Command(plan) }]).unwrap();
+    let answer = provider_in(tools, context)
+        .call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", ""))
+        .await;
+    assert!(!answer.is_error(), "{}", answer.text());
+    executor.asked().remove(0).1
+}
+
+#[tokio::test]
+async fn a_program_is_held_to_what_its_tool_declares_and_its_context_allows() {
+    for own in [true, false] {
+        let plan = || CommandPlan {
+            cpus: Some(0.5),
+            memory: Some(1 << 20),
+            pids: Some(3),
+            max_output: 9,
+            ..command(&["true"])
+        };
+        let free = options(spec("run", &[]), plan(), ProviderContext::new(), own).await;
+        assert!(!free.read_only && !free.network_disabled && free.timeout.is_none());
+        assert_eq!(
+            (free.limits.cpus, free.limits.memory, free.limits.pids, free.max_output),
+            (Some(0.5), Some(1 << 20), Some(3), 9)
+        );
+        let mut careful = spec("run", &[]);
+        careful.effects.read_only = true;
+        careful.effects.files = Files::Read;
+        careful.effects.network = Network::None;
+        careful.timeout = Timeout::Millis(700);
+        let held = options(careful, plan(), ProviderContext::new(), own).await;
+        assert!(held.read_only && held.network_disabled && held.timeout == Some(Duration::from_millis(700)));
+        let planning = ProviderContext::new().with_limits(Limits::PLANNING).with_work_dir("/srv");
+        let held = options(spec("run", &[]), plan(), planning, own).await;
+        assert!(held.read_only && held.network_disabled && held.work_dir == Some("/srv".into()));
+        let hosts = Limits { network: Network::Hosts(vec!["example.com".into()].into()), ..Limits::ANY };
+        assert!(
+            options(spec("run", &[]), plan(), ProviderContext::new().with_limits(hosts), own)
+                .await
+                .network_disabled
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_context_without_programs_refuses_the_tool() {
+    let limits = Limits { spawns: false, ..Limits::ANY };
+    let context = ProviderContext::new().with_limits(limits);
+    let answer = answer(spec("run", &[]), Call::Command(command(&["true"])), json!({}), context).await;
+    assert_eq!(answer.outcome.unwrap_err().code(), "PERMISSION_DENIED");
+}
+
+#[tokio::test]
+async fn a_program_ends_with_its_call() {
+    let mut spec = spec("run", &[]);
+    spec.timeout = Timeout::Millis(100);
+    let sleep = Call::Command(command(&["sleep", "60"]));
+    let answered = answer(spec.clone(), sleep.clone(), json!({}), ProviderContext::new()).await;
+    assert_eq!(answered.outcome.unwrap_err(), ToolError::Timeout { duration: Duration::from_millis(100) });
+    spec.timeout = Timeout::Never;
+    let tools = Engines::new().tools_from([Tool { spec, call: sleep }]).unwrap();
+    let token = CancellationToken::new();
+    let turn = ToolContext::new("turn", "").with_cancel(token.clone());
+    let provider = provider_in(tools, ProviderContext::new());
+    let (answered, ()) = tokio::join!(provider.call(ToolCall::new("1", "run", json!({})), &turn), async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        token.cancel();
+    });
+    assert_eq!(answered.outcome.unwrap_err(), ToolError::Cancelled);
+}
+
+#[tokio::test]
+async fn an_executor_that_refuses_is_told() {
+    let banned =
+        ScriptedExecutor::new([Err(ExecError::Banned { program: "curl".into() }), Ok(ExecOutput::default())]);
+    let engine = CommandEngine::new().executor(banned);
+    let tools = Engines::new()
+        .with(engine)
+        .tools_from([Tool { spec: spec("run", &[]), call: Call::Command(command(&["curl"])) }]);
+    let provider = provider_in(tools.unwrap(), ProviderContext::new());
+    let answer = provider.call(ToolCall::new("1", "run", json!({})), &ToolContext::new("turn", "")).await;
+    assert_eq!(answer.outcome.unwrap_err().code(), "PERMISSION_DENIED");
+}

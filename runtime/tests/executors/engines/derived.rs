@@ -1,0 +1,106 @@
+//! Values of an HTTP request that are made of arguments.
+
+use serde_json::{Value, json};
+use toolgen_runtime::engine::dynamic::DynamicTool;
+use toolgen_runtime::engine::http::{Body, BuildOptions, HttpEngine, RequestProblemKind, build};
+use toolgen_runtime::spec::plan::{
+    self, BodyField, BodySource, Codec, Encoding, Location, Parameter, RequestPlan, Server,
+};
+use toolgen_runtime::{Call, List, ProviderContext, Text, Tool, ToolCall, ToolContext};
+
+use crate::engines::{provider_in, template};
+
+fn parameter(name: &'static str, location: Location) -> Parameter {
+    let encoding = if location == Location::Query { Encoding::FORM } else { Encoding::SIMPLE };
+    Parameter { argument: format!("={name}").into(), name: name.into(), location, encoding }
+}
+
+fn plan(derived: Value) -> RequestPlan {
+    let derived: Vec<_> = derived.as_object().unwrap().iter().collect();
+    let derived = derived.into_iter().map(|(name, value)| (Text::from(format!("={name}")), template(value)));
+    RequestPlan {
+        method: "POST".into(),
+        path: "/users/{=id}".into(),
+        servers: vec![Server { url: "https://api.example.com".into(), variables: List::EMPTY }].into(),
+        parameters: vec![
+            parameter("q", Location::Query),
+            parameter("X-Who", Location::Header),
+            Parameter { name: "=id".into(), ..parameter("id", Location::Path) },
+        ]
+        .into(),
+        body: Some(plan::Body {
+            required: false,
+            media_type: "application/json".into(),
+            codec: Codec::Json,
+            source: BodySource::Fields(
+                vec![BodyField { argument: "=note".into(), name: "note".into() }].into(),
+            ),
+        }),
+        derived: derived.collect::<Vec<_>>().into(),
+        defaults: true,
+        ..RequestPlan::EMPTY
+    }
+}
+
+fn usual() -> RequestPlan {
+    plan(json!({
+        "id": "{user.id}", "q": "{a}-{b?}", "X-Who": "by {user.name}", "note": {"text": "{a}", "tags": ["{b?}"]},
+    }))
+}
+
+#[test]
+fn they_are_made_before_the_request_is_built() {
+    let given = json!({"user": {"id": "a/b", "name": "Ada"}, "a": "x&y", "b": 2});
+    let request = build(&usual(), &given, &BuildOptions::default()).unwrap();
+    assert_eq!(request.url, "https://api.example.com/users/a%2Fb?q=x%26y-2");
+    assert_eq!(request.header("X-Who"), Some("by Ada"));
+    let Body::Text(body) = &request.body else { panic!("{request:?}") };
+    assert_eq!(serde_json::from_str::<Value>(body).unwrap(), json!({"note": {"text": "x&y", "tags": [2]}}));
+    // An optional value that is missing leaves out what it is in.
+    let given = json!({"user": {"id": 1, "name": "Ada"}, "a": "x"});
+    let request = build(&usual(), &given, &BuildOptions::default()).unwrap();
+    assert_eq!(request.url, "https://api.example.com/users/1");
+}
+
+#[test]
+fn problems_name_the_arguments_of_the_call() {
+    let problems = |given: Value| build(&usual(), &given, &BuildOptions::default()).unwrap_err();
+    let missing = problems(json!({"user": {"id": 1}, "b": 2}));
+    let told: Vec<_> = missing.iter().map(|problem| (problem.kind, problem.argument.as_str())).collect();
+    let kind = RequestProblemKind::MissingArgument;
+    assert!(told.contains(&(kind, "user")) && told.contains(&(kind, "a")), "{missing:?}");
+    assert!(missing.iter().any(|problem| problem.message.contains("`user.name`")), "{missing:?}");
+    let wrong = problems(json!({"user": {"id": "..", "name": "a\nb"}, "a": 1}));
+    for problem in &wrong {
+        assert_eq!(problem.argument, "user", "{problem:?}");
+        assert!(!problem.message.contains('='), "{problem:?}");
+    }
+    assert_eq!(wrong.len(), 2);
+}
+
+#[tokio::test]
+async fn a_call_fills_in_defaults_and_a_missing_value_is_a_problem_of_the_arguments() {
+    let schema = json!({"type": "object", "properties": {
+        "user": {"type": "object"}, "a": {"type": "string", "default": "usual"}}, "required": ["user"]});
+    let spec = DynamicTool::builder("post", "Posts.").schema(&schema).spec().unwrap();
+    let engine = HttpEngine::builder().base_url("http://127.0.0.1:9").build().unwrap();
+    let tools = engine.tools_from([Tool { spec: spec.clone(), call: Call::Http(usual()) }]);
+    let provider = provider_in(tools, ProviderContext::new());
+    let call = ToolCall::new("1", "post", json!({"user": {"id": 1}}));
+    let error = provider.call(call, &ToolContext::new("turn", "")).await.outcome.unwrap_err();
+    assert_eq!(error.code(), "MISSING_PARAMETER");
+    let text = "Invalid arguments: /user: There is no value for `user.name`, and the request needs one";
+    assert_eq!(error.to_string(), text);
+    // Where the service has defaults of its own, those of the schema are not sent.
+    let told = RequestPlan { defaults: false, ..usual() };
+    let tools = engine.tools_from([Tool { spec: spec.clone(), call: Call::Http(told) }]);
+    let call = ToolCall::new("1", "post", json!({"user": {"id": 1, "name": "x"}}));
+    let answer = provider_in(tools, ProviderContext::new()).call(call, &ToolContext::new("turn", "")).await;
+    assert!(
+        answer.text().ends_with("There is no value for `a`, and the request needs one"),
+        "{}",
+        answer.text()
+    );
+    let given = spec.with_defaults(json!({"user": {"id": 1, "name": "x"}}));
+    assert!(build(&usual(), &given, &BuildOptions::default()).is_ok());
+}

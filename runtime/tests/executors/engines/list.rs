@@ -1,0 +1,121 @@
+//! Lists of tools: which engine runs which, and what is said of those that none runs.
+
+use serde_json::{Value, json};
+use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
+use toolgen_runtime::agent::sub_agent::{
+    AgentEngine, AgentFailure, AgentMonitor, AgentRunner, AgentTask, LoopRunner,
+};
+use toolgen_runtime::engine::http::HttpEngine;
+use toolgen_runtime::engine::{Engines, FunctionTable};
+use toolgen_runtime::spec::plan::AgentPlan;
+use toolgen_runtime::{Call, ProviderContext, RequestPlan, Text, Tool, ToolCall, ToolContext};
+
+use crate::engines::{command, provider_in, spec};
+
+fn tool(name: &str, call: Call) -> Tool {
+    Tool { spec: spec(name, &[]), call }
+}
+
+fn agent(name: &str, tools: &[&'static str]) -> Tool {
+    let tools = tools.iter().map(|name| Text::Static(name)).collect();
+    let plan = AgentPlan {
+        tools,
+        system_prompt: "You help.".into(),
+        model: r#"{"id":"m"}"#.into(),
+        max_turns: 3,
+        ..AgentPlan::EMPTY
+    };
+    Tool { spec: spec(name, &["task"]), call: Call::Agent(plan) }
+}
+
+/// An agent that calls the tool which its task names.
+fn runner() -> impl AgentRunner + 'static {
+    LoopRunner::new(|task: &AgentTask, _: &AgentMonitor| {
+        assert_eq!((task.system_prompt.as_str(), &task.model_config["id"]), ("You help.", &json!("m")));
+        assert_eq!(task.limits.max_turns, 3);
+        let name = task.task.clone();
+        move |transcript: Transcript| {
+            let name = name.clone();
+            async move {
+                Ok::<_, AgentFailure>(match transcript.last() {
+                    Some(Entry::Answer(answer)) => ModelTurn::text(answer.text()),
+                    _ => ModelTurn::calls([ToolCall::new("inner", name, json!({}))]),
+                })
+            }
+        }
+    })
+}
+
+#[test]
+fn one_error_lists_every_tool_without_an_engine_and_what_to_add() {
+    let tools = [
+        tool("list", Call::Http(RequestPlan::EMPTY)),
+        tool("get", Call::Http(RequestPlan::EMPTY)),
+        tool("count", Call::Command(command(&["wc"]))),
+        tool("sum", Call::Function),
+        agent("helper", &["count"]),
+    ];
+    let error = Engines::new().tools_from(tools.clone()).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "these tools cannot run:\n\
+         `list`, `get`: an HTTP request needs `.with(HttpEngine::builder().build()?)` (feature `http`)\n\
+         `sum`: no table has a function of this name: implement the trait of the generated module, or add it with \
+         `.with(FunctionTable::new().with(name, function))`\n\
+         `helper`: an agent needs `.with(AgentEngine::new(runner))` (feature `agent`)"
+    );
+    let engines = Engines::new()
+        .with(HttpEngine::builder().build().unwrap())
+        .with(FunctionTable::new().with("sum", |_: Value, _: ToolContext| async { Ok("3") }))
+        .with(AgentEngine::new(runner()));
+    let made = engines.tools_from(tools).unwrap();
+    let names: Vec<&str> = made.iter().map(|tool| tool.name()).collect();
+    assert_eq!(names, ["list", "get", "count", "sum", "helper"]);
+}
+
+#[test]
+fn an_agent_names_tools_of_its_list_that_are_no_agents() {
+    let engines = Engines::new().with(AgentEngine::new(runner()));
+    let tools =
+        [agent("a", &["cuont", "b"]), agent("b", &[]), tool("count", Call::Command(command(&["wc"])))];
+    assert_eq!(
+        engines.tools_from(tools).err().unwrap().to_string(),
+        "these tools cannot run:\n`a`: the agent has no tool `cuont` (did you mean `count`?), `b`: it may name tools of \
+         its list that are not agents, and those given by `AgentEngine::tools`"
+    );
+}
+
+#[tokio::test]
+async fn an_agent_calls_the_tools_it_names_and_those_of_its_engine() {
+    let function = |text: &'static str| move |_: Value, _: ToolContext| async move { Ok(text) };
+    let table = FunctionTable::new().with("inner", function("inner said so"));
+    let beside = FunctionTable::new().with("beside", function("beside said so"));
+    let beside = Engines::new().with(beside).tools_from([tool("beside", Call::Function)]).unwrap();
+    let engines = Engines::new().with(table).with(AgentEngine::new(runner()).tools(beside));
+    let tools = engines.tools_from([agent("helper", &["inner", "beside"]), tool("inner", Call::Function)]);
+    let provider = provider_in(tools.unwrap(), ProviderContext::new());
+    for name in ["inner", "beside"] {
+        let call = ToolCall::new("1", "helper", json!({ "task": name }));
+        let answer = provider.call(call, &ToolContext::new("turn", "")).await;
+        assert_eq!(answer.text(), format!("{name} said so"));
+    }
+    let helper = provider.get("helper").unwrap();
+    assert_eq!(helper.own_tools().len(), 2);
+    assert!(helper.spec().sub_agent && helper.action().unwrap().contains("You help."));
+}
+
+#[tokio::test]
+async fn a_function_gets_the_defaults_of_its_schema() {
+    let mut spec = spec("sum", &[]);
+    let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "default": 7}}});
+    spec.input = toolgen_runtime::engine::dynamic::DynamicTool::builder("x", "x")
+        .schema(&schema)
+        .spec()
+        .unwrap()
+        .input;
+    let table = FunctionTable::new().with("sum", |arguments: Value, _: ToolContext| async { Ok(arguments) });
+    let tools = Engines::new().with(table).tools_from([Tool { spec, call: Call::Function }]).unwrap();
+    let provider = provider_in(tools, ProviderContext::new());
+    let answer = provider.call(ToolCall::new("1", "sum", json!({})), &ToolContext::new("turn", "")).await;
+    assert_eq!(answer.text(), r#"{"n":7}"#);
+}

@@ -1,0 +1,212 @@
+//! What the output and the exit code of a program become.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+use toolgen_runtime::engine::Engines;
+use toolgen_runtime::spec::plan::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
+use toolgen_runtime::{Call, ProviderContext, Tool, ToolCall, ToolContext};
+
+use crate::engines::command::{refused, run};
+use crate::engines::{answer, one, provider_in, spec, text};
+
+fn printing(stdout: &str, output: CommandOutput) -> CommandPlan {
+    let argv = vec![one("printf"), one("%s"), one(stdout)].into();
+    CommandPlan { argv, output, ..CommandPlan::EMPTY }
+}
+
+/// A plan without placeholders, whatever braces its text has.
+fn literally(stdout: &str, output: CommandOutput) -> CommandPlan {
+    let constant = |text: &str| Word::One {
+        text: toolgen_runtime::spec::template::Template::Constant(json!(text).to_string().into()),
+        dash: false,
+    };
+    CommandPlan { argv: vec![one("printf"), one("%s"), constant(stdout)].into(), ..printing("", output) }
+}
+
+#[tokio::test]
+async fn output_is_read_as_declared() {
+    use CommandOutput::{Envelope, Json, JsonLines, Text};
+    let cases = [
+        (Text, "a {b}", Ok(r"a {b}")),
+        (Json, " {\"a\": [1]} ", Ok(r#"{"a":[1]}"#)),
+        (
+            Json,
+            "",
+            Err(
+                "INVALID_OUTPUT: the output of the program is not JSON (EOF while parsing a value at line 1 column 0); there is none",
+            ),
+        ),
+        (
+            Json,
+            "oh no",
+            Err(
+                "INVALID_OUTPUT: the output of the program is not JSON (expected value at line 1 column 1); it begins with: oh no",
+            ),
+        ),
+        (JsonLines, "1\n\n{\"a\": 2}\n", Ok(r#"[1,{"a":2}]"#)),
+        (JsonLines, "", Ok("[]")),
+        (
+            JsonLines,
+            "1\nx",
+            Err(
+                "INVALID_OUTPUT: the output of the program is not JSON in line 2 (expected value at line 1 column 1); it begins with: x",
+            ),
+        ),
+        (Envelope, r#"{"result": "done"}"#, Ok("done")),
+        (Envelope, r#"{"result": {"a": 1}, "error": null}"#, Ok(r#"{"a":1}"#)),
+        (Envelope, r#"{"results": [1, 2], "error": ""}"#, Ok("[1,2]")),
+        (Envelope, r#"{"error": "no such user", "code": "NO_USER"}"#, Err("NO_USER: no such user")),
+        (Envelope, r#"{"error": {"why": 1}}"#, Err(r#"COMMAND_FAILED: {"why":1}"#)),
+        (
+            Envelope,
+            r#"{"ok": 1}"#,
+            Err(
+                "INVALID_OUTPUT: the output of the program has no member `result`, `results` or `error`; it begins with: {\"ok\": 1}",
+            ),
+        ),
+        (
+            Envelope,
+            "[1]",
+            Err("INVALID_OUTPUT: the output of the program is not an object; it begins with: [1]"),
+        ),
+    ];
+    for (output, stdout, expected) in cases {
+        let answer = run(&[], literally(stdout, output), json!({})).await;
+        let told = answer.outcome.as_ref().map(|_| answer.text());
+        let told = told.map_err(|error| format!("{}: {error}", error.code()));
+        assert_eq!(told.as_deref().map_err(String::as_str), expected, "{stdout}");
+    }
+}
+
+#[tokio::test]
+async fn output_is_held_against_what_the_tool_declares() {
+    let mut declares = spec("run", &[]);
+    let n = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
+    declares.output = Some(toolgen_runtime::Schema::text(n));
+    for (stdout, count) in [(r#"{"n": 1}"#, 0), (r#"{"m": 1}"#, 1)] {
+        let call = Call::Command(literally(stdout, CommandOutput::Json));
+        let answer = answer(declares.clone(), call, json!({}), ProviderContext::new()).await;
+        let problems = answer.declared.unwrap().problems(&answer.outcome.unwrap().structured().unwrap());
+        assert_eq!(problems.len(), count, "{problems:?}");
+    }
+    let call = Call::Command(literally("5", CommandOutput::Text));
+    let answer = answer(declares, call, json!({}), ProviderContext::new()).await;
+    assert_eq!(answer.outcome.unwrap().structured().unwrap_err(), "the output is a text");
+}
+
+#[tokio::test]
+async fn exit_codes_mean_what_the_plan_says() {
+    let plan = script_of("echo out; echo err >&2; exit 3", CommandOutput::Text);
+    let error = run(&[], plan.clone(), json!({})).await.outcome.unwrap_err();
+    assert_eq!(error.to_string(), "exit code 3\nstdout:\nout\nstderr:\nerr");
+    assert_eq!(error.code(), "COMMAND_FAILED");
+    let meaning = |code, success, message: &'static str| ExitCode { code, success, message: message.into() };
+    let meanings = vec![
+        meaning(3, true, "No matches."),
+        meaning(2, false, "The file is locked."),
+        meaning(0, false, ""),
+    ];
+    let told = |script: &'static str, output| CommandPlan {
+        exit_codes: meanings.clone().into(),
+        ..script_of(script, output)
+    };
+    let result = run(&[], told("echo out; exit 3", CommandOutput::Text), json!({})).await;
+    assert_eq!(result.text(), "No matches.\nout\n");
+    assert_eq!(run(&[], told("exit 3", CommandOutput::Json), json!({})).await.text(), "No matches.");
+    assert_eq!(
+        refused(&[], told("exit 2", CommandOutput::Text), json!({})).await,
+        "The file is locked.\nexit code 2"
+    );
+    assert_eq!(refused(&[], told("exit 0", CommandOutput::Text), json!({})).await, "exit code 0");
+    let failing = "echo '{\"error\": \"gone\", \"code\": \"GONE\"}'; exit 1";
+    let error = run(&[], script_of(failing, CommandOutput::Envelope), json!({})).await.outcome.unwrap_err();
+    assert_eq!((error.to_string().as_str(), error.code()), ("gone", "GONE"));
+    let failing = script_of("echo '{\"result\": 1}'; exit 1", CommandOutput::Envelope);
+    assert_eq!(refused(&[], failing, json!({})).await, "exit code 1\nstdout:\n{\"result\": 1}");
+}
+
+fn script_of(script: &'static str, output: CommandOutput) -> CommandPlan {
+    CommandPlan { script: script.into(), output, ..CommandPlan::EMPTY }
+}
+
+#[tokio::test]
+async fn truncated_output_is_told() {
+    let plan = |output| CommandPlan {
+        max_output: 10,
+        ..script_of("i=0; while [ $i -lt 9 ]; do echo $i; i=$((i+1)); done; exit ${X:-0}", output)
+    };
+    assert_eq!(
+        run(&[], plan(CommandOutput::Text), json!({})).await.text(),
+        "0\n1\n2\n3\n4\n... [truncated: 8 more bytes]"
+    );
+    assert_eq!(
+        run(&[], plan(CommandOutput::JsonLines), json!({})).await.text(),
+        "[0,1,2,3,4]\n... [truncated: 9 more bytes]"
+    );
+    assert!(
+        refused(&[], plan(CommandOutput::Json), json!({}))
+            .await
+            .contains("only the first 10 bytes of it were kept")
+    );
+    let failing = CommandPlan { env: vec![("X".into(), text("1"))].into(), ..plan(CommandOutput::Text) };
+    assert!(refused(&[], failing, json!({})).await.ends_with("... [truncated: 8 more bytes]"));
+}
+
+#[tokio::test]
+async fn lines_are_updates_while_the_program_runs() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&told);
+    let turn = ToolContext::new("turn", "")
+        .with_on_update(move |result| heard.lock().unwrap().push(result.to_text()));
+    let plan = CommandPlan { stream: true, ..script_of("echo one; echo two", CommandOutput::Text) };
+    let tools =
+        Engines::new().tools_from([Tool { spec: spec("run", &[]), call: Call::Command(plan) }]).unwrap();
+    let answer =
+        provider_in(tools, ProviderContext::new()).call(ToolCall::new("1", "run", json!({})), &turn).await;
+    assert_eq!(answer.text(), "one\ntwo\n");
+    assert_eq!(*told.lock().unwrap(), ["one", "two"]);
+}
+
+/// The lines that people see of a program that repeats its secret input, or its arguments.
+async fn streamed(script: &str, pin: &str) -> Vec<String> {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&told);
+    let turn = ToolContext::new("turn", "")
+        .with_on_update(move |result| heard.lock().unwrap().push(result.to_text()));
+    let plan = CommandPlan {
+        stream: true,
+        stdin: Stdin::Text(text("{password}")),
+        script: script.to_owned().into(),
+        ..CommandPlan::EMPTY
+    };
+    let tools = Engines::new()
+        .tools_from([Tool { spec: spec("run", &["password"]), call: Call::Command(plan) }])
+        .unwrap();
+    let call = ToolCall::new("1", "run", json!({ "password": pin }));
+    assert!(provider_in(tools, ProviderContext::new()).call(call, &turn).await.outcome.is_ok());
+    let told = told.lock().unwrap();
+    told.clone()
+}
+
+#[tokio::test]
+async fn a_secret_of_several_lines_is_no_update() {
+    let key = "-----BEGIN KEY-----\nc2VjcmV0MQ\nc2VjcmV0Mg\n-----END KEY-----";
+    assert_eq!(streamed("echo a; cat; echo; echo b", key).await, ["a", "[REDACTED]", "b"]);
+    assert_eq!(
+        streamed("echo a; cat; sleep 0.1; echo; echo b", "short\nsecret").await,
+        ["a", "[REDACTED]", "b"]
+    );
+    // What may begin a secret is shown once it is known to be none, at the latest when the program ends.
+    assert_eq!(
+        streamed("echo a; echo short; echo b; echo short", "short\nsecret").await,
+        ["a", "short", "b", "short"]
+    );
+    // A long line comes in pieces, and a secret where one ends.
+    let pin = "a-secret-of-some-length";
+    for before in [8180, 8192, 8170] {
+        let seen =
+            streamed(&format!("head -c {before} /dev/zero | tr '\\0' x; cat; echo"), pin).await.concat();
+        assert_eq!(seen.replace('x', ""), "[REDACTED]", "{before}");
+    }
+}

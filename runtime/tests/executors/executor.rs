@@ -1,0 +1,71 @@
+//! Executors, with real processes.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+
+mod container;
+mod guard;
+mod lent;
+#[cfg(target_os = "linux")]
+mod limits;
+mod local;
+use toolgen_test_support::needs;
+#[cfg(target_os = "linux")]
+mod podman;
+#[cfg(target_os = "linux")]
+mod sandbox;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use toolgen_runtime::CancellationToken;
+use toolgen_runtime::engine::executor::{ExecError, ExecOptions, ExecOutput, Executor};
+
+fn argv(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn shell(script: &str) -> Vec<String> {
+    argv(&["sh", "-c", script])
+}
+
+async fn run(
+    executor: &dyn Executor,
+    argv: &[String],
+    options: &ExecOptions,
+) -> Result<ExecOutput, ExecError> {
+    executor.run(argv, options, &CancellationToken::new()).await
+}
+
+/// An empty directory of the test of this name.
+fn directory(name: &str) -> PathBuf {
+    let own = || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("executor");
+    let path = std::env::var_os("TOOLGEN_TEST_PLACE").map_or_else(own, PathBuf::from).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// Waits until something holds, for ten seconds.
+async fn eventually(what: &str, holds: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(10), "{what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// A process of this number runs; one that ended and was not fetched yet does not.
+fn runs(pid: &str) -> bool {
+    let output = std::process::Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
+    let stat = String::from_utf8(output.stdout).unwrap();
+    !stat.trim().is_empty() && !stat.trim_start().starts_with('Z')
+}
+
+/// The processes whose command holds a mark.
+#[cfg(target_os = "linux")]
+fn left(mark: &str) -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let commands = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    let commands = commands.map(|command| String::from_utf8_lossy(&command).replace('\0', " "));
+    commands.filter(|command| command.contains(mark)).collect()
+}

@@ -1,0 +1,115 @@
+//! What a guard lets through, and what reaches the executor behind it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolgen_runtime::call::limits::Limits;
+use toolgen_runtime::engine::executor::{
+    BANNED, ExecError, ExecOptions, ExecOutput, GuardedExecutor, ResourceLimits, STARTERS, ScriptedExecutor,
+    preflight,
+};
+use toolgen_runtime::spec::{Files, Network};
+use toolgen_runtime::{CancellationToken, Text, ToolError};
+
+use crate::executor::{argv, run};
+
+#[tokio::test]
+async fn banned_programs_are_known_by_their_names_and_not_by_what_a_line_holds() {
+    let inner = Arc::new(ScriptedExecutor::default());
+    let executor = GuardedExecutor::new(Arc::clone(&inner)).ban(BANNED);
+    assert_eq!(BANNED.len(), 17);
+    for banned in BANNED {
+        for program in
+            [(*banned).to_owned(), format!("/usr/bin/{banned}"), format!("./{banned}"), banned.to_uppercase()]
+        {
+            let error = run(&executor, &argv(&[&program, "x"]), &ExecOptions::default()).await.unwrap_err();
+            assert_eq!(error.to_string(), format!("Command '{banned}' is banned for security reasons"));
+            assert!(matches!(ToolError::from(error), ToolError::Denied { .. }));
+        }
+    }
+    assert_eq!(inner.asked(), []);
+    for fine in [["ls", "/usr/include/ncurses.h"], ["echo", "curl"], ["ncal", "2026"]] {
+        run(&executor, &argv(&fine), &ExecOptions::default()).await.unwrap();
+    }
+    assert_eq!(inner.asked().len(), 3);
+}
+
+#[tokio::test]
+async fn programs_that_start_others_can_be_banned_too() {
+    let executor = GuardedExecutor::new(ScriptedExecutor::default()).ban(STARTERS).ban(&["git"]);
+    for words in [&["sh", "-c", "c\"\"url x"][..], &["/usr/bin/env", "curl"], &["xargs", "wget"], &["git"]] {
+        let error = run(&executor, &argv(words), &ExecOptions::default()).await.unwrap_err();
+        assert!(matches!(error, ExecError::Banned { .. }), "{words:?}");
+    }
+    assert!(STARTERS.is_sorted());
+}
+
+#[tokio::test]
+async fn what_a_context_forbids_reaches_the_executor_whatever_a_tool_asks_for() {
+    let inner = Arc::new(ScriptedExecutor::new([Ok(ExecOutput::new(0, "a", ""))]));
+    let planning = GuardedExecutor::new(Arc::clone(&inner))
+        .within(&Limits::PLANNING)
+        .limits(ResourceLimits::default().cpus(2.0).memory(1 << 30).pids(64))
+        .timeout(Duration::from_secs(10));
+    let careless = ExecOptions::default()
+        .work_dir("/workspace")
+        .without_timeout()
+        .limits(ResourceLimits::default().cpus(0.5).memory(1 << 40))
+        .env("A", "b")
+        .user("1000")
+        .stdin("in")
+        .max_output(10);
+    let output = run(&planning, &argv(&["ls"]), &careless).await.unwrap();
+    assert_eq!(output.stdout, "a");
+    let (asked, options) = inner.asked().remove(0);
+    assert_eq!(asked, ["ls"]);
+    let expected = careless
+        .clone()
+        .read_only()
+        .without_network()
+        .timeout(Duration::from_secs(10))
+        .limits(ResourceLimits::default().cpus(0.5).memory(1 << 30).pids(64));
+    assert_eq!(options, expected);
+    // A guard never loosens.
+    let strict = ExecOptions::default().read_only().without_network().timeout(Duration::from_secs(1));
+    let open = GuardedExecutor::new(Arc::clone(&inner)).timeout(Duration::from_secs(60));
+    run(&open, &argv(&["ls"]), &strict).await.unwrap();
+    assert_eq!(inner.asked()[1].1, strict);
+}
+
+#[tokio::test]
+async fn limits_that_an_executor_cannot_tell_apart_count_as_the_narrower() {
+    let hosts = Limits { network: Network::Hosts(vec![Text::Static("example.com")].into()), ..Limits::ANY };
+    assert!(ExecOptions::default().within(&hosts).network_disabled);
+    let reads = Limits { files: Files::Read, ..Limits::ANY };
+    assert!(ExecOptions::default().within(&reads).read_only);
+    assert_eq!(ExecOptions::default().within(&Limits::ANY), ExecOptions::default());
+    let executor = GuardedExecutor::new(ScriptedExecutor::default()).within(&Limits::NONE);
+    let error = run(&executor, &argv(&["ls"]), &ExecOptions::default()).await.unwrap_err();
+    assert_eq!(error.to_string(), "cannot start 'ls': this context starts no programs");
+}
+
+#[test]
+fn a_command_runs_for_thirty_seconds_unless_it_says_otherwise() {
+    let options = ExecOptions::default();
+    assert_eq!(options.timeout, Some(Duration::from_secs(30)));
+    assert!(!options.read_only && !options.network_disabled && options.work_dir.is_none());
+    assert_eq!(options.limits, ResourceLimits::default());
+}
+
+#[tokio::test]
+async fn a_banned_program_is_missing_and_a_banned_shell_is_no_obstacle() {
+    let inner = Arc::new(ScriptedExecutor::new([Ok(ExecOutput::new(0, "gh\n", ""))]));
+    let executor =
+        GuardedExecutor::new(Arc::clone(&inner)).ban(STARTERS).ban(BANNED).within(&Limits::PLANNING);
+    let never = CancellationToken::new();
+    let programs = ["git", "curl", "gh", "sh"];
+    let there = preflight(&executor, &programs, &ExecOptions::default(), &never).await.unwrap();
+    assert_eq!(
+        (there.found, there.missing),
+        (vec!["git".into()], vec!["curl".into(), "gh".into(), "sh".into()])
+    );
+    let (words, options) = &inner.asked()[0];
+    assert_eq!(words[4..], ["git", "gh"]);
+    assert!(options.read_only, "the check is held to the limits, too");
+}

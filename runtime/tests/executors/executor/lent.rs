@@ -1,0 +1,167 @@
+//! A tool that starts programs, in contexts that let it do more or less.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolgen_runtime::call::ToolCall;
+use toolgen_runtime::call::limits::Limits;
+use toolgen_runtime::engine::executor::{
+    ExecError, ExecOptions, ExecOutput, Executor, GuardedExecutor, LocalExecutor, ScriptedExecutor,
+};
+use toolgen_runtime::provider::{FactoryError, Provider, ProviderContext, ToolFactory};
+use toolgen_runtime::schema::shape::{Kind, ObjectRules};
+use toolgen_runtime::spec::Network;
+use toolgen_runtime::{
+    AgentTool, BoxFuture, Effects, Registry, Service, Shape, ToolContext, ToolError, ToolName, ToolResult,
+    ToolSpec, tool, toolset,
+};
+
+use crate::executor::directory;
+
+/// Runs a line of shell. It asks for nothing: what it may do is for its context to say.
+struct Shell {
+    spec: ToolSpec,
+    executor: GuardedExecutor,
+}
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: ToolName::new("shell"),
+        input: Shape::of(Kind::Object(ObjectRules::ANY)).into(),
+        effects: Effects::UNDECLARED,
+        ..ToolSpec::EMPTY
+    }
+}
+
+impl Shell {
+    fn new(ctx: &ProviderContext) -> Result<Shell, FactoryError> {
+        Ok(Shell { spec: spec(), executor: ctx.executor("shell")? })
+    }
+}
+
+impl AgentTool for Shell {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move {
+            let cmd = params["cmd"].as_str().unwrap_or_default();
+            let argv = ["sh", "-c", cmd].map(String::from);
+            let output = self.executor.run(&argv, &ExecOptions::default(), ctx.cancel()).await;
+            match output {
+                Ok(output) => Ok(ToolResult::json(output.to_json())),
+                Err(ExecError::Lost { .. }) => Err(ToolError::failed(format!("shell command failed: {cmd}"))),
+                Err(why) => Err(why.into()),
+            }
+        })
+    }
+}
+
+fn provider(ctx: ProviderContext) -> Provider {
+    let factory = ToolFactory::new(spec(), Shell::new).confined();
+    let registry = Registry::builder().add(factory).seal().unwrap();
+    Provider::builder(&registry).context(ctx).build().unwrap()
+}
+
+async fn call(ctx: ProviderContext, cmd: &str) -> Result<ToolResult, ToolError> {
+    let call = ToolCall::new("1", "shell", json!({"cmd": cmd}));
+    provider(ctx).call(call, &ToolContext::new("turn", "")).await.outcome
+}
+
+#[tokio::test]
+async fn the_same_tool_is_held_to_the_limits_of_its_context() {
+    let lent = Arc::new(ScriptedExecutor::default());
+    let ctx = || ProviderContext::new().with_executor(lent.clone()).with_work_dir("/workspace");
+    call(ctx().with_limits(Limits::PLANNING), "ls").await.unwrap();
+    call(ctx(), "ls").await.unwrap();
+    let asked = lent.asked();
+    let in_workspace = ExecOptions::default().work_dir("/workspace");
+    assert_eq!(asked[0].1, in_workspace.clone().read_only().without_network());
+    assert_eq!(asked[1].1, in_workspace);
+    assert_eq!(asked[0].0, ["sh", "-c", "ls"]);
+}
+
+#[tokio::test]
+async fn an_executor_holds_a_tool_to_the_limits_or_runs_nothing() {
+    let place = directory("limits");
+    let executor = || Arc::new(LocalExecutor::new().work_dir(&place));
+    let ctx = || ProviderContext::new().with_executor(executor());
+    match call(ctx().with_limits(Limits::PLANNING), "echo ran > file").await {
+        Err(ToolError::Denied { message, .. }) => assert!(message.contains("read_only, network_disabled")),
+        outcome => assert_ne!(outcome.unwrap().details["exit_code"], 0),
+    }
+    assert!(!place.join("file").exists());
+    let result = call(ctx(), "echo ran > file; cat file; exit 3").await.unwrap();
+    assert_eq!((&result.details["stdout"], &result.details["exit_code"]), (&json!("ran\n"), &json!(3)));
+    assert!(!result.is_error(), "a code other than 0 is a result");
+}
+
+#[tokio::test]
+async fn a_tool_is_not_built_without_the_executor_it_requires() {
+    let error = call(ProviderContext::new(), "ls").await.unwrap_err();
+    let told = error.to_string();
+    assert!(told.contains("shell tool requires an executor"), "{told}");
+    let error = provider(ProviderContext::new()).get("shell").err().unwrap();
+    assert_eq!(error.to_string(), "failed to create tool 'shell': shell tool requires an executor");
+}
+
+#[tokio::test]
+async fn what_goes_wrong_in_an_executor_is_told_as_the_tool_says() {
+    let lost = ScriptedExecutor::new([
+        Err(ExecError::Cancelled),
+        Err(ExecError::Lost { message: "the pipe broke".into() }),
+        Ok(ExecOutput::new(1, "", "no")),
+    ]);
+    let lent = Arc::new(lost);
+    let ctx = || ProviderContext::new().with_executor(lent.clone());
+    assert_eq!(call(ctx(), "ls").await.unwrap_err(), ToolError::Cancelled);
+    assert_eq!(call(ctx(), "ls").await.unwrap_err().to_string(), "shell command failed: ls");
+    assert_eq!(call(ctx(), "ls").await.unwrap().details["stderr"], "no");
+}
+
+/// Runs a line of shell, with the executor it is given by its type.
+#[tool(undocumented)]
+async fn run(line: String, executor: Service<dyn Executor>, ctx: &ToolContext) -> Result<Value, ToolError> {
+    let argv = ["sh".to_owned(), "-c".to_owned(), line];
+    Ok(executor.run(&argv, &ExecOptions::default(), ctx.cancel()).await?.to_json())
+}
+
+#[tokio::test]
+async fn an_executor_by_its_type_is_held_to_the_limits_too() {
+    let scripted = Arc::new(ScriptedExecutor::default());
+    let registry = Registry::new(toolset![run]).unwrap();
+    // What the tool declares is not the point here, so the policy lets it pass.
+    let context = ProviderContext::new().with_executor(Arc::clone(&scripted) as Arc<dyn Executor>);
+    let lent = context.clone().with_limits(Limits { network: Network::None, ..Limits::ANY });
+    let mut spec = run::tool().spec().clone();
+    spec.effects = Effects::NONE;
+    let relaxed = ToolFactory::new(spec, |_| Ok(run::tool()));
+    let relaxed = Registry::builder().add(relaxed).seal().unwrap();
+    for (registry, context, network_disabled) in [(registry, context, false), (relaxed, lent, true)] {
+        let provider = registry.provider(context);
+        let call = ToolCall::new("c", "run", json!({"line": "true"}));
+        let response = provider.call(call, &ToolContext::new("turn", "")).await;
+        assert!(!response.is_error(), "{}", response.text());
+        assert_eq!(scripted.asked().last().unwrap().1.network_disabled, network_disabled);
+    }
+}
+
+#[tokio::test]
+async fn a_factory_that_takes_the_executor_by_its_type_gets_no_other() {
+    let script = Arc::new(ScriptedExecutor::default());
+    let by_type = ToolFactory::new(spec(), |ctx: &ProviderContext| {
+        let executor = ctx.service::<dyn Executor>().unwrap();
+        Ok(Shell { spec: spec(), executor: GuardedExecutor::new(executor) })
+    });
+    let registry = Registry::builder().add(by_type.confined()).seal().unwrap();
+    let context = ProviderContext::new().with_limits(Limits::PLANNING).with_executor(script.clone());
+    let call = ToolCall::new("c1", "shell", json!({"cmd": "touch x"}));
+    registry.provider(context).call(call, &ToolContext::new("turn", "")).await.outcome.unwrap();
+    let options = script.asked().remove(0).1;
+    assert!(options.read_only && options.network_disabled, "{options:?}");
+}

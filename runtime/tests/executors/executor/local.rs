@@ -1,0 +1,284 @@
+//! Programs on this machine.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use toolgen_runtime::engine::executor::{ExecError, ExecOptions, Executor, LocalExecutor, preflight};
+use toolgen_runtime::{CancellationToken, ToolError};
+
+use crate::executor::needs::{Need, skip};
+use crate::executor::{argv, directory, eventually, run, runs, shell};
+
+#[tokio::test]
+async fn the_streams_and_the_code_of_a_program_are_its_result() {
+    let script = shell("echo out; echo err >&2; exit 3");
+    let output = run(&LocalExecutor::new(), &script, &ExecOptions::default()).await.unwrap();
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit_code), ("out\n", "err\n", 3));
+    assert!(!output.success() && !output.is_truncated());
+    assert!(output.duration < Duration::from_secs(20));
+    let told = output.to_json();
+    assert_eq!((&told["exit_code"], &told["stdout"]), (&3.into(), &"out\n".into()));
+    assert!(told["duration"].is_string() && told.get("stdout_dropped").is_none());
+}
+
+#[tokio::test]
+async fn arguments_are_never_read_by_a_shell() {
+    let words = argv(&["printf", "%s|", "$(echo x); `id`", "a b", "*", "'", "--"]);
+    let output = run(&LocalExecutor::new(), &words, &ExecOptions::default()).await.unwrap();
+    assert_eq!(output.stdout, "$(echo x); `id`|a b|*|'|--|");
+}
+
+#[tokio::test]
+async fn a_signal_counts_as_shells_count_it() {
+    let output = run(&LocalExecutor::new(), &shell("kill -TERM $$"), &ExecOptions::default()).await.unwrap();
+    assert_eq!(output.exit_code, 128 + 15);
+}
+
+#[tokio::test]
+async fn options_that_cannot_be_enforced_are_refused() {
+    let place = directory("refused");
+    let touch = argv(&["touch", place.join("x").to_str().unwrap()]);
+    let error = run(&LocalExecutor::new(), &touch, &ExecOptions::default().user("nobody")).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the local executor cannot enforce user, so nothing was run: programs run as the user of this process; \
+         run the program in a container"
+    );
+    assert!(matches!(ToolError::from(error), ToolError::Denied { .. }));
+    assert!(!place.join("x").exists());
+}
+
+#[tokio::test]
+async fn programs_get_a_small_environment() {
+    // Cargo sets this one for every test.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    let options = ExecOptions::default().env("GIVEN", "a=b c");
+    let output = run(&LocalExecutor::new(), &argv(&["env"]), &options).await.unwrap();
+    assert!(output.stdout.lines().any(|line| line == "GIVEN=a=b c"), "{}", output.stdout);
+    assert!(output.stdout.contains("PATH="), "{}", output.stdout);
+    assert!(!output.stdout.contains("CARGO_MANIFEST_DIR"), "{}", output.stdout);
+    let executor = LocalExecutor::new().inherit_nothing().inherit("CARGO_MANIFEST_DIR");
+    let output = run(&executor, &argv(&["/usr/bin/env"]), &ExecOptions::default()).await.unwrap();
+    assert!(output.stdout.starts_with("CARGO_MANIFEST_DIR=") && output.stdout.lines().count() == 1);
+    for (name, value) in [("", "x"), ("A=B", "x"), ("A\0", "x"), ("A", "\0")] {
+        let options = ExecOptions::default().env(name, value);
+        let error = run(&executor, &argv(&["/usr/bin/env"]), &options).await.unwrap_err();
+        assert!(matches!(error, ExecError::Invalid { .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn programs_start_where_they_are_told() {
+    let place = directory("work_dir");
+    fs::create_dir(place.join("sub")).unwrap();
+    let here = LocalExecutor::new().work_dir(&place);
+    let output = run(&here, &shell("pwd -P"), &ExecOptions::default().work_dir("sub")).await.unwrap();
+    assert_eq!(output.stdout.trim_end(), place.canonicalize().unwrap().join("sub").to_str().unwrap());
+    let gone = ExecOptions::default().work_dir(place.join("gone"));
+    let error = run(&here, &shell("pwd"), &gone).await.unwrap_err();
+    assert!(matches!(error, ExecError::Start { .. }) && error.to_string().contains("gone"), "{error}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_gets_its_name_as_it_was_given_and_is_found_by_its_own_path() {
+    let here = directory("path");
+    fs::create_dir(here.join("bin")).unwrap();
+    std::os::unix::fs::symlink("/bin/cat", here.join("bin/own")).unwrap();
+    let (executor, command) = (LocalExecutor::new().work_dir(&here), argv(&["own", "/proc/self/cmdline"]));
+    // Relative to where the program starts.
+    let options = ExecOptions::default().env("PATH", "none:bin");
+    let output = run(&executor, &command, &options).await.unwrap();
+    assert_eq!(output.stdout, "own\0/proc/self/cmdline\0");
+    let error = run(&executor, &command, &ExecOptions::default()).await.unwrap_err();
+    assert!(matches!(error, ExecError::Start { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_an_error() {
+    let error = run(&LocalExecutor::new(), &argv(&["no-such-program-at-all"]), &ExecOptions::default()).await;
+    let error = error.unwrap_err();
+    assert!(error.to_string().starts_with("cannot start 'no-such-program-at-all': "), "{error}");
+    let error = run(&LocalExecutor::new(), &[], &ExecOptions::default()).await.unwrap_err();
+    assert_eq!(error, ExecError::Invalid { message: "the command is empty".into() });
+}
+
+#[tokio::test]
+async fn a_program_reads_what_it_is_given() {
+    let text = "x".repeat(300_000);
+    let options = ExecOptions::default().stdin(text.clone()).max_output(1 << 20);
+    let output = run(&LocalExecutor::new(), &argv(&["cat"]), &options).await.unwrap();
+    assert!(output.stdout == text && !output.is_truncated());
+    // It need not read it, and nothing is also an end.
+    let output = run(&LocalExecutor::new(), &argv(&["true"]), &options).await.unwrap();
+    assert!(output.success());
+    let output = run(&LocalExecutor::new(), &argv(&["cat"]), &ExecOptions::default()).await.unwrap();
+    assert_eq!(output.stdout, "");
+}
+
+#[tokio::test]
+async fn both_streams_are_read_to_the_end_and_little_is_kept() {
+    // Far more than a pipe holds, on both at once.
+    let script =
+        shell("i=0; while [ $i -lt 4000 ]; do printf '%0100d' $i; printf '%050d' $i >&2; i=$((i+1)); done");
+    let options = ExecOptions::default().max_output(1000);
+    let output = run(&LocalExecutor::new(), &script, &options).await.unwrap();
+    assert_eq!((output.stdout.len(), output.stderr.len()), (1000, 1000));
+    assert_eq!((output.stdout_dropped, output.stderr_dropped), (399_000, 199_000));
+    assert!(output.is_truncated());
+    assert_eq!(output.to_json()["stdout_dropped"], 399_000);
+}
+
+#[tokio::test]
+async fn output_is_cut_between_characters() {
+    let options = ExecOptions::default().max_output(4);
+    let output = run(&LocalExecutor::new(), &argv(&["printf", "aaa€"]), &options).await.unwrap();
+    assert_eq!((output.stdout.as_str(), output.stdout_dropped), ("aaa", 3));
+}
+
+#[tokio::test]
+async fn lines_are_told_while_a_program_runs() {
+    let place = directory("lines");
+    // The program waits for what happens after its first line was heard.
+    let script =
+        shell("echo one; echo other >&2; while [ ! -e heard ]; do sleep 0.01; done; printf 'two\\nthr€e'");
+    let (told, lines) = std::sync::mpsc::channel();
+    let options = ExecOptions::default().work_dir(&place).max_output(5).on_line(move |line| {
+        fs::write(place.join("heard"), "").unwrap();
+        told.send(line.to_owned()).unwrap();
+    });
+    let output = run(&LocalExecutor::new(), &script, &options).await.unwrap();
+    drop(options);
+    assert_eq!(lines.iter().collect::<Vec<_>>(), ["one", "two", "thr€e"]);
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("one\nt", "other"));
+}
+
+#[tokio::test]
+async fn lines_end_with_the_time_of_a_program() {
+    let (told, lines) = std::sync::mpsc::channel();
+    let options = ExecOptions::default().timeout(Duration::from_secs(2));
+    let options = options.on_line(move |line| told.send(line.to_owned()).unwrap());
+    let script = shell("printf 'one\\ntwo'; sleep 300");
+    let error = run(&LocalExecutor::new(), &script, &options).await.unwrap_err();
+    assert!(matches!(error, ExecError::Timeout { .. }), "{error}");
+    drop(options);
+    assert_eq!(lines.iter().collect::<Vec<_>>(), ["one", "two"]);
+}
+
+/// A program whose child would run for minutes; writes the child's number to a file.
+fn with_child(name: &str) -> (std::path::PathBuf, Vec<String>) {
+    let file = directory(name).join("pid");
+    let script =
+        format!("sleep 300 & echo $! > '{0}.new'; mv '{0}.new' '{0}'; echo started; wait", file.display());
+    (file, shell(&script))
+}
+
+#[tokio::test]
+async fn the_whole_group_is_killed_when_time_is_up() {
+    let (file, script) = with_child("timeout");
+    let start = Instant::now();
+    let options = ExecOptions::default().timeout(Duration::from_secs(2));
+    let error = run(&LocalExecutor::new(), &script, &options).await.unwrap_err();
+    assert!(start.elapsed() < Duration::from_secs(10));
+    let ExecError::Timeout { duration, output } = &error else { panic!("{error}") };
+    assert_eq!((*duration, output.stdout.as_str()), (Duration::from_secs(2), "started\n"));
+    assert_eq!(error.to_string(), "Command timed out after 2s");
+    assert!(matches!(ToolError::from(error), ToolError::Timeout { .. }));
+    let child = fs::read_to_string(file).unwrap();
+    eventually("the child is gone", || !runs(child.trim())).await;
+}
+
+#[tokio::test]
+async fn the_whole_group_is_killed_when_the_caller_gives_up() {
+    let (file, script) = with_child("cancel");
+    let cancel = CancellationToken::new();
+    let running = tokio::spawn({
+        let cancel = cancel.clone();
+        async move { LocalExecutor::new().run(&script, &ExecOptions::default(), &cancel).await }
+    });
+    eventually("the child runs", || file.exists()).await;
+    let child = fs::read_to_string(file).unwrap();
+    assert!(runs(child.trim()));
+    cancel.cancel();
+    assert_eq!(running.await.unwrap(), Err(ExecError::Cancelled));
+    eventually("the child is gone", || !runs(child.trim())).await;
+    // Nothing is even started afterwards.
+    let error = LocalExecutor::new().run(&argv(&["true"]), &ExecOptions::default(), &cancel).await;
+    assert_eq!(error, Err(ExecError::Cancelled));
+}
+
+#[tokio::test]
+async fn the_whole_group_is_killed_when_the_future_is_dropped() {
+    let (file, script) = with_child("drop");
+    let executor: Arc<dyn Executor> = Arc::new(LocalExecutor::new());
+    let running = tokio::spawn({
+        let executor = Arc::clone(&executor);
+        async move { run(&executor, &script, &ExecOptions::default()).await }
+    });
+    eventually("the child runs", || file.exists()).await;
+    let child = fs::read_to_string(file).unwrap();
+    running.abort();
+    eventually("the child is gone", || !runs(child.trim())).await;
+}
+
+#[tokio::test]
+async fn what_a_program_leaves_running_ends_with_it() {
+    let start = Instant::now();
+    let script = shell("sleep 300 & echo $!");
+    let output = run(&LocalExecutor::new(), &script, &ExecOptions::default()).await.unwrap();
+    assert_eq!(output.exit_code, 0);
+    assert!(start.elapsed() < Duration::from_secs(10), "the child held the output open");
+    eventually("the child is gone", || !runs(output.stdout.trim())).await;
+}
+
+#[tokio::test]
+async fn a_program_that_left_its_group_does_not_hold_up_the_result() {
+    if std::process::Command::new("setsid").arg("true").status().is_err() {
+        skip(Need::Setsid, "`setsid` is not installed");
+        return;
+    }
+    let start = Instant::now();
+    let script = shell("setsid sleep 15 & echo done");
+    let output = run(&LocalExecutor::new(), &script, &ExecOptions::default()).await.unwrap();
+    assert_eq!(output.stdout, "done\n");
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[tokio::test]
+async fn many_programs_run_at_once() {
+    let start = Instant::now();
+    let running: Vec<_> = (0..20)
+        .map(|index| {
+            tokio::spawn(async move {
+                let script = shell(&format!("sleep 0.3; echo {index}"));
+                run(&LocalExecutor::new(), &script, &ExecOptions::default()).await.unwrap().stdout
+            })
+        })
+        .collect();
+    for (index, running) in running.into_iter().enumerate() {
+        assert_eq!(running.await.unwrap(), format!("{index}\n"));
+    }
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn a_place_is_asked_for_the_programs_it_has() {
+    let never = CancellationToken::new();
+    let programs = ["sh", "no-such-program-1", "cat", "$(touch x)", "-v"];
+    let there = preflight(&LocalExecutor::new(), &programs, &ExecOptions::default(), &never).await.unwrap();
+    assert_eq!(there.found, ["sh", "cat"]);
+    assert_eq!(there.missing, ["no-such-program-1", "$(touch x)", "-v"]);
+    assert_eq!(there.message(), "missing required programs: no-such-program-1, $(touch x), -v");
+    let there = preflight(&LocalExecutor::new(), &["sh"], &ExecOptions::default(), &never).await.unwrap();
+    assert!(there.success() && there.has("sh") && !there.has("git"));
+    assert_eq!(there.message(), "validation passed");
+    // It asks no shell, and looks where the command would.
+    let place = directory("preflight");
+    let words = ["-c", "printf '#!/bin/sh\n' > own; chmod +x own; printf x > text"];
+    assert!(std::process::Command::new("sh").args(words).current_dir(&place).status().unwrap().success());
+    let options = ExecOptions::default().work_dir(&place).env("PATH", &*place.to_string_lossy());
+    let programs = ["sh", "own", "text", "./own", "/bin/sh"];
+    let there = preflight(&LocalExecutor::new(), &programs, &options, &never).await.unwrap();
+    assert_eq!(there.found, ["own", "./own", "/bin/sh"]);
+}

@@ -1,0 +1,76 @@
+//! Agents that are tools of other agents.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
+
+mod built;
+mod dropped;
+mod limits;
+mod looped;
+mod results;
+mod rights;
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use toolgen_runtime::agent::sub_agent::{
+    AgentFailure, AgentMonitor, AgentRunner, AgentTask, SubAgentBuilder, SubAgentTool,
+};
+use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::{
+    AgentTool, BoxFuture, Provider, Registry, Session, ToolCall, ToolContext, ToolResponse, tool,
+};
+
+/// Looks something up.
+#[tool(undocumented, read_only)]
+fn look_up(what: String) -> String {
+    format!("{what} is 42")
+}
+
+/// A runner that is a function.
+struct By<F>(F);
+
+impl<F, Done> AgentRunner for By<F>
+where
+    F: Fn(AgentTask, AgentMonitor) -> Done + Send + Sync,
+    Done: Future<Output = Result<String, AgentFailure>> + Send,
+{
+    fn run<'a>(
+        &'a self,
+        task: AgentTask,
+        monitor: &'a AgentMonitor,
+    ) -> BoxFuture<'a, Result<String, AgentFailure>> {
+        Box::pin(async move { (self.0)(task, monitor.clone()).await })
+    }
+}
+
+/// A sub-agent that says this.
+fn says(text: &'static str) -> SubAgentBuilder {
+    SubAgentTool::builder("helper", By(move |_, _| async move { Ok(text.to_owned()) }))
+}
+
+fn behind(tool: impl AgentTool + 'static) -> ProviderBuilder {
+    Provider::builder(&Registry::builder().add(tool).seal().unwrap())
+}
+
+fn provider(tool: SubAgentBuilder) -> Provider {
+    behind(tool.build().unwrap()).build().unwrap()
+}
+
+fn turn() -> ToolContext {
+    ToolContext::new("turn", "").with_session(Session::new("s-1"))
+}
+
+async fn call_in(provider: &Provider, arguments: Value, turn: &ToolContext) -> ToolResponse {
+    provider.call(ToolCall::new("c1", "helper", arguments), turn).await
+}
+
+async fn call(tool: SubAgentBuilder) -> ToolResponse {
+    call_in(&provider(tool), json!({"task": "find it"}), &turn()).await
+}
+
+/// A context whose updates are kept.
+fn watched(turn: ToolContext) -> (ToolContext, Arc<Mutex<Vec<String>>>) {
+    let seen = Arc::<Mutex<Vec<String>>>::default();
+    let updates = seen.clone();
+    (turn.with_on_update(move |update| updates.lock().unwrap().push(update.to_text())), seen)
+}

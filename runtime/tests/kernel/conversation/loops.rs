@@ -1,0 +1,348 @@
+//! The examples of each provider against a server on this machine that answers with recorded replies.
+
+use std::error::Error;
+use std::sync::{Arc, Mutex};
+use tokio_rustls::rustls::crypto::ring;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use toolgen_runtime::agent::agent_loop::{Entry, Loop, LoopError, LoopOptions, ModelError, Transcript};
+use toolgen_runtime::schema::dialect::ANTHROPIC_STRICT;
+use toolgen_runtime::wire::{Stop, StreamError, WireFormat};
+use toolgen_runtime::{Provider, Registry, ToolContext, tool, toolset};
+
+#[path = "../../../examples/conversation/anthropic.rs"]
+mod anthropic;
+#[path = "../../../examples/conversation/bedrock.rs"]
+mod bedrock;
+#[path = "../../../examples/conversation/gemini.rs"]
+mod gemini;
+#[path = "../../../examples/conversation/ollama.rs"]
+mod ollama;
+#[path = "../../../examples/conversation/openai_chat.rs"]
+mod openai_chat;
+#[path = "../../../examples/conversation/openai_responses.rs"]
+mod openai_responses;
+
+/// Adds two numbers.
+#[tool(read_only, undocumented)]
+fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+fn provider() -> Provider {
+    Registry::new(toolset![add]).unwrap().provider(Default::default())
+}
+
+/// What a server was asked: the path, the head, and the body.
+type Asked = Arc<Mutex<Vec<(String, String, Value)>>>;
+
+/// A server that gives these answers, one after the other, and its URL.
+async fn server(answers: Vec<Vec<u8>>) -> (String, Asked) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let asked = Asked::default();
+    let log = Arc::clone(&asked);
+    tokio::spawn(async move {
+        for answer in answers {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(socket.read_u8().await.unwrap());
+            }
+            let head = String::from_utf8(head).unwrap().to_lowercase();
+            let length =
+                head.split("content-length: ").nth(1).unwrap().lines().next().unwrap().parse().unwrap();
+            let mut body = vec![0; length];
+            socket.read_exact(&mut body).await.unwrap();
+            let path = head.split(' ').nth(1).unwrap().to_owned();
+            log.lock().unwrap().push((path, head, serde_json::from_slice(&body).unwrap()));
+            let begin = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close";
+            let begin = format!("{begin}\r\ncontent-length: {}\r\n\r\n", answer.len());
+            socket.write_all(&[begin.into_bytes(), answer].concat()).await.unwrap();
+        }
+    });
+    (url, asked)
+}
+
+/// What the two requests of an example were, and what it gave.
+struct Talk {
+    given: String,
+    paths: Vec<String>,
+    head: String,
+    bodies: Vec<Value>,
+}
+
+async fn talk(
+    replies: [Value; 2],
+    ask: impl AsyncFnOnce(&Provider, &str, &str) -> Result<String, Box<dyn Error>>,
+) -> Talk {
+    let _ = ring::default_provider().install_default();
+    let answers = replies.iter().map(|reply| match reply.as_array() {
+        Some(lines) => lines.iter().flat_map(|line| format!("{line}\n").into_bytes()).collect(),
+        None => reply.to_string().into_bytes(),
+    });
+    let (url, asked) = server(answers.collect()).await;
+    let given = ask(&provider(), &url, "k-1").await.unwrap();
+    let asked = asked.lock().unwrap().clone();
+    assert_eq!(asked.len(), 2);
+    Talk {
+        given,
+        paths: asked.iter().map(|(path, ..)| path.clone()).collect(),
+        head: asked[0].1.clone(),
+        bodies: asked.into_iter().map(|(_, _, body)| body).collect(),
+    }
+}
+
+#[tokio::test]
+async fn openai_chat_completions() {
+    let call = json!({"role": "assistant", "content": null, "reasoning_content": "Adding.", "tool_calls": [
+        {"id": "call_1", "type": "function", "function": {"name": "add", "arguments": "{\"a\":17,\"b\":25}"}}]});
+    let replies = [
+        json!({"choices": [{"message": call, "finish_reason": "tool_calls"}]}),
+        json!({"choices": [{"message": {"role": "assistant", "content": "42."}, "finish_reason": "stop"}]}),
+    ];
+    let talk = talk(replies, openai_chat::ask).await;
+    assert_eq!((talk.given.as_str(), talk.paths[0].as_str()), ("42.", "/v1/chat/completions"));
+    assert!(talk.head.contains("authorization: bearer k-1"), "{}", talk.head);
+    let body = &talk.bodies[1];
+    assert_eq!((&body["model"], &body["tools"][0]["function"]["name"]), (&json!("gpt-5.1"), &json!("add")));
+    let user = json!({"role": "user", "content": "What is 17 + 25?"});
+    let answer = json!({"role": "tool", "tool_call_id": "call_1", "content": "42"});
+    assert_eq!(body["messages"], json!([user, call, answer]));
+}
+
+#[tokio::test]
+async fn openai_responses_api() {
+    let output = json!([
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"},
+        {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "add", "arguments": "{\"a\":17,\"b\":25}",
+         "status": "completed"},
+    ]);
+    let message =
+        json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "42."}]});
+    let replies = [
+        json!({"status": "completed", "output": output}),
+        json!({"status": "completed", "output": [message]}),
+    ];
+    let talk = talk(replies, openai_responses::ask).await;
+    assert_eq!((talk.given.as_str(), talk.paths[0].as_str()), ("42.", "/v1/responses"));
+    let user = json!({"role": "user", "content": "What is 17 + 25?"});
+    let answer = json!({"type": "function_call_output", "call_id": "call_1", "output": "42"});
+    assert_eq!(talk.bodies[1]["input"], json!([user, output[0], output[1], answer]));
+}
+
+#[tokio::test]
+async fn anthropic_messages() {
+    let content = json!([
+        {"type": "thinking", "thinking": "Adding.", "signature": "c2ln"},
+        {"type": "tool_use", "id": "toolu_1", "name": "add", "input": {"a": 17, "b": 25}},
+    ]);
+    let replies = [
+        json!({"role": "assistant", "content": content, "stop_reason": "tool_use"}),
+        json!({"role": "assistant", "content": [{"type": "text", "text": "42."}], "stop_reason": "end_turn"}),
+    ];
+    let talk = talk(replies, anthropic::ask).await;
+    assert_eq!((talk.given.as_str(), talk.paths[0].as_str()), ("42.", "/v1/messages"));
+    assert!(talk.head.contains("x-api-key: k-1\r\nanthropic-version: 2023-06-01"), "{}", talk.head);
+    let body = &talk.bodies[1];
+    assert!(body["max_tokens"].is_u64() && body["tools"][0]["input_schema"].is_object(), "{body}");
+    assert_eq!(body["messages"][1], json!({"role": "assistant", "content": content}));
+    let answer = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": "42"});
+    assert_eq!(body["messages"][2], json!({"role": "user", "content": [answer]}));
+}
+
+#[tokio::test]
+async fn gemini_generate_content() {
+    let content = json!({"role": "model", "parts": [
+        {"functionCall": {"name": "add", "args": {"a": 17, "b": 25}}, "thoughtSignature": "c2ln"}]});
+    let replies = [
+        json!({"candidates": [{"content": content, "finishReason": "STOP"}]}),
+        json!({"candidates": [{"content": {"role": "model", "parts": [{"text": "42."}]}, "finishReason": "STOP"}]}),
+    ];
+    let talk = talk(replies, gemini::ask).await;
+    assert_eq!(
+        (talk.given.as_str(), talk.paths[0].as_str()),
+        ("42.", "/v1beta/models/gemini-3-pro:generatecontent")
+    );
+    let body = &talk.bodies[1];
+    assert_eq!(body["systemInstruction"], json!({"parts": [{"text": "Use the tools."}]}));
+    assert_eq!(body["contents"][1], content);
+    let answer = json!({"functionResponse": {"name": "add", "response": {"output": "42"}}});
+    assert_eq!(body["contents"][2], json!({"role": "user", "parts": [answer]}));
+}
+
+#[tokio::test]
+async fn bedrock_converse() {
+    let message = json!({"role": "assistant", "content": [
+        {"reasoningContent": {"reasoningText": {"text": "Adding.", "signature": "c2ln"}}},
+        {"toolUse": {"toolUseId": "t-1", "name": "add", "input": {"a": 17, "b": 25}}},
+    ]});
+    let end = json!({"role": "assistant", "content": [{"text": "42."}]});
+    let replies = [
+        json!({"output": {"message": message}, "stopReason": "tool_use"}),
+        json!({"output": {"message": end}, "stopReason": "end_turn"}),
+    ];
+    let talk = talk(replies, bedrock::ask).await;
+    assert_eq!(
+        (talk.given.as_str(), talk.paths[0].as_str()),
+        ("42.", "/model/amazon.nova-pro-v1:0/converse")
+    );
+    let body = &talk.bodies[1];
+    assert_eq!((&body["system"][0]["text"], &body["messages"][1]), (&json!("Use the tools."), &message));
+    assert!(body["toolConfig"]["tools"][0]["toolSpec"]["inputSchema"]["json"].is_object(), "{body}");
+}
+
+#[tokio::test]
+async fn ollama_in_lines() {
+    let said = |message: Value, done: bool| json!({"model": "qwen3", "message": message, "done": done});
+    let call = json!({"function": {"name": "add", "arguments": {"a": 17, "b": 25}}});
+    let replies = [
+        json!([
+            said(json!({"role": "assistant", "content": "", "tool_calls": [call]}), false),
+            said(json!({"role": "assistant", "content": ""}), true)
+        ]),
+        json!([
+            said(json!({"role": "assistant", "content": "4"}), false),
+            said(json!({"role": "assistant", "content": "2."}), true)
+        ]),
+    ];
+    let talk = talk(replies, ollama::ask).await;
+    assert_eq!((talk.given.as_str(), talk.paths[0].as_str()), ("42.", "/api/chat"));
+    let body = &talk.bodies[1];
+    assert_eq!((&body["stream"], &body["messages"][1]["tool_calls"]), (&json!(true), &json!([call])));
+    assert_eq!(body["messages"][2], json!({"role": "tool", "tool_name": "add", "content": "42"}));
+}
+
+/// Runs a loop over replies in the format of Anthropic.
+async fn over(
+    replies: Vec<Value>,
+    limits: LoopOptions,
+) -> (Result<String, LoopError<ModelError<String>>>, Transcript, Stop) {
+    let provider = provider();
+    let mut replies = replies.into_iter();
+    let send = |_: Value| {
+        let reply = replies.next();
+        async { reply.ok_or_else(|| "the server is gone".to_owned()) }
+    };
+    let run = Loop::new(&provider, WireFormat::Anthropic, send).unwrap().with_limits(limits).run("Go.").await;
+    let (transcript, stop) = (run.transcript.clone(), run.stop());
+    (run.text(), transcript, stop)
+}
+
+/// Says in which dialect its arguments are read.
+#[tool(undocumented)]
+fn shown(ctx: &ToolContext) -> &'static str {
+    ctx.dialect().name
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_answer_has_failed() {
+    let (text, transcript, stop) = over(Vec::new(), LoopOptions::new()).await;
+    assert_eq!(text.unwrap_err().to_string(), "the request to the model failed: the server is gone");
+    assert_eq!((transcript.turns().count(), stop), (0, Stop::Failed));
+    let call = json!({"content": [{"type": "tool_use", "id": "1", "name": "shown", "input": {}}]});
+    let (_, transcript, stop) = over(vec![call], LoopOptions::new()).await;
+    assert_eq!((transcript.turns().count(), stop), (1, Stop::Failed));
+}
+
+#[tokio::test]
+async fn a_context_without_a_dialect_takes_none_away() {
+    let provider = Provider::builder(&Registry::new(toolset![shown]).unwrap()).build().unwrap();
+    let call = json!({"content": [{"type": "tool_use", "id": "1", "name": "shown", "input": {}}]});
+    let end = json!({"content": [{"type": "text", "text": "Done."}], "stop_reason": "end_turn"});
+    let turn = ToolContext::new("turn", "");
+    for (context, dialect) in
+        [(turn.clone(), "anthropic"), (turn.with_dialect(&ANTHROPIC_STRICT), "anthropic-strict")]
+    {
+        let mut replies = [call.clone(), end.clone()].into_iter();
+        let send = |_: Value| {
+            let reply = replies.next();
+            async { reply.ok_or("nothing more") }
+        };
+        let agent = Loop::new(&provider, WireFormat::Anthropic, send).unwrap();
+        let run = { agent.with_context(context) }.run("Which?").await;
+        let told = run.transcript.iter().find_map(|entry| match entry {
+            Entry::Answer(answer) => Some(answer.text()),
+            _ => None,
+        });
+        assert_eq!(told.as_deref(), Some(dialect));
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_its_provider_paused_goes_on() {
+    let said =
+        |text: &str, stop: &str| json!({"content": [{"type": "text", "text": text}], "stop_reason": stop});
+    let (text, transcript, stop) =
+        over(vec![said("Searching.", "pause_turn"), said("Found.", "end_turn")], LoopOptions::new()).await;
+    assert_eq!((text.unwrap().as_str(), stop, transcript.turns().count()), ("Found.", Stop::End, 2));
+}
+
+#[tokio::test]
+async fn the_end_of_a_loop_says_why_the_model_stopped_and_limits_hold() {
+    let said = json!({"content": [{"type": "text", "text": "It is"}], "stop_reason": "max_tokens"});
+    let (text, _, stop) = over(vec![said], LoopOptions::new()).await;
+    assert_eq!((text.unwrap().as_str(), stop), ("It is", Stop::Length));
+    let call = |id: &str| json!({"content": [{"type": "tool_use", "id": id, "name": "add", "input": {"a": 1, "b": 2}}]});
+    let (text, ..) =
+        over(vec![call("1"), call("2"), call("3")], LoopOptions::new().with_max_iterations(2)).await;
+    assert_eq!(text, Err(LoopError::MaxIterations(2)));
+}
+
+#[tokio::test]
+async fn a_loop_fails_with_the_reason_of_the_function_or_the_provider() {
+    let (text, ..) = over(vec![], LoopOptions::new()).await;
+    assert_eq!(text.unwrap_err().to_string(), "the request to the model failed: the server is gone");
+    let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+    let (text, ..) = over(vec![error], LoopOptions::new()).await;
+    let why = text.unwrap_err().to_string();
+    assert_eq!(
+        why,
+        "the reply of the model: /error: the provider sent an error in place of a reply: overloaded_error: Overloaded"
+    );
+    let nameless = json!({"content": [{"type": "tool_use", "name": "add", "input": {}}]});
+    let (text, ..) = over(vec![nameless.clone()], LoopOptions::new()).await;
+    let why = text.unwrap_err().to_string();
+    assert!(
+        why.starts_with("the model made only calls that cannot be answered; /content/0/id: is missing"),
+        "{why}"
+    );
+
+    // Beside a call that can be answered, it is left out of what goes back.
+    let both = json!({"content": [nameless["content"][0], {"type": "tool_use", "id": "t1", "name": "add",
+                                                             "input": {"a": 1, "b": 2}}]});
+    let end = json!({"content": [{"type": "text", "text": "3."}], "stop_reason": "end_turn"});
+    let (text, transcript, _) = over(vec![both, end], LoopOptions::new()).await;
+    assert_eq!(text.unwrap(), "3.");
+    let messages = transcript.messages(WireFormat::Anthropic).messages;
+    assert_eq!(messages[1]["content"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_loop_over_streams_asks_for_them_and_merges_options() {
+    let provider = provider();
+    let mut asked = Vec::new();
+    let send = |request: Value, mut stream: toolgen_runtime::wire::Stream| {
+        asked.push(request);
+        async move {
+            stream.push(&json!({"choices": [{"delta": {"content": "Hi."}, "finish_reason": "stop"}]}))?;
+            Ok::<_, StreamError>(stream)
+        }
+    };
+    let options = json!({"temperature": 0, "stream_options": {"include_obfuscation": false}});
+    let mut agent = Loop::streaming(&provider, WireFormat::OpenAiChat, send).unwrap().with_options(options);
+    assert_eq!(agent.run("Hello.").await.text().unwrap(), "Hi.");
+    drop(agent);
+    let options = json!({"include_usage": true, "include_obfuscation": false});
+    assert_eq!(
+        (&asked[0]["stream"], &asked[0]["stream_options"], &asked[0]["temperature"]),
+        (&json!(true), &options, &json!(0))
+    );
+
+    let mcp =
+        Loop::new(&provider, WireFormat::Mcp, |request: Value| async { Ok::<_, String>(request) }).unwrap();
+    let why = { mcp }.run("Hello.").await.text().unwrap_err().to_string();
+    assert_eq!(why, "the format `mcp` has calls and answers, but no conversation with a model");
+}

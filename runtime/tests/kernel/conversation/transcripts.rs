@@ -1,0 +1,174 @@
+//! Transcripts as the messages of each provider.
+
+use serde_json::{Value, json};
+use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
+use toolgen_runtime::call::{ToolCall, ToolResponse};
+use toolgen_runtime::wire::{Request, WireFormat};
+use toolgen_runtime::{ToolError, ToolResult};
+
+use crate::conversation::recorded::{Recorded, SAID, all};
+
+/// A conversation with the recorded turn, the answers to its calls, and a question.
+fn transcript(recorded: &Recorded) -> Transcript {
+    let turn = recorded.format.turn(&recorded.whole).unwrap();
+    let answers = [Ok(ToolResult::text("3")), Err(ToolError::failed("no clock"))];
+    let answers: Vec<ToolResponse> =
+        turn.calls.iter().zip(answers).map(|(call, outcome)| ToolResponse::new(call, outcome)).collect();
+    let mut transcript = Transcript::user("1 + 2, and when?");
+    transcript.push(Entry::Model(turn.into()));
+    for answer in answers {
+        transcript.push(Entry::Answer(Box::new(answer)));
+    }
+    transcript.push(Entry::User("Well?".to_owned()));
+    transcript
+}
+
+const TALKING: [WireFormat; 5] = [
+    WireFormat::OpenAiChat,
+    WireFormat::OpenAiResponses,
+    WireFormat::Anthropic,
+    WireFormat::Gemini,
+    WireFormat::Bedrock,
+];
+
+/// Requests that hold each recorded turn in each format, for the libraries of the providers.
+pub(crate) fn requests() -> Vec<Value> {
+    let mut requests = Vec::new();
+    for recorded in all() {
+        for format in TALKING {
+            let messages = transcript(&recorded).messages(format).messages;
+            let request = Request::new(messages).with_model("model-1").with_system("Be brief.");
+            let request = format.request(request).unwrap();
+            requests.push(json!({ "from": recorded.name, "format": format.name(), "request": request }));
+        }
+    }
+    requests
+}
+
+/// The blocks of a turn in the messages of a format.
+fn said(format: WireFormat, messages: &[Value]) -> Vec<&Value> {
+    match format {
+        WireFormat::OpenAiChat => vec![&messages[1]],
+        WireFormat::OpenAiResponses => messages
+            .iter()
+            .filter(|item| item["role"] != "user" && item["type"] != "function_call_output")
+            .collect(),
+        WireFormat::Gemini => messages[1]["parts"].as_array().unwrap().iter().collect(),
+        _ => messages[1]["content"].as_array().unwrap().iter().collect(),
+    }
+}
+
+#[test]
+fn a_turn_goes_back_to_its_own_provider_as_it_came() {
+    for recorded in all() {
+        let transcript = transcript(&recorded);
+        let rendered = transcript.messages(recorded.format);
+        assert_eq!(rendered.lost, [], "{}", recorded.name);
+        let place = match recorded.name {
+            "openai-chat" => "/choices/0/message",
+            "ollama" => "/message",
+            "openai-responses" => "/output",
+            "anthropic" => "/content",
+            "gemini" => "/candidates/0/content/parts",
+            _ => "/output/message/content",
+        };
+        let came = recorded.whole.pointer(place).unwrap();
+        let came: Vec<&Value> = came.as_array().map_or_else(|| vec![came], |blocks| blocks.iter().collect());
+        let bytes = |blocks: &[&Value]| blocks.iter().map(|block| block.to_string()).collect::<Vec<_>>();
+        assert_eq!(bytes(&said(recorded.format, &rendered.messages)), bytes(&came), "{}", recorded.name);
+        // Stored and read again, it is the same.
+        let stored: Transcript = serde_json::from_str(&serde_json::to_string(&transcript).unwrap()).unwrap();
+        assert_eq!(stored.messages(recorded.format), rendered, "{}", recorded.name);
+    }
+}
+
+#[test]
+fn a_turn_goes_to_another_provider_as_text_and_calls_with_their_answers() {
+    for recorded in all() {
+        for format in TALKING.into_iter().filter(|format| *format != recorded.format) {
+            let rendered = transcript(&recorded).messages(format);
+            let about = format!("{} as {format}: {:?}", recorded.name, rendered.messages);
+            // The reader of the other format reads what was written, but for the IDs.
+            let blocks: Vec<Value> = said(format, &rendered.messages).into_iter().cloned().collect();
+            let reply =
+                if format == WireFormat::OpenAiChat { blocks[0].clone() } else { Value::from(blocks) };
+            let again = format.turn(&reply).unwrap();
+            if format != WireFormat::OpenAiResponses {
+                assert_eq!(again.text, SAID, "{about}");
+            }
+            assert_eq!(again.thinking, "", "{about}");
+            let parsed = |value: &Value| {
+                value.as_str().map_or(value.clone(), |text| serde_json::from_str(text).unwrap_or(json!({})))
+            };
+            let arguments: Vec<Value> = again.calls.iter().map(|call| parsed(&call.arguments)).collect();
+            assert_eq!(arguments, [json!({ "a": 1, "b": 2 }), json!({})], "{about}");
+            // Every call has its answer, under an ID that every provider takes.
+            let text = Value::from(rendered.messages.clone()).to_string();
+            for call in again.calls.iter() {
+                assert!(call.id.len() == 9 && call.id.chars().all(|c| c.is_ascii_alphanumeric()), "{about}");
+                assert_eq!(text.matches(&format!("\"{}\"", call.id)).count(), 2, "{about}");
+            }
+            // What cannot be carried is told.
+            let lost: Vec<String> = rendered.lost.iter().map(ToString::to_string).collect();
+            let only = format!("which only {} can carry", recorded.format);
+            assert!(!lost.is_empty() && lost.iter().all(|lost| lost.contains(&only)), "{about}: {lost:?}");
+        }
+    }
+}
+
+#[test]
+fn users_and_models_take_turns_where_a_provider_requires_it() {
+    for recorded in all() {
+        for format in [WireFormat::Anthropic, WireFormat::Gemini, WireFormat::Bedrock] {
+            let messages = transcript(&recorded).messages(format).messages;
+            let roles: Vec<&str> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+            let model = if format == WireFormat::Gemini { "model" } else { "assistant" };
+            assert_eq!(roles, ["user", model, "user"], "{} as {format}", recorded.name);
+            let key = if format == WireFormat::Gemini { "parts" } else { "content" };
+            assert_eq!(messages[2][key].as_array().unwrap().len(), 3, "{} as {format}", recorded.name);
+        }
+    }
+}
+
+#[test]
+fn a_turn_that_a_program_wrote_goes_to_every_provider() {
+    let call = ToolCall::new("call-1", "add", json!({ "a": 1 }));
+    let mut transcript = Transcript::user("Go.");
+    transcript.push(Entry::Model(ModelTurn::calls([call.clone()])));
+    transcript.push(Entry::Answer(Box::new(ToolResponse::new(&call, Ok(ToolResult::text("3"))))));
+    transcript.push(Entry::Model(ModelTurn::default()));
+    for format in TALKING {
+        let rendered = transcript.messages(format);
+        // A turn that says nothing is left out: every provider refuses it.
+        assert_eq!((rendered.messages.len(), rendered.lost.len()), (3, 0), "{format}");
+    }
+    let gemini = transcript.messages(WireFormat::Gemini).messages;
+    assert_eq!(gemini[1]["parts"][0]["thoughtSignature"], "skip_thought_signature_validator");
+    let mcp = transcript.messages(WireFormat::Mcp);
+    let lost: Vec<&str> = mcp.lost.iter().map(|lost| lost.what.as_str()).collect();
+    assert_eq!((mcp.messages.len(), lost), (1, vec!["message", "turn", "turn"]));
+}
+
+#[test]
+fn debug_output_of_a_transcript_shows_no_arguments_and_no_text() {
+    for recorded in all() {
+        let transcript = transcript(&recorded);
+        let rendered = transcript.messages(recorded.format);
+        let turn = recorded.format.turn(&recorded.whole).unwrap();
+        let told = format!("{transcript:?} {rendered:?} {turn:?}");
+        for secret in ["1 + 2", "Let me", "\"a\"", "c2lnbmF0dXJl", "Two sums"] {
+            assert!(!told.contains(secret), "{} shows {secret}: {told}", recorded.name);
+        }
+    }
+}
+
+#[test]
+fn the_cost_of_a_conversation_is_that_of_its_turns() {
+    let [one, two] = [&all()[0], &all()[3]].map(transcript);
+    let mut both = one.clone();
+    for entry in two.iter() {
+        both.push(entry.clone());
+    }
+    assert_eq!(both.usage().total(), one.usage().total() + two.usage().total());
+    assert!(one.usage().total() > 0);
+}

@@ -1,0 +1,180 @@
+//! What watchers see of a turn, in which order and with which texts.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
+use toolgen_runtime::layers::events::{Event, EventKind};
+use toolgen_runtime::layers::hooks::Hooks;
+use toolgen_runtime::provider::Provider;
+use toolgen_runtime::{
+    AgentTool, BoxFuture, CancellationToken, Registry, ToolCall, ToolContext, ToolError, ToolResponse,
+    ToolResult, ToolSpec,
+};
+
+use crate::dispatch::support::{Bench, call, options, spec, texts, turn};
+
+type Seen = Arc<Mutex<Vec<String>>>;
+
+/// Writes down what it is asked; says no to calls and updates with these names.
+struct Watcher {
+    seen: Seen,
+    refuses: &'static [&'static str],
+}
+
+impl Watcher {
+    fn note(&self, line: String) {
+        self.seen.lock().unwrap().push(line);
+    }
+}
+
+impl Hooks for Watcher {
+    fn before_tool_execution<'a>(&'a self, call: &'a ToolCall, _: &'a ToolContext) -> BoxFuture<'a, bool> {
+        self.note(format!("before {}", call.id));
+        Box::pin(std::future::ready(!self.refuses.contains(&call.id.as_str())))
+    }
+
+    fn after_tool_execution<'a>(
+        &'a self,
+        response: &'a ToolResponse,
+        _: &'a ToolContext,
+    ) -> BoxFuture<'a, ()> {
+        self.note(format!("after {} {}", response.id, response.is_error()));
+        Box::pin(std::future::ready(()))
+    }
+
+    fn before_tool_execution_update(&self, id: &str, _: &str, update: &ToolResult) -> bool {
+        self.note(format!("before update {id} {}", update.to_text()));
+        !self.refuses.contains(&update.to_text().as_str())
+    }
+
+    fn after_tool_execution_update(&self, id: &str, _: &str, update: &ToolResult) {
+        self.note(format!("after update {id} {}", update.to_text()));
+    }
+}
+
+fn event_line(event: &Event) -> String {
+    match &event.kind {
+        EventKind::ToolCall { arguments } => format!("start {} {arguments}", event.id),
+        EventKind::ToolResponse { .. } => format!("end {}", event.id),
+        EventKind::Error { message, .. } => format!("error {} {message}", event.id),
+        EventKind::Update { .. } => format!("update {}", event.id),
+        other => format!("{other:?}"),
+    }
+}
+
+fn watched(refuses: &'static [&'static str]) -> (Provider, Seen) {
+    let seen = Seen::default();
+    let (hook, events) = (Arc::clone(&seen), Arc::clone(&seen));
+    let provider = Bench::new()
+        .builder()
+        .hooks(Watcher { seen: hook, refuses })
+        .on_event(move |event| events.lock().unwrap().push(event_line(&event)))
+        .build()
+        .unwrap();
+    (provider, seen)
+}
+
+fn seen(seen: &Seen) -> Vec<String> {
+    std::mem::take(&mut seen.lock().unwrap())
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_order_is_hook_start_end_hook() {
+    let (provider, log) = watched(&[]);
+    provider.dispatch(vec![call(1, 1)], &turn(), &DispatchOptions::new()).await;
+    assert_eq!(seen(&log), ["before 1", "start 1 {\"ms\":1,\"id\":1}", "end 1", "after 1 false"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_says_no_leaves_no_events_and_no_hook_after() {
+    let (provider, log) = watched(&["2"]);
+    let calls = vec![call(1, 0), call(2, 0), call(3, 0)];
+    let done = provider.dispatch(calls, &turn(), &options(Strategy::Sequential)).await;
+    assert_eq!(texts(&done), ["1", "Tool execution skipped by before_tool_execution hook.", "3"]);
+    assert!(done.responses[1].is_error() && done.responses[1].skipped);
+    let of_second: Vec<String> = seen(&log).into_iter().filter(|line| line.contains(" 2")).collect();
+    assert_eq!(of_second, ["before 2"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_hook_is_asked_for_unknown_tools_too_and_their_error_is_an_event() {
+    let (provider, log) = watched(&[]);
+    let call = ToolCall::new("1", "nothing_like_it", json!({}));
+    provider.dispatch(vec![call], &turn(), &DispatchOptions::new()).await;
+    assert_eq!(
+        seen(&log),
+        ["before 1", "start 1 {}", "error 1 Tool not found: nothing_like_it", "after 1 true"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_skipped_call_starts_and_ends_with_null_arguments_and_without_hooks() {
+    let (provider, log) = watched(&[]);
+    let options = options(Strategy::Sequential).with_steering(|| true);
+    provider.dispatch(vec![call(1, 0), call(2, 0)], &turn(), &options).await;
+    assert_eq!(
+        seen(&log)[4..],
+        ["start 2 null", "error 2 Skipped due to queued user message."],
+        "behind the four lines of the first"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_cancelled_before_it_runs_starts_and_ends_too() {
+    let (provider, log) = watched(&[]);
+    let token = CancellationToken::new();
+    token.cancel();
+    provider.dispatch(vec![call(1, 0)], &turn().with_cancel(token), &DispatchOptions::new()).await;
+    assert_eq!(seen(&log), ["start 1 null", "error 1 Cancelled"]);
+}
+
+/// Reports three updates.
+struct Talker(ToolSpec);
+
+impl AgentTool for Talker {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn execute<'a>(&'a self, _: Value, ctx: &'a ToolContext) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async {
+            for text in ["one", "two", "three"] {
+                ctx.update(ToolResult::text(text));
+            }
+            Ok(ToolResult::text("done"))
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_the_hook_refuses_is_no_event_and_has_no_hook_after() {
+    let (log, watched) = (Seen::default(), Seen::default());
+    let (hook, events, heard) = (Arc::clone(&log), Arc::clone(&log), Arc::clone(&watched));
+    let registry = Registry::builder().add(Talker(spec("talk"))).seal().unwrap();
+    let provider = Provider::builder(&registry)
+        .hooks(Watcher { seen: hook, refuses: &["two"] })
+        .on_event(move |event| events.lock().unwrap().push(event_line(&event)))
+        .build()
+        .unwrap();
+    let turn = turn().with_on_update(move |update| heard.lock().unwrap().push(update.to_text()));
+    let call = ToolCall::new("1", "talk", json!({}));
+    provider.dispatch(vec![call], &turn, &DispatchOptions::new()).await;
+    assert_eq!(
+        seen(&log),
+        [
+            "before 1",
+            "start 1 {}",
+            "before update 1 one",
+            "update 1",
+            "after update 1 one",
+            "before update 1 two",
+            "before update 1 three",
+            "update 1",
+            "after update 1 three",
+            "end 1",
+            "after 1 false"
+        ]
+    );
+    assert_eq!(seen(&watched), ["one", "three"]);
+}

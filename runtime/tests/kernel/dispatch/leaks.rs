@@ -1,0 +1,64 @@
+//! What is left when nobody waits for a turn any more.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolgen_runtime::agent::dispatch::DispatchOptions;
+use toolgen_runtime::provider::Provider;
+use toolgen_runtime::{
+    AgentTool, BoxFuture, CancellationToken, Registry, ToolCall, ToolContext, ToolError, ToolResult, ToolSpec,
+};
+
+use crate::dispatch::support::{spec, turn};
+
+/// Hands out its token and waits for ever, holding on to `held`.
+struct Waiter {
+    spec: ToolSpec,
+    held: Arc<()>,
+    tokens: Arc<Mutex<Vec<CancellationToken>>>,
+}
+
+impl AgentTool for Waiter {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(&'a self, _: Value, ctx: &'a ToolContext) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        let held = Arc::clone(&self.held);
+        Box::pin(async move {
+            let _held = held;
+            self.tokens.lock().unwrap().push(ctx.cancel().clone());
+            std::future::pending().await
+        })
+    }
+}
+
+async fn dropping_leaves_nothing(options: DispatchOptions) {
+    let (held, tokens) = (Arc::new(()), Arc::new(Mutex::new(Vec::new())));
+    let waiter = Waiter { spec: spec("wait"), held: Arc::clone(&held), tokens: Arc::clone(&tokens) };
+    let provider = Provider::builder(&Registry::builder().add(waiter).seal().unwrap()).build().unwrap();
+    let calls = (1..=3).map(|id| ToolCall::new(id.to_string(), "wait", json!({}))).collect();
+    let (turn, token) = (turn(), CancellationToken::new());
+    let turn = turn.with_cancel(token.clone());
+    let running = provider.dispatch(calls, &turn, &options);
+    assert!(tokio::time::timeout(Duration::from_millis(10), running).await.is_err());
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(Arc::strong_count(&held), 2, "the tool's and this one");
+    let tokens = tokens.lock().unwrap();
+    assert_eq!(tokens.len(), 3);
+    assert!(tokens.iter().all(CancellationToken::is_cancelled), "what the calls started hears of it");
+    assert!(!token.is_cancelled(), "the turn's own is not theirs to fire");
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_a_turn_drops_its_calls_and_fires_their_tokens() {
+    dropping_leaves_nothing(DispatchOptions::new()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_a_turn_drops_calls_in_tasks_of_their_own_too() {
+    dropping_leaves_nothing(DispatchOptions::new().in_tasks()).await;
+}

@@ -1,0 +1,83 @@
+//! Tools that do not give way.
+
+use std::sync::{Arc, Barrier};
+
+use serde_json::{Value, json};
+use toolgen_runtime::agent::dispatch::DispatchOptions;
+use toolgen_runtime::provider::Provider;
+use toolgen_runtime::{
+    AgentTool, BoxFuture, Registry, Service, Strategy, ToolCall, ToolContext, ToolError, ToolResult,
+    ToolSpec, tool, toolset,
+};
+
+use crate::dispatch::support::{Bench, call, call_of, ids, options, spec, texts, turn};
+
+/// Blocks its thread until another call does the same.
+struct Meeting {
+    spec: ToolSpec,
+    barrier: Arc<Barrier>,
+}
+
+impl AgentTool for Meeting {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(&'a self, _: Value, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async {
+            self.barrier.wait();
+            Ok(ToolResult::text("met"))
+        })
+    }
+}
+
+fn meet(id: usize) -> ToolCall {
+    ToolCall::new(id.to_string(), "meet", json!({}))
+}
+
+/// Blocks its thread until another call does the same.
+#[tool(name = "meet", blocking)]
+fn meet_on_the_pool(barrier: Service<Barrier>) -> String {
+    barrier.wait();
+    "met".to_owned()
+}
+
+// Two calls can only meet if neither holds up the other: with both in one task this would never end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn calls_in_tasks_of_their_own_do_not_hold_up_each_other() {
+    let meeting = Meeting { spec: spec("meet"), barrier: Arc::new(Barrier::new(2)) };
+    let provider = Provider::builder(&Registry::builder().add(meeting).seal().unwrap()).build().unwrap();
+    let options = DispatchOptions::new().in_tasks();
+    let done = provider.dispatch(vec![meet(1), meet(2)], &turn(), &options).await;
+    assert_eq!((texts(&done), ids(&done)), (vec!["met".to_owned(), "met".to_owned()], vec!["1", "2"]));
+}
+
+#[tokio::test]
+async fn blocking_tools_do_not_hold_up_each_other_in_one_task() {
+    let registry = Registry::new(toolset![meet_on_the_pool]).unwrap();
+    let provider = Provider::builder(&registry).build().unwrap();
+    let turn = turn().with_service(Arc::new(Barrier::new(2)));
+    let done = provider.dispatch(vec![meet(1), meet(2)], &turn, &DispatchOptions::new()).await;
+    assert_eq!(texts(&done), ["met", "met"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_keep_order_strategy_and_answers() {
+    for strategy in [Strategy::Sequential, Strategy::Parallel] {
+        let provider = Bench::new().provider();
+        let calls = vec![call(1, 20), call_of("t", 2, json!({ "how": "panic" })), call(3, 10)];
+        let done = provider.dispatch(calls, &turn(), &options(strategy).in_tasks()).await;
+        assert_eq!(texts(&done), ["1", "tool panicked", "3"]);
+    }
+}
+
+#[test]
+fn without_a_runtime_calls_stay_in_one_task() {
+    let provider = Bench::new().provider();
+    let call = call_of("t", 1, json!({}));
+    let (turn, options) = (turn(), DispatchOptions::new().in_tasks());
+    let mut running = Box::pin(provider.dispatch(vec![call], &turn, &options));
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    let std::task::Poll::Ready(done) = running.as_mut().poll(&mut cx) else { panic!("nothing to wait for") };
+    assert_eq!(texts(&done), ["1"]);
+}

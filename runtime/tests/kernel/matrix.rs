@@ -1,0 +1,292 @@
+//! Every layer with every other and with every kind of tool: what each promises alone holds beside each of the others.
+//!
+//! A new layer is a row of `rows.rs`, a new kind of tool one of `kinds.rs`. Setters of the builder and tools without a
+//! row fail a test here.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
+
+mod checks;
+mod compiled;
+mod evidence;
+mod kinds;
+mod mcp;
+mod rows;
+mod server;
+mod spans;
+mod stores;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use toolgen_runtime::agent::dispatch::DispatchOptions;
+use toolgen_runtime::registry::discovery::Discovery;
+use toolgen_runtime::{
+    CancellationToken, Dependencies, Principal, Provider, ProviderContext, Registry, Session, ToolCall,
+    ToolContext, ToolError, ToolResponse, tool, toolset,
+};
+
+use evidence::{Answer, Cell, PANIC, PIN, Ran, Resumed, World};
+use kinds::Kind;
+use rows::{Row, Setup};
+
+/// Is there so that lists are never empty.
+#[tool(undocumented, read_only)]
+fn bystander() {}
+
+/// How calls come in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    /// One at a time, with arguments as JSON values.
+    Called,
+    /// As turns, with arguments as JSON texts.
+    Dispatched,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_layer_promises_holds_beside_every_other_and_for_every_kind_of_tool() {
+    quiet_panics();
+    spans::listen();
+    let count = rows::all().len();
+    let (mut cells, mut broken) = (JoinSet::new(), Vec::new());
+    for kind in 0..kinds::all().len() {
+        for first in 0..count {
+            for second in first..count {
+                let ways = [Way::Called, Way::Dispatched];
+                // Beside others a layer is called in one of the two ways, by itself in both.
+                let skipped = (first != second).then_some(ways[(kind + first + second) % 2]);
+                for way in ways.into_iter().filter(|way| Some(*way) != skipped) {
+                    if cells.len() >= 64 {
+                        broken.extend(cells.join_next().await.unwrap().unwrap());
+                    }
+                    cells.spawn(async move {
+                        let (rows, kinds) = (rows::all(), kinds::all());
+                        cell(&kinds[kind], [&rows[first], &rows[second]], way).await
+                    });
+                }
+            }
+        }
+    }
+    while let Some(cell) = cells.join_next().await {
+        broken.extend(cell.unwrap());
+    }
+    if let Ok(file) = std::env::var("MATRIX_OUT") {
+        std::fs::write(file, broken.join("\n")).unwrap();
+    }
+    let first: Vec<&str> = broken.iter().take(20).map(String::as_str).collect();
+    assert!(broken.is_empty(), "{} promises are broken\n{}", broken.len(), first.join("\n"));
+}
+
+/// Makes the calls of a cell and returns what does not hold.
+async fn cell(kind: &Kind, rows: [&Row; 2], way: Way) -> Vec<String> {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let pin = format!("{PIN}{}-x", NUMBER.fetch_add(1, Ordering::Relaxed));
+    let world = Arc::new(World { pin, ..World::default() });
+    let tools = (kind.tools)(Arc::clone(&world)).await;
+    let mut others = vec!["bystander"];
+    others.extend((kind.called != "target").then_some(kind.called));
+    let registry = Registry::builder().add_all(tools).add_all(toolset![bystander]).seal().unwrap();
+    let open = Arc::clone(&world);
+    let builder = Provider::builder(&registry).effect("target", compiled::Handler(Arc::clone(&world)));
+    let setup = Setup {
+        builder: if kind.through.is_some() { builder.discovery(Discovery::new()) } else { builder },
+        context: ProviderContext::new().with_agent_id("agent").with_service(Arc::clone(&world)),
+        turn: ToolContext::new("turn", "")
+            .with_session(Session::new("s-1"))
+            .with_principal(Principal::new("alice").with_scopes(["read", "write", "work"])),
+        dependencies: Dependencies::new().custom("open", move |_: &Value, _: &ToolContext| {
+            let open = !open.closed.load(Ordering::SeqCst);
+            Box::pin(std::future::ready(Ok(open)))
+        }),
+        world: Arc::clone(&world),
+        others,
+    };
+    let twice = rows[0].name == rows[1].name;
+    let setup = rows.iter().take(if twice { 1 } else { 2 }).fold(setup, |setup, row| (row.install)(setup));
+    let provider = setup.builder.context(setup.context).dependencies(setup.dependencies).build().unwrap();
+    let name = format!("{} × {}, {}, {way:?}", rows[0].name, rows[1].name, kind.name);
+    let names = rows.map(|row| row.name);
+    let mut cell = Cell { name, rows: names, kind, world, answers: Vec::new(), broken: Mutex::default() };
+    for (number, path) in script(names.contains(&"time")).into_iter().enumerate() {
+        let answer = give(&cell, &provider, &setup.turn, way, format!("c{number}"), path).await;
+        let rest = answer.response.text().split_once("read_result with ").map(|(_, rest)| rest.to_owned());
+        cell.answers.push(answer);
+        if let Some(rest) = rest {
+            let call = serde_json::Deserializer::from_str(&rest).into_iter().next().unwrap().unwrap();
+            let call = ToolCall::new(format!("r{number}"), "read_result", call);
+            let response = provider.call(call, &setup.turn).await;
+            cell.holds(!response.is_error(), "the rest can be read", &response);
+            let id = response.id.to_string();
+            cell.answers.push(Answer {
+                path: "rest",
+                id,
+                response,
+                ran: Vec::new(),
+                resumed: None,
+                late: false,
+            });
+        }
+    }
+    checks::always(&cell).await;
+    for row in rows {
+        (row.check)(&cell);
+    }
+    cell.broken.into_inner().unwrap()
+}
+
+/// The calls of a cell, by what is said in their `path`.
+fn script(slow: bool) -> Vec<&'static str> {
+    let slow = slow.then_some("/slow");
+    let usual = ["/a", "/skip", "/fail", "/fail", "/fail", "/large", "/echo", "/ask", "/panic"];
+    usual.into_iter().chain(slow).chain(["bad", "cancelled", "unknown", "/a"]).collect()
+}
+
+/// Makes a call of the script, and resumes it twice if it has to wait.
+async fn give(
+    cell: &Cell<'_>,
+    provider: &Provider,
+    turn: &ToolContext,
+    way: Way,
+    id: String,
+    path: &'static str,
+) -> Answer {
+    let world = &cell.world;
+    let arguments = match (cell.kind.name, path) {
+        (_, "bad") => json!({"pth": "/a"}),
+        ("sub-agent", path) => json!({"task": path}),
+        (_, path) => json!({"path": path, "pin": world.pin}),
+    };
+    let arguments = if way == Way::Dispatched { Value::from(arguments.to_string()) } else { arguments };
+    let name = if path == "unknown" { "targett" } else { cell.kind.called };
+    let mut turn = turn.clone();
+    if path == "cancelled" {
+        let token = CancellationToken::new();
+        token.cancel();
+        turn = turn.with_cancel(token);
+    }
+    // A request of an earlier call whose time was up may arrive now, and is not this call's.
+    let ran_since = |before: usize| {
+        let late =
+            |ran: &Ran| cell.answers.iter().any(|answer| answer.late && ran.path.ends_with(answer.path));
+        let runs = world.runs().split_off(before);
+        runs.into_iter().filter(|ran| !late(ran)).collect::<Vec<Ran>>()
+    };
+    let before = world.runs().len();
+    let call = match cell.kind.through {
+        None => ToolCall::new(id.clone(), name, arguments),
+        Some(through) => ToolCall::new(id.clone(), through, json!({"name": name, "arguments": arguments})),
+    };
+    let response = match way {
+        Way::Called => provider.call(call, &turn).await,
+        Way::Dispatched => {
+            let options = DispatchOptions::new();
+            provider.dispatch(vec![call], &turn, &options).await.responses.remove(0)
+        }
+    };
+    let ran = ran_since(before);
+    let mut late = is_late(&response);
+    let resumed = match &response.outcome {
+        Err(ToolError::ApprovalRequired(request)) => {
+            let text = serde_json::to_string(request).unwrap();
+            // Where it waits in a queue, somebody grants it there, and a worker looks for it.
+            let granted = match provider.approvals() {
+                None => None,
+                Some(approvals) => approvals.grant(request.queue_id(), "Eve", "").await.ok(),
+            };
+            let once = async |queued: Option<&str>| {
+                let before = world.runs().len();
+                let response = match queued {
+                    Some(id) => provider.resume_decided(id, &turn).await.unwrap().unwrap(),
+                    None => provider.resume(serde_json::from_str(&text).unwrap(), &turn).await,
+                };
+                (ran_since(before), is_late(&response))
+            };
+            let queued = granted.as_ref().map(|entry| entry.id.as_str());
+            let ((mut first, first_late), (mut second, _)) = (once(queued).await, once(None).await);
+            if first_late {
+                first.append(&mut second);
+            }
+            late |= first_late;
+            Some(Resumed { request: (**request).clone(), first, second })
+        }
+        _ => None,
+    };
+    Answer { path, id, response, ran, resumed, late }
+}
+
+/// Whether time was up, so that what was asked of a service may still happen.
+fn is_late(response: &ToolResponse) -> bool {
+    matches!(response.outcome, Err(ToolError::Timeout { .. }))
+}
+
+/// Panics that are meant print nothing.
+fn quiet_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        if text.or(payload.downcast_ref::<String>().map(String::as_str)) != Some(PANIC) {
+            usual(info);
+        }
+    }));
+}
+
+/// The names that follow a text in a source.
+fn named<'a>(source: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> {
+    source.split(before).skip(1).map(|rest| {
+        rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or_default()
+    })
+}
+
+#[test]
+fn every_setter_of_the_builder_has_a_row() {
+    let rows = rows::all();
+    let known: Vec<&str> = rows.iter().flat_map(|row| row.setters).copied().chain(["build"]).collect();
+    let sources = [
+        include_str!("../../src/provider/builder.rs"),
+        include_str!("../../src/provider/builder/approvals.rs"),
+        include_str!("../../src/provider/builder/spans.rs"),
+    ];
+    let setters = sources.into_iter().flat_map(|source| named(source, "    pub fn "));
+    let unknown: Vec<_> = setters.filter(|setter| !known.contains(setter)).collect();
+    assert!(unknown.is_empty(), "add rows to rows.rs for {unknown:?}");
+}
+
+#[test]
+fn every_kind_of_call_has_a_row() {
+    let kinds = kinds::all();
+    let known: Vec<&str> = kinds.iter().flat_map(|kind| kind.calls).copied().collect();
+    let source = include_str!("../../core/src/spec/plan.rs");
+    let calls = source.split_once("pub enum Call {").unwrap().1.split_once("\n}").unwrap().0;
+    let names: Vec<&str> = named(calls, "\n    ").filter(|name| !name.is_empty()).collect();
+    assert!(names.contains(&"Http"), "{names:?}");
+    let unknown: Vec<&&str> = names.iter().filter(|name| !known.contains(*name)).collect();
+    assert!(unknown.is_empty(), "add rows to kinds.rs for {unknown:?}");
+}
+
+#[test]
+fn every_kind_of_tool_has_a_row() {
+    // Tools of the runtime itself, which a provider has beside the tools of a program.
+    // That of the bridge has whatever specification a foreign server gives it, and no plan: see `tests/mcp/serve/bridge.rs`.
+    let own = ["AskQuestion", "ReadResult", "RmcpTool"];
+    let kinds = kinds::all();
+    let known: Vec<&str> = kinds.iter().flat_map(|kind| kind.types).copied().chain(own).collect();
+    let mut unknown = Vec::new();
+    let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.ends_with("tests.rs") {
+                let source = std::fs::read_to_string(&path).unwrap();
+                let code: String =
+                    source.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+                let types = named(&code, " AgentTool for ").map(str::to_owned);
+                unknown.extend(types.filter(|name| !name.is_empty() && !known.contains(&name.as_str())));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "add rows to kinds.rs for {unknown:?}");
+}

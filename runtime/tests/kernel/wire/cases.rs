@@ -1,0 +1,162 @@
+//! Each file of `cases/` is a response with its calls, or responses with their answers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use toolgen_runtime::call::blocked::Blocked;
+use toolgen_runtime::call::tool::arguments;
+use toolgen_runtime::call::{ToolCall, ToolResponse};
+use toolgen_runtime::wire::{AnswerOptions, WireFormat, is_made_up};
+use toolgen_runtime::{Content, ResourceData, ToolResult};
+
+use crate::wire::helpers::{response, spec};
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries
+}
+
+fn told(calls: &[ToolCall]) -> Value {
+    let told = calls.iter().map(|call| {
+        let id = if is_made_up(&call.id) { "*" } else { call.id.as_str() };
+        let mut told = json!({"id": id, "name": call.name.as_str(), "arguments": call.arguments});
+        match &call.blocked {
+            None => {}
+            Some(Blocked::Truncated) => told["truncated"] = true.into(),
+            Some(Blocked::Stopped(why)) => told["stopped"] = why.as_str().into(),
+            Some(Blocked::Malformed(why)) => told["malformed"] = why.as_str().into(),
+            Some(other) => panic!("{other:?}"),
+        }
+        told
+    });
+    told.collect()
+}
+
+fn check_calls(format: WireFormat, case: &Value, title: &str) {
+    let (calls, problems) = match format.calls(&case["response"]) {
+        Ok(read) => (read.calls, read.problems),
+        // Nothing of it is of this format.
+        Err(error) => {
+            assert_eq!(case["calls"], json!([]), "{title}");
+            (Vec::new(), vec![error])
+        }
+    };
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(told(&calls), case["calls"], "{title}");
+    let expected = case.get("problems").cloned().unwrap_or_else(|| json!([]));
+    assert_eq!(json!(problems), expected, "{title}");
+}
+
+fn check_answers(format: WireFormat, case: &Value, title: &str) {
+    let responses: Vec<_> = case["responses"].as_array().unwrap().iter().map(response).collect();
+    let output = json!({"type": "object", "properties": {"sum": {"type": "integer"}}});
+    let sum = spec("sum", "Adds.", &json!({"type": "object"}), Some(&output));
+    let specs = |name: &str| (name == "sum").then_some(&sum);
+    let mut options = AnswerOptions::default().specs(&specs);
+    if case["text_only"] == true {
+        options = options.text_only();
+    }
+    // Compared as text: the order of keys is part of what prompt caches depend on.
+    let answers = Value::from(format.answers_with(&responses, &options));
+    assert_eq!(format!("{answers:#}"), format!("{:#}", case["answers"]), "{title}");
+}
+
+#[test]
+fn calls_are_read_and_answers_rendered_as_the_cases_say() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/wire/cases");
+    let (mut calls, mut answers) = (0, 0);
+    for directory in entries(&root) {
+        let name = directory.file_name().unwrap().to_str().unwrap().to_owned();
+        let format = WireFormat::by_name(&name).unwrap();
+        for path in entries(&directory) {
+            let case: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+            let title = format!("{}: {}", path.display(), case["about"]);
+            if case.get("answers").is_some() {
+                check_answers(format, &case, &title);
+                answers += 1;
+            } else {
+                check_calls(format, &case, &title);
+                calls += 1;
+            }
+        }
+    }
+    assert!(calls >= 50 && answers >= 9, "{calls} and {answers} cases");
+}
+
+#[test]
+fn formats_are_found_by_their_names() {
+    for format in WireFormat::ALL {
+        assert_eq!(WireFormat::by_name(format.name()), Some(format));
+        assert_eq!(format.to_string(), format.name());
+    }
+    assert_eq!(WireFormat::by_name("other"), None);
+    assert_eq!(WireFormat::Gemini.dialect().name, "gemini");
+    assert_eq!(WireFormat::Mcp.dialect().name, "json-schema");
+}
+
+#[test]
+fn made_up_ids_are_unique() {
+    let response = json!([{"functionCall": {"name": "a"}}, {"functionCall": {"name": "a"}}]);
+    let mut ids = Vec::new();
+    for _ in 0..50 {
+        ids.extend(WireFormat::Gemini.calls(&response).unwrap().into_iter().map(|call| call.id));
+    }
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 100);
+}
+
+#[test]
+fn broken_arguments_are_a_problem_that_the_model_is_told_and_never_run() {
+    let cut =
+        json!({"tool_calls": [{"id": "1", "function": {"name": "add", "arguments": "{\"a\": 1, \"b"}}]});
+    let call = &WireFormat::OpenAiChat.calls(&cut).unwrap()[0];
+    let spec =
+        spec("add", "Adds.", &json!({"type": "object", "properties": {"a": {"type": "integer"}}}), None);
+    let error = arguments(&spec, call.arguments.clone(), WireFormat::OpenAiChat.dialect()).unwrap_err();
+    assert!(error.to_string().starts_with("Invalid arguments: the arguments are not JSON: "), "{error}");
+    let answers = WireFormat::OpenAiChat.answers(&[ToolResponse::new(call, Err(error))]);
+    assert!(answers[0]["content"].as_str().unwrap().starts_with("Error: Invalid arguments: "), "{answers:?}");
+}
+
+#[test]
+fn calls_of_other_kinds_than_functions_get_answers_of_their_own_kind() {
+    let old = json!({"role": "assistant", "function_call": {"name": "add", "arguments": "{}"}});
+    let call = &WireFormat::OpenAiChat.calls(&old).unwrap()[0];
+    assert_eq!(
+        WireFormat::OpenAiChat.answers(&[ToolResponse::new(call, Ok("3".into()))]),
+        [json!({"role": "function", "name": "add", "content": "3"})]
+    );
+    let custom = json!([{"type": "custom_tool_call", "call_id": "call_9", "name": "sh", "input": "ls"}]);
+    let call = &WireFormat::OpenAiResponses.calls(&custom).unwrap()[0];
+    assert_eq!(
+        WireFormat::OpenAiResponses.answers(&[ToolResponse::new(call, Ok("a b".into()))]),
+        [json!({"type": "custom_tool_call_output", "call_id": "call_9", "output": "a b"})]
+    );
+}
+
+#[test]
+fn documents_have_names_that_no_other_has_in_a_conversation() {
+    let pdf = || Content::Resource {
+        uri: "mem:/r".into(),
+        mime_type: "application/pdf".into(),
+        data: ResourceData::Base64("JVBERi0=".into()),
+    };
+    let mut names = Vec::new();
+    for id in ["tooluse_1", "tooluse-1", "tooluse_2"] {
+        let result = ToolResult::empty().with_content(pdf()).with_content(pdf());
+        let response = ToolResponse::new(&ToolCall::new(id, "a", json!({})), Ok(result));
+        let answers = WireFormat::Bedrock.answers(std::slice::from_ref(&response));
+        assert_eq!(answers, WireFormat::Bedrock.answers(&[response]));
+        for block in answers[0]["content"][0]["toolResult"]["content"].as_array().unwrap() {
+            names.push(block["document"]["name"].as_str().unwrap().to_owned());
+        }
+    }
+    let allowed = |name: &String| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    assert!(names.iter().all(allowed), "{names:?}");
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), 6, "{names:?}");
+}

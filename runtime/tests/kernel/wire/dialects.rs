@@ -1,0 +1,81 @@
+//! Schemas in every dialect, byte by byte.
+
+use std::path::Path;
+
+use serde_json::Value;
+use toolgen_runtime::schema::dialect::Dialect;
+use toolgen_runtime::schema::shape::read::read_document;
+use toolgen_runtime::schema::shape::render::{Refusal, Rendered, render_input};
+use toolgen_runtime::spec::ToolSpec;
+use toolgen_runtime::wire::WireFormat;
+
+use crate::wire::golden::assert_golden;
+
+/// Schemas as every dialect says them, with the losses (`keyword~pointer`: said in prose, `keyword!pointer`: not said)
+/// or the refusals. A dialect that is not listed says what one above it says. A change of a rendering is a change of this file, to be read.
+#[test]
+fn every_dialect_says_what_it_can() {
+    let golden = include_str!("dialects.golden");
+    let mut written = String::new();
+    for line in golden.lines() {
+        let Some(source) = line.strip_prefix("== ") else { continue };
+        let schema: Value = serde_json::from_str(source).unwrap();
+        let mut problems = Vec::new();
+        let (shape, defs) = read_document(&schema, &mut problems);
+        assert_eq!(problems, [], "{source}");
+        written.push_str(&format!("\n{line}\n"));
+        let mut before = Vec::new();
+        for dialect in Dialect::ALL {
+            let told = told(&render_input(&shape, &defs, dialect));
+            if !before.contains(&told) {
+                written.push_str(&format!("{:18} {told}\n", dialect.name));
+                before.push(told);
+            }
+        }
+    }
+    // Sources without renderings may be added by hand: the head of the file, and an empty line before each.
+    let head = golden.find("\n== ").map_or(golden, |at| &golden[..at]);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/wire/dialects.golden");
+    assert_golden(&file, &format!("{head}{written}"));
+}
+
+#[test]
+fn a_description_that_is_too_long_for_openai_is_cut() {
+    let description = "Says a little. ".repeat(80);
+    let spec = ToolSpec { description: description.clone().into(), ..ToolSpec::EMPTY };
+    let told = |format: WireFormat, pointer: &str| {
+        let tools = format.tools([&spec]).unwrap();
+        tools.pointer(pointer).and_then(Value::as_str).map(str::to_owned).unwrap()
+    };
+    for (format, pointer) in
+        [(WireFormat::OpenAiChat, "/0/function/description"), (WireFormat::OpenAiResponses, "/0/description")]
+    {
+        let told = told(format, pointer);
+        assert!(told.chars().count() <= 1_024 && told.ends_with("little. …"), "{told}");
+    }
+    assert_eq!(told(WireFormat::Anthropic, "/0/description"), description);
+}
+
+fn told(rendered: &Result<Rendered, Vec<Refusal>>) -> String {
+    match rendered {
+        Ok(rendered) => {
+            let mut told = rendered.schema.to_string();
+            for loss in &rendered.losses {
+                told.push_str(&format!(
+                    " {}{}{}",
+                    loss.keyword,
+                    if loss.in_prose { '~' } else { '!' },
+                    loss.pointer
+                ));
+            }
+            told
+        }
+        Err(refusals) => {
+            let told: Vec<String> = refusals
+                .iter()
+                .map(|refusal| format!("refused at {:?}: {}", refusal.pointer, refusal.reason))
+                .collect();
+            told.join(" | ")
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Plans of requests: which tools are strict under the limits on all of them, and that each call is decoded as its tool
+//! was shown.
+
+use serde_json::{Map, Value, json};
+use toolgen_runtime::agent::agent_loop::Loop;
+use toolgen_runtime::agent::dispatch::DispatchOptions;
+use toolgen_runtime::provider::Provider;
+use toolgen_runtime::schema::dialect::{
+    ANTHROPIC, ANTHROPIC_STRICT, Dialect, GEMINI, GEMINI_JSON_SCHEMA, OPENAI, OPENAI_STRICT,
+};
+use toolgen_runtime::wire::{Decision, PlanError, PlanOptions, Reason, ToolPlan, WireFormat};
+use toolgen_runtime::{AgentTool, BoxFuture, Registry, ToolContext, ToolError, ToolResult, ToolSpec};
+
+use crate::wire::helpers::spec;
+
+/// A tool with this many fields that may be left out, and this many of several types.
+fn costing(name: &str, optional: usize, unions: usize) -> ToolSpec {
+    let mut fields = Map::new();
+    for index in 0..optional {
+        fields.insert(format!("o{index}"), json!({"type": "boolean"}));
+    }
+    for index in 0..unions {
+        fields.insert(format!("u{index}"), json!({"anyOf": [{"type": "integer"}, {"type": "string"}]}));
+    }
+    let required: Vec<_> = fields.keys().filter(|name| name.starts_with('u')).cloned().collect();
+    let input =
+        json!({"type": "object", "properties": fields, "required": required, "additionalProperties": false});
+    spec(name, "Does it.", &input, None)
+}
+
+/// A tool that OpenAI's strict mode refuses: it lists too many values.
+fn refused(name: &str) -> ToolSpec {
+    let values: Vec<i32> = (0..1_001).collect();
+    let fields = json!({"n": {"enum": values}, "note": {"type": "string"}});
+    let input =
+        json!({"type": "object", "properties": fields, "required": ["n"], "additionalProperties": false});
+    spec(name, "Picks one.", &input, None)
+}
+
+fn shown(plan: &ToolPlan) -> Vec<&'static str> {
+    plan.decisions().iter().map(|it| it.dialect.map_or("", |dialect| dialect.name)).collect()
+}
+
+fn anthropic(tools: &[(usize, usize)]) -> ToolPlan {
+    let specs: Vec<_> =
+        tools.iter().enumerate().map(|(index, &(o, u))| costing(&format!("t{index}"), o, u)).collect();
+    WireFormat::Anthropic.plan(&ANTHROPIC_STRICT, &specs).unwrap()
+}
+
+fn limit(decision: &Decision) -> (&'static str, usize, usize, usize) {
+    let Reason::Limit { of, most, needs, left } = decision.reason else { panic!("{decision}") };
+    (of, most, needs, left)
+}
+
+#[test]
+fn as_many_tools_are_strict_as_the_limits_allow() {
+    let plan = anthropic(&[(0, 0); 25]);
+    let (strict, lax) = ("anthropic-strict", "anthropic");
+    assert_eq!(shown(&plan), [[strict; 20].as_slice(), &[lax; 5]].concat());
+    assert_eq!(limit(&plan.decisions()[24]), ("strict tools", 20, 1, 0));
+    assert_eq!(
+        plan.decisions()[24].to_string(),
+        "t24: anthropic, because strict tools may have 20 strict tools in all: it needs 1, and 0 are left"
+    );
+    let flags: Vec<_> =
+        plan.tools().as_array().unwrap().iter().map(|tool| tool.get("strict").is_some()).collect();
+    assert_eq!(flags, [[true; 20].as_slice(), &[false; 5]].concat());
+
+    // The cheapest come first; of equal ones those that are given first.
+    let plan = anthropic(&[(9, 0), (9, 0), (9, 0), (1, 0), (0, 0)]);
+    assert_eq!(shown(&plan), [strict, strict, lax, strict, strict]);
+    assert_eq!(limit(&plan.decisions()[2]), ("optional fields", 24, 9, 5));
+    let plan = anthropic(&[(0, 10), (0, 10), (0, 6)]);
+    assert_eq!(shown(&plan), [strict, lax, strict]);
+    assert_eq!(limit(&plan.decisions()[1]), ("fields of several types", 16, 10, 0));
+    // What one tool needs may be too much for a grammar.
+    let plan = anthropic(&[(11, 0), (10, 0)]);
+    assert_eq!(shown(&plan), [lax, strict]);
+    assert_eq!(limit(&plan.decisions()[0]), ("optional fields in one tool", 10, 11, 10));
+}
+
+#[test]
+fn no_plan_exceeds_a_limit_and_the_same_tools_give_the_same_plan() {
+    for seed in 0..40_usize {
+        let tools: Vec<_> = (0..30).map(|n| ((seed * 7 + n * 5) % 9, (seed * 3 + n * n) % 5)).collect();
+        let plan = anthropic(&tools);
+        assert_eq!(plan.tools().to_string(), anthropic(&tools).tools().to_string());
+        let strict: Vec<_> =
+            tools.iter().zip(shown(&plan)).filter(|(_, it)| *it == "anthropic-strict").collect();
+        assert!(strict.len() <= 20);
+        assert!(strict.iter().map(|((optional, _), _)| optional).sum::<usize>() <= 24);
+        assert!(strict.iter().map(|((_, unions), _)| unions).sum::<usize>() <= 16);
+        // No tool that is lax would still fit.
+        for decision in plan.decisions().iter().filter(|it| it.dialect == Some(&ANTHROPIC)) {
+            let (_, most, needs, left) = limit(decision);
+            assert!(needs > left || needs > most, "{decision}");
+        }
+    }
+}
+
+#[test]
+fn a_refused_tool_costs_no_other_its_strict_schema() {
+    let specs = [refused("pick"), costing("do", 1, 0)];
+    assert!(WireFormat::OpenAiResponses.tools_in(&OPENAI_STRICT, &specs).is_err());
+    let plan = WireFormat::OpenAiResponses.plan(&OPENAI_STRICT, &specs).unwrap();
+    assert_eq!(shown(&plan), ["openai", "openai-strict"]);
+    assert_eq!((&plan.tools()[0]["strict"], &plan.tools()[1]["strict"]), (&json!(false), &json!(true)));
+    assert!(matches!(&plan.decisions()[0].reason, Reason::Refused(reasons) if !reasons.is_empty()));
+    let told = plan.decisions()[0].to_string();
+    assert!(told.starts_with("pick: openai, because the strict dialect refuses it: "), "{told}");
+    assert_eq!(plan.dialect_of("pick"), Some(&OPENAI));
+    assert_eq!(plan.dialect_of("do"), Some(&OPENAI_STRICT));
+    assert_eq!(plan.dialect_of("other"), None);
+    // A tool alone is written as it is without a plan.
+    let alone = WireFormat::OpenAiResponses.tools_in(&OPENAI_STRICT, &specs[1..]).unwrap();
+    assert_eq!(alone[0], plan.tools()[1]);
+}
+
+#[test]
+fn too_many_tools_are_an_error_or_a_cut_that_is_told() {
+    let specs: Vec<_> = (0..130).map(|index| costing(&format!("t{index}"), 0, 0)).collect();
+    let error = WireFormat::OpenAiChat.plan(&OPENAI, &specs).unwrap_err();
+    assert_eq!(error, PlanError::TooMany { provider: "OpenAI", given: 130, most: 128 });
+    assert!(
+        error.to_string().starts_with("130 tools are too many for a request to OpenAI, which takes 128: ")
+    );
+    let plan = WireFormat::OpenAiChat.plan_with(&OPENAI, &specs, PlanOptions::default().cut()).unwrap();
+    assert_eq!(plan.tools().as_array().unwrap().len(), 128);
+    assert_eq!(plan.decisions().len(), 130);
+    assert_eq!(plan.decisions()[129].to_string(), "t129: left out, because a request takes 128 tools");
+    assert_eq!(plan.dialect_of("t129"), None);
+    assert!(WireFormat::Gemini.plan(&GEMINI, &specs).is_ok());
+}
+
+#[test]
+fn the_field_of_a_declaration_follows_the_dialect() {
+    let specs = [costing("do", 1, 0)];
+    let key = |dialect: &'static Dialect, key: &str| {
+        let plan = WireFormat::Gemini.plan(dialect, &specs).unwrap();
+        plan.tools()[0]["functionDeclarations"][0].get(key).is_some()
+    };
+    assert!(key(&GEMINI, "parameters") && !key(&GEMINI, "parametersJsonSchema"));
+    assert!(key(&GEMINI_JSON_SCHEMA, "parametersJsonSchema") && !key(&GEMINI_JSON_SCHEMA, "parameters"));
+}
+
+/// Says what it was given.
+struct Echo(ToolSpec);
+
+impl AgentTool for Echo {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn execute<'a>(
+        &'a self,
+        given: Value,
+        _: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move { Ok(ToolResult::text(given.to_string())) })
+    }
+}
+
+#[tokio::test]
+async fn each_call_of_a_turn_is_decoded_as_its_tool_was_shown() {
+    let registry =
+        Registry::builder().add(Echo(refused("pick"))).add(Echo(costing("do", 1, 0))).seal().unwrap();
+    let provider = Provider::builder(&registry).build().unwrap();
+    let format = WireFormat::OpenAiResponses;
+    let plan = format.plan(&OPENAI_STRICT, provider.specs()).unwrap();
+    // In strict mode `null` stands for an optional field that is left out; otherwise it is a mistake.
+    let call = |id: &str, name: &str, arguments: &str| json!({"type": "function_call", "call_id": id, "name": name, "arguments": arguments});
+    let reply = json!({"status": "completed", "output": [
+        call("1", "do", r#"{"o0": null}"#), call("2", "pick", r#"{"n": 7}"#),
+        call("3", "pick", r#"{"n": 7, "note": null}"#), call("4", "do", r#"{"o0": true}"#),
+    ]});
+    let turn = ToolContext::new("turn", "").with_dialect(plan.dialects());
+    let calls = format.calls(&reply).unwrap();
+    let dispatched = provider.dispatch(calls.calls, &turn, &DispatchOptions::new()).await;
+    let answers = format.answers(&dispatched.responses);
+    let told: Vec<_> = answers.iter().map(|answer| answer["output"].as_str().unwrap()).collect();
+    assert_eq!((told[0], told[1], told[3]), ("{}", r#"{"n":7}"#, r#"{"o0":true}"#));
+    assert!(told[2].starts_with("Error: ") && told[2].contains("/note"), "{}", told[2]);
+}
+
+/// A tool whose rules must not be lost: OpenAI's strict mode has no keyword for the length, Gemini has.
+fn exact() -> ToolSpec {
+    let input = json!({"type": "object", "properties": {"name": {"type": "string", "maxLength": 5}},
+        "required": ["name"], "additionalProperties": false});
+    ToolSpec { exact: true, ..spec("keep", "Keeps it.", &input, None) }
+}
+
+#[test]
+fn an_exact_tool_is_shown_where_all_its_rules_are_keywords_or_not_at_all() {
+    let plan = WireFormat::OpenAiResponses.plan(&OPENAI_STRICT, [&exact()]).unwrap();
+    assert_eq!(shown(&plan), ["openai"]);
+    let told = plan.decisions()[0].to_string();
+    assert!(
+        told.contains("/properties/name: the tool is `exact`, and in OpenAI strict `maxLength`"),
+        "{told}"
+    );
+    assert_eq!(plan.tools()[0]["parameters"]["properties"]["name"]["maxLength"], 5);
+
+    // No dialect of Gemini says that nothing may be in a list twice.
+    let list = json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true});
+    let input = json!({"type": "object", "properties": {"names": list}, "required": ["names"],
+        "additionalProperties": false});
+    let denied = ToolSpec { exact: true, ..spec("keep", "Keeps it.", &input, None) };
+    let Err(PlanError::Refused(refused)) = WireFormat::Gemini.plan(&GEMINI, [&denied]) else { panic!() };
+    let told = refused.to_string();
+    assert!(
+        told.contains("keep") && told.contains("the tool is `exact`, and in Google Gemini `uniqueItems`"),
+        "{told}"
+    );
+    let told = WireFormat::Gemini.tools([&denied]).unwrap_err().to_string();
+    assert!(told.contains("change the schema, or leave `exact` out"), "{told}");
+}
+
+#[test]
+fn rules_between_arguments_of_an_exact_tool_are_rules() {
+    let input = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+        "additionalProperties": false, "x-relations": [["at-most-one", "a", "b"]]});
+    let spec = ToolSpec { exact: true, ..spec("pick", "Picks.", &input, None) };
+    assert!(spec.schema(&toolgen_runtime::schema::dialect::JSON_SCHEMA).is_ok());
+    let reasons = spec.schema(&OPENAI).unwrap_err();
+    assert!(reasons[0].reason.contains("`x-relations` is only stated in the description"), "{reasons:?}");
+}
+
+#[tokio::test]
+async fn a_loop_plans_its_requests_and_reads_each_call_as_its_tool_was_shown() {
+    let tools = Registry::builder().add(Echo(costing("one", 1, 0))).add(Echo(refused("two"))).seal().unwrap();
+    let provider = tools.provider(Default::default());
+    let mut asked = Vec::new();
+    let send = |request: Value| {
+        asked.push(request);
+        let call = |name: &str, arguments: Value| {
+            json!({"id": name, "type": "function",
+                "function": {"name": name, "arguments": arguments.to_string()}})
+        };
+        let calls = [call("one", json!({"o0": null})), call("two", json!({"n": 1}))];
+        let message = match asked.len() {
+            1 => json!({"role": "assistant", "content": null, "tool_calls": calls}),
+            _ => json!({"role": "assistant", "content": "Done."}),
+        };
+        std::future::ready(Ok::<_, String>(json!({"choices": [{"message": message}]})))
+    };
+    let agent = Loop::new(&provider, WireFormat::OpenAiChat, send).unwrap();
+    let mut agent = agent.with_plan(&OPENAI_STRICT).unwrap().with_context(ToolContext::new("t", ""));
+    assert_eq!(agent.run("Go.").await.text().unwrap(), "Done.");
+    drop(agent);
+    let strict = |at: usize| asked[0]["tools"][at]["function"].get("strict").cloned();
+    assert_eq!((strict(0), strict(1)), (Some(json!(true)), None));
+    let told: Vec<&Value> = (2..4).map(|at| &asked[1]["messages"][at]["content"]).collect();
+    assert_eq!(told, ["{}", "{\"n\":1}"]);
+}

@@ -1,0 +1,226 @@
+//! A strict client of MCP: of a tool that declares its output, every answer is an error or has content as declared.
+
+use serde_json::{Value, json};
+use toolgen_runtime::layers::pages::{Pages, ResultLimit};
+use toolgen_runtime::provider::Provider;
+use toolgen_runtime::schema::shape::read::read_document;
+use toolgen_runtime::spec::{Completion, Requirement};
+use toolgen_runtime::wire::{AnswerOptions, WireFormat};
+use toolgen_runtime::{
+    AgentTool, BoxFuture, Registry, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec,
+};
+
+use crate::wire::helpers::spec;
+
+/// Gives what it is told to, and declares `{"rows": [number]}`.
+struct Give(ToolSpec, fn() -> ToolResult);
+
+impl AgentTool for Give {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn execute<'a>(&'a self, _: Value, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        let result = (self.1)();
+        Box::pin(async move { Ok(result) })
+    }
+}
+
+fn declared() -> ToolSpec {
+    let rows = json!({"type": "object", "properties": {"rows": {"type": "array", "items": {"type": "integer"}},
+                      "id": {"type": "string", "readOnly": true}},
+                      "required": ["rows"], "additionalProperties": false});
+    let mut spec =
+        spec("give", "Gives rows.", &json!({"type": "object", "additionalProperties": false}), Some(&rows));
+    spec.requires = vec![Requirement::tool("other").optional()].into();
+    spec.completion = Some(Completion { next_state: "NEXT".into() });
+    spec
+}
+
+/// What the official clients do with an answer, and the answer.
+async fn answered(give: fn() -> ToolResult, limit: Option<u64>) -> Value {
+    let (schema, answer) = listed_and_answered(declared(), give, limit).await;
+    judge(&schema, &answer);
+    answer
+}
+
+/// The schema that is listed for the results of a tool, and an answer.
+async fn listed_and_answered(spec: ToolSpec, give: fn() -> ToolResult, limit: Option<u64>) -> (Value, Value) {
+    let registry = Registry::builder().add(Give(spec, give)).seal().unwrap();
+    let mut provider = Provider::builder(&registry);
+    if let Some(limit) = limit {
+        provider = provider.pages(Pages::new(ResultLimit::bytes(limit)));
+    }
+    let provider = provider.build().unwrap();
+    let call = ToolCall::new("1", "give", json!({}));
+    let response = provider.call(call, &ToolContext::new("turn", "")).await;
+    let tools = WireFormat::Mcp.tools(provider.specs()).unwrap();
+    let tools = tools["tools"].as_array().unwrap().clone();
+    let schema = tools.iter().find(|tool| tool["name"] == "give").unwrap()["outputSchema"].clone();
+    (schema, WireFormat::Mcp.answers(&[response]).remove(0)["result"].take())
+}
+
+fn judge(schema: &Value, answer: &Value) {
+    assert!(schema.is_object());
+    if answer["isError"] == true {
+        return;
+    }
+    let structured = answer.get("structuredContent").expect("a structured result is declared");
+    assert!(jsonschema::is_valid(schema, structured), "{structured} is not as declared: {schema}");
+}
+
+#[tokio::test]
+async fn a_plain_answer_has_the_declared_content_and_no_keys_of_layers() {
+    let answer = answered(|| ToolResult::json(json!({"rows": [1, 2]})), None).await;
+    assert_eq!(answer["structuredContent"], json!({"rows": [1, 2]}));
+    assert_eq!(answer.get("isError"), None);
+    // Fields that only an answer has are known.
+    let answer = answered(|| ToolResult::json(json!({"rows": [], "id": "7"})), Some(1000)).await;
+    assert_eq!(answer["structuredContent"], json!({"rows": [], "id": "7"}));
+}
+
+#[tokio::test]
+async fn a_structured_result_after_other_words_is_a_block_of_its_own() {
+    fn given(text: &str) -> ToolResult {
+        ToolResult::text(text).with_details(json!({"rows": [1, 2]}))
+    }
+    let answer = answered(|| given("GET /x → 200\nLink: next\n\n{\"rows\": [1, 2]}"), None).await;
+    let [head, body] = ["GET /x → 200\nLink: next", "{\"rows\": [1, 2]}"];
+    assert_eq!(answer["content"], json!([{"type": "text", "text": head}, {"type": "text", "text": body}]));
+    // Other words stay together.
+    let answer = answered(|| given("a\n\n{\"rows\": []}"), None).await;
+    assert_eq!(answer["content"], json!([{"type": "text", "text": "a\n\n{\"rows\": []}"}]));
+    let answer = answered(|| given("a\n\nb"), None).await;
+    assert_eq!(answer["content"], json!([{"type": "text", "text": "a\n\nb"}]));
+}
+
+#[tokio::test]
+async fn a_result_that_is_too_large_is_an_error_with_its_first_page() {
+    let large = || ToolResult::json(json!({"rows": vec![1; 500_000]}));
+    let answer = answered(large, Some(1000)).await;
+    assert_eq!(answer["isError"], true);
+    assert!(answer.to_string().len() < 2000, "{} bytes", answer.to_string().len());
+    let told = answer["content"].to_string();
+    assert!(told.contains(" bytes, and more than 1000 are too many"), "{told}");
+    assert!(told.contains("read_result"), "{told}");
+    // Large for the program, short for the model.
+    let short = || ToolResult::text("many rows").with_details(json!({"rows": vec![1; 500_000]}));
+    assert_eq!(answered(short, Some(1000)).await["isError"], true);
+    // Long for the model, small as a value.
+    let long = || ToolResult::text("one row ".repeat(1000)).with_details(json!({"rows": [1]}));
+    let answer = answered(long, Some(1000)).await;
+    assert_eq!((answer.get("isError"), &answer["structuredContent"]), (None, &json!({"rows": [1]})));
+}
+
+#[tokio::test]
+async fn a_result_that_is_not_as_declared_is_an_error() {
+    let answer = answered(|| ToolResult::json(json!({"rows": ["one"]})), None).await;
+    assert_eq!(answer["isError"], true);
+    assert!(answer["content"][0]["text"].as_str().unwrap().contains("/rows/0"), "{answer}");
+    assert_eq!(answered(|| ToolResult::text("rows"), None).await["isError"], true);
+}
+
+/// The call was made: what reads as a failure is made again.
+#[tokio::test]
+async fn a_service_that_differs_from_its_document_has_answered() {
+    let of_service = || ToolSpec { output_may_differ: true, ..declared() };
+    for (give, structured) in [
+        (|| ToolResult::json(json!({"rows": [1]})), json!({"rows": [1]})),
+        (|| ToolResult::json(json!({"rows": null, "more": "7"})), json!({"rows": null, "more": "7"})),
+        (|| ToolResult::json(json!({})), json!({})),
+        // Revision 2025-11-25 has no other structured content than objects.
+        (|| ToolResult::json(json!([1, 2])), Value::Null),
+        (|| ToolResult::json(json!({"rows": vec![1; 5000]})), Value::Null),
+    ] as [(fn() -> ToolResult, Value); 5]
+    {
+        let (schema, answer) = listed_and_answered(of_service(), give, Some(1000)).await;
+        assert_eq!(
+            (&schema, &answer["isError"], &answer["structuredContent"]),
+            (&Value::Null, &Value::Null, &structured)
+        );
+        let told = answer["content"][0]["text"].as_str().unwrap();
+        assert!(!told.contains("structured result"), "{told}");
+    }
+}
+
+#[test]
+fn a_response_of_no_provider_needs_the_specification() {
+    let spec = declared();
+    let call = ToolCall::new("1", "give", json!({}));
+    let response = ToolResponse::new(&call, Ok(ToolResult::json(json!({"rows": []}))));
+    let specs = |_: &str| Some(&spec);
+    let options = AnswerOptions::default().specs(&specs);
+    let answer = &WireFormat::Mcp.answers_with(&[response], &options)[0];
+    assert_eq!(answer["result"]["structuredContent"], json!({"rows": []}));
+}
+
+#[test]
+fn an_output_schema_is_shown_where_it_fits_under_the_ceiling() {
+    let listed = |ceiling: Option<usize>| {
+        let mut spec = declared();
+        spec.slim.ceiling = ceiling;
+        WireFormat::Mcp.tools([&spec]).unwrap()["tools"][0].take()
+    };
+    let (whole, without) = (listed(None), listed(Some(250)));
+    assert!(whole["outputSchema"].is_object() && without.get("outputSchema").is_none());
+    assert_eq!(without["inputSchema"], whole["inputSchema"]);
+    assert_eq!(listed(Some(22_000)), whole);
+}
+
+/// Clients up to revision 2025-11-25 want an object: what is none stands in one, as the official SDKs have it.
+#[tokio::test]
+async fn a_list_or_a_number_is_the_result_of_an_object() {
+    let of = |output: Value| {
+        let (shape, defs) = read_document(&output, &mut Vec::new());
+        ToolSpec { output: Some(shape.into()), defs, ..declared() }
+    };
+    let whole = json!({"type": "integer"});
+    let list =
+        json!({"type": "array", "items": {"$ref": "#/$defs/Row"}, "$defs": {"Row": {"type": "integer"}}});
+    let maybe = json!({"type": ["object", "null"], "properties": {}, "additionalProperties": false});
+    for (output, give, result) in [
+        (&whole, || ToolResult::json(json!(3)), json!(3)),
+        (&list, || ToolResult::json(json!([1, 2])), json!([1, 2])),
+        (&maybe, || ToolResult::json(Value::Null), Value::Null),
+    ] as [(&Value, fn() -> ToolResult, Value); 3]
+    {
+        let (schema, answer) = listed_and_answered(of(output.clone()), give, None).await;
+        judge(&schema, &answer);
+        assert_eq!(
+            (&schema["type"], &schema["required"]),
+            (&json!("object"), &json!(["result"])),
+            "{schema}"
+        );
+        assert_eq!(answer["structuredContent"], json!({ "result": result }));
+        assert_eq!(answer["content"][0]["text"], result.to_string());
+    }
+    // Errors need no structured content, and what is not as declared is one.
+    for give in [|| ToolResult::json(json!(["one"])), || ToolResult::text("rows")] as [fn() -> ToolResult; 2]
+    {
+        let (schema, answer) = listed_and_answered(of(list.clone()), give, None).await;
+        judge(&schema, &answer);
+        assert_eq!((&answer["isError"], answer.get("structuredContent")), (&json!(true), None));
+    }
+    // Objects of several kinds are objects.
+    let either = json!({"anyOf": [{"type": "object", "required": ["a"], "properties": {"a": {}}},
+                                  {"type": "object", "required": ["b"], "properties": {"b": {}}}]});
+    let (schema, answer) = listed_and_answered(of(either), || ToolResult::json(json!({"b": 1})), None).await;
+    judge(&schema, &answer);
+    assert_eq!((&schema["type"], &answer["structuredContent"]), (&json!("object"), &json!({"b": 1})));
+    // A text says all there is.
+    let (schema, answer) =
+        listed_and_answered(of(json!({"type": "string"})), || ToolResult::text("a"), None).await;
+    assert_eq!((&schema, answer.get("structuredContent")), (&Value::Null, None));
+    // A service publishes no schema, and its lists are found at the same place.
+    let service = ToolSpec { output_may_differ: true, ..of(list) };
+    let differs = || ToolResult::json(json!({"rows": []}));
+    for (give, result) in [
+        (|| ToolResult::json(json!([1])), json!([1])),
+        (|| ToolResult::json(json!(["one"])), json!(["one"])),
+        (differs, json!({"rows": []})),
+    ] as [(fn() -> ToolResult, Value); 3]
+    {
+        let (schema, answer) = listed_and_answered(service.clone(), give, None).await;
+        assert_eq!((schema, &answer["structuredContent"]), (Value::Null, &json!({ "result": result })));
+    }
+}

@@ -1,0 +1,63 @@
+//! Lists of tools, byte by byte.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use toolgen_runtime::schema::dialect::OPENAI_STRICT;
+use toolgen_runtime::wire::WireFormat;
+use toolgen_runtime::{Effects, Text, ToolSpec};
+
+use crate::wire::golden::assert_golden;
+use crate::wire::helpers::spec;
+
+fn specs() -> Vec<ToolSpec> {
+    let pet = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    let found = json!({"type": "object", "properties": {"pets": {"type": "array", "items": pet}}});
+    let filter = json!({"type": "object", "properties": {
+        "name": {"type": "string", "description": "A name.", "maxLength": 64},
+        "limit": {"type": "integer", "minimum": 1},
+    }, "required": ["name"], "additionalProperties": false});
+    let mut find = spec("find_pets", "Finds pets.", &filter, Some(&found));
+    find.label = Text::Static("Find Pets");
+    let mut reset = spec("reset", "", &json!({"type": "object", "additionalProperties": false}), None);
+    reset.effects = Effects::UNDECLARED;
+    // What is not an object is not a structured content.
+    let names = json!({"type": "array", "items": {"type": "string"}});
+    let list = spec("list_names", "Lists names.", &json!({"type": "object", "properties": {}}), Some(&names));
+    vec![find, reset, list]
+}
+
+/// The list of each format. A change of a rendering is a change of this file, to be read.
+#[test]
+fn tools_are_listed_as_each_format_has_them() {
+    let mut written = String::new();
+    for format in WireFormat::ALL {
+        let tools = format.tools(&specs()).unwrap();
+        written.push_str(&format!("{format}\n{tools}\n"));
+    }
+    let strict =
+        [spec("find", "Finds.", &json!({"type": "object", "properties": {"a": {"type": "integer"}}}), None)];
+    for format in [WireFormat::OpenAiChat, WireFormat::OpenAiResponses] {
+        let tools = format.tools_in(&OPENAI_STRICT, &strict).unwrap();
+        written.push_str(&format!("{format} {}\n{tools}\n", OPENAI_STRICT.name));
+    }
+    assert_golden(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/wire/tools.golden"), &written);
+}
+
+#[test]
+fn all_tools_that_cannot_be_offered_are_told_at_once() {
+    let nothing = json!({"type": "object", "properties": {"one": {"not": {}}, "two": {"not": {}}},
+        "required": ["one", "two"]});
+    let specs = [
+        spec("a", "A.", &nothing, None),
+        spec("b", "B.", &json!({"type": "object"}), None),
+        spec("c", "C.", &nothing, None),
+    ];
+    let error = WireFormat::OpenAiChat.tools_in(&OPENAI_STRICT, &specs).unwrap_err();
+    let names: Vec<&str> = error.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert!(names.contains(&"a") && names.contains(&"c"), "{error}");
+    let told = error.to_string();
+    assert!(told.lines().any(|line| line.starts_with("a/properties/two: ")), "{told}");
+    assert!(told.lines().any(|line| line.starts_with("c/properties/one: ")), "{told}");
+    assert_eq!(WireFormat::Anthropic.tools(&[]).unwrap(), Value::Array(Vec::new()));
+}

@@ -1,0 +1,127 @@
+//! Whole turns: what a provider sends goes through all layers of a runtime, and comes back as that provider wants it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use toolgen_runtime::agent::dispatch::DispatchOptions;
+use toolgen_runtime::call::ToolCall;
+use toolgen_runtime::provider::Provider;
+use toolgen_runtime::wire::WireFormat;
+use toolgen_runtime::{AgentTool, BoxFuture, Registry, ToolContext, ToolError, ToolResult, ToolSpec};
+
+use crate::wire::formats::{ROWS, Row};
+use crate::wire::helpers::spec;
+
+/// Adds two numbers, and counts how often.
+struct Add {
+    spec: ToolSpec,
+    ran: Arc<AtomicUsize>,
+}
+
+impl AgentTool for Add {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn execute<'a>(
+        &'a self,
+        params: Value,
+        _ctx: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        self.ran.fetch_add(1, Ordering::SeqCst);
+        let sum = params["a"].as_i64().unwrap() + params["b"].as_i64().unwrap();
+        Box::pin(async move { Ok(ToolResult::text(sum.to_string())) })
+    }
+}
+
+fn provider() -> (Provider, Arc<AtomicUsize>) {
+    let input = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+                       "required": ["a", "b"]});
+    let ran = Arc::new(AtomicUsize::new(0));
+    let tool = Add { spec: spec("add", "Adds.", &input, None), ran: Arc::clone(&ran) };
+    let registry = Registry::builder().add(tool).seal().unwrap();
+    (Provider::builder(&registry).build().unwrap(), ran)
+}
+
+#[tokio::test]
+async fn every_call_of_a_turn_is_answered_once_and_what_was_cut_off_never_runs() {
+    let sum = json!({"a": 1, "b": 2});
+    let calls = [
+        ToolCall::new("c1", "add", sum.clone()),
+        ToolCall::new("c2", "subtract", sum.clone()),
+        ToolCall::new("c3", "add", json!({"a": "x"})),
+        ToolCall::new("c4", "add", sum),
+    ];
+    for Row { format, written, answered, end, cut, .. } in ROWS {
+        let (provider, ran) = provider();
+        let turn = ToolContext::new("turn", "").with_dialect(format.dialect());
+        let mut response = written(&calls);
+        let whole = end.is_empty();
+        if !whole {
+            *response.pointer_mut(end).unwrap() = (*cut).into();
+        }
+        let mut responses = Vec::new();
+        for call in format.calls(&response).unwrap() {
+            responses.push(provider.call(call, &turn).await);
+        }
+        let errors: Vec<bool> = responses.iter().map(|response| response.is_error()).collect();
+        assert_eq!(errors, [false, true, true, !whole], "{format}");
+        assert_eq!(ran.load(Ordering::SeqCst), if whole { 2 } else { 1 }, "{format}");
+        let answers = format.answers(&responses);
+        assert_eq!(answered(&answers), ["c1", "c2", "c3", "c4"], "{format}");
+        let told = Value::from(answers).to_string();
+        assert!(told.contains("\"3\""), "{format}: {told}");
+        assert_eq!(told.contains("cut off"), !whole, "{format}: {told}");
+        assert!(told.contains("Invalid arguments: "), "{format}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn no_call_of_a_response_that_its_provider_stopped_runs_and_each_is_told_why() {
+    let sum = json!({"a": 1, "b": 2});
+    let calls = [ToolCall::new("c1", "add", sum.clone()), ToolCall::new("c2", "add", sum)];
+    for Row { format, written, answered, end, stopped, .. } in ROWS {
+        for reason in *stopped {
+            let (provider, ran) = provider();
+            let turn = ToolContext::new("turn", "").with_dialect(format.dialect());
+            let mut response = written(&calls);
+            *response.pointer_mut(end).unwrap() = (*reason).into();
+            let read = format.calls(&response).unwrap();
+            assert_eq!(read.stopped.as_deref(), Some(*reason), "{format}");
+            let responses = provider.dispatch(read.calls, &turn, &DispatchOptions::new()).await.responses;
+            assert_eq!(ran.load(Ordering::SeqCst), 0, "{format}: {reason}");
+            let answers = format.answers(&responses);
+            assert_eq!(answered(&answers), ["c1", "c2"], "{format}");
+            assert!(responses.iter().all(|answer| answer.text().contains(reason)), "{format}: {responses:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_bad_call_keeps_its_siblings_and_is_answered_if_that_can_be() {
+    let written = json!({"stop_reason": "tool_use", "content": [
+        {"type": "tool_use", "id": "c1", "name": "add", "input": {"a": 1, "b": 2}},
+        {"type": "tool_use", "id": "c2", "name": {"is": "no text"}, "input": {"a": 1, "b": 2}},
+        {"type": "tool_use", "name": "add", "input": {"a": 1, "b": 2}},
+        {"type": "tool_use", "id": "c4", "name": "add", "input": {"a": 2, "b": 2}},
+    ]});
+    let (provider, ran) = provider();
+    let read = WireFormat::Anthropic.calls(&written).unwrap();
+    assert_eq!(read.problems.len(), 1, "{:?}", read.problems);
+    let turn = ToolContext::new("turn", "");
+    let responses = provider.dispatch(read.calls, &turn, &DispatchOptions::new()).await.responses;
+    assert_eq!(ran.load(Ordering::SeqCst), 2);
+    let told: Vec<String> = responses.iter().map(|response| response.text()).collect();
+    assert_eq!(told, ["3", "The call was not executed: it has no name.", "4"]);
+}
+
+#[tokio::test]
+async fn tools_are_offered_in_the_dialect_in_which_their_arguments_come_back() {
+    let (provider, _) = provider();
+    for format in WireFormat::ALL {
+        let tools = format.tools(provider.specs()).unwrap().to_string();
+        assert!(tools.contains("\"name\":\"add\""), "{format}: {tools}");
+        assert_eq!(tools, format.tools(provider.specs()).unwrap().to_string());
+    }
+}

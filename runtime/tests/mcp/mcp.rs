@@ -1,0 +1,16 @@
+//! The client of MCP servers against a server that does everything wrong. The test is the server, too, see
+//! `server`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a server, too")]
+#![allow(clippy::zombie_processes, reason = "whether a client ends them is what is tested")]
+
+mod basics;
+mod cassette;
+mod hostile;
+mod inputs;
+mod locked;
+mod real;
+mod server;
+mod soak;
+mod support;
+mod tasks;

@@ -1,0 +1,139 @@
+//! What a server asks of its client.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolgen_runtime::engine::mcp::{McpAsked, McpClient, McpEngine, McpOptions};
+use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
+use toolgen_runtime::spec::plan::McpServer;
+use toolgen_runtime::{BoxFuture, Engines, Frozen, Provider, Registry, ToolCall, ToolContext, ToolError};
+
+use crate::mcp::basics::{tool, turn};
+use crate::mcp::support::{call, options, server};
+
+fn declaring(words: &str) -> McpServer {
+    let names = ["elicitation", "sampling", "roots"].map(Into::into);
+    McpServer { capabilities: names.into_iter().collect(), ..server(words) }
+}
+
+async fn wanted(client: &McpClient, method: &str) -> Value {
+    let told = call(client, "want", json!({"method": method, "params": {"message": "?"}})).await.unwrap();
+    serde_json::from_str(&told).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_not_declared_is_refused() {
+    let client = McpClient::connect(server("legacy"), options()).await.unwrap();
+    for method in ["sampling/createMessage", "elicitation/create", "roots/list", "no/such"] {
+        assert_eq!(wanted(&client, method).await["code"], -32601, "{method}");
+    }
+    assert_eq!(wanted(&client, "ping").await, json!({}));
+}
+
+fn handling() -> McpOptions {
+    options()
+        .sampling(
+            |asked: McpAsked| async move { Ok(json!({"role": "assistant", "by": asked.server.as_str()})) },
+        )
+        .elicitation(|asked: McpAsked| async move {
+            // Longer than the server may be silent.
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            Ok(json!({"action": "accept", "content": asked.params["message"]}))
+        })
+        .roots(|_| async { Err(ToolError::failed("there are no roots today")) })
+        .idle(Duration::from_millis(200))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_answers_what_it_has_handlers_for() {
+    let client = McpClient::connect(declaring("legacy"), handling()).await.unwrap();
+    assert_eq!(
+        wanted(&client, "sampling/createMessage").await,
+        json!({"role": "assistant", "by": "hostile"})
+    );
+    assert_eq!(wanted(&client, "roots/list").await["message"], "there are no roots today");
+    let accepted = |content: &str| json!({"action": "accept", "content": content}).to_string();
+    let told = call(&client, "ask", json!({})).await.unwrap();
+    assert_eq!(told, format!("{} {}", accepted("Which name?"), accepted("Which colour?")));
+    let client = McpClient::connect(declaring("modern"), handling()).await.unwrap();
+    let told = call(&client, "ask", json!({})).await.unwrap();
+    assert_eq!(told, format!("has {} {}", accepted("Which name?"), accepted("Which colour?")));
+}
+
+/// Answers each question with what it asks for.
+struct Person;
+
+impl InputHandler for Person {
+    fn ask<'a>(
+        &'a self,
+        question: InputQuestion<'a>,
+        _: &'a ToolContext,
+    ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let what = question.request.schema["required"][0].as_str().unwrap().to_owned();
+            Ok(InputAnswer::Given(json!({ what: question.request.message })))
+        })
+    }
+}
+
+fn asking(words: &str) -> Registry {
+    // A call that waits for input takes nobody's place.
+    let server = McpServer { idle: Some(Duration::from_millis(200)), concurrency: 1, ..declaring(words) };
+    let engines = Engines::new().with(McpEngine::with_options(options()));
+    let server = Frozen::from(server);
+    Registry::new(engines.tools_from(["ask", "calls"].map(|name| tool(&server, name))).unwrap()).unwrap()
+}
+
+const BOTH: [(&str, &str); 2] = [
+    (
+        "legacy",
+        r#"{"action":"accept","content":{"name":"Which name?"}} {"action":"accept","content":{"colour":"Which colour?"}}"#,
+    ),
+    (
+        "modern",
+        r#"has {"action":"accept","content":{"name":"Which name?"}} {"action":"accept","content":{"colour":"Which colour?"}}"#,
+    ),
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_becomes_an_input_request() {
+    for (words, told) in BOTH {
+        let provider = Provider::builder(&asking(words)).input_handler(Person).build().unwrap();
+        let response = provider.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
+        assert_eq!(response.text(), told);
+        // It was the same call all the time, not three of them; without a handshake, each answer is a call.
+        let calls = provider.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
+        assert_eq!(calls.text(), if words == "legacy" { "2" } else { "4" });
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_waits_for_an_answer_that_comes_later() {
+    for (words, told) in BOTH {
+        let provider = Provider::builder(&asking(words)).build().unwrap();
+        let mut response = provider.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
+        for what in ["name", "colour"] {
+            let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("{response:?}") };
+            assert_eq!(pending.request.message, format!("Which {what}?"));
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let beside = provider.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
+            assert!(!beside.is_error(), "{}", beside.text());
+            let answer = json!({ what: pending.request.message });
+            response = provider.resume_with_input(*pending, answer, &turn()).await.unwrap();
+        }
+        assert_eq!(response.text(), told);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_that_nobody_answers_is_declined() {
+    // Two calls at the same time: whose question it is, nobody knows.
+    let client = McpClient::connect(declaring("legacy"), options()).await.unwrap();
+    let told = call(&client, "ask", json!({})).await.unwrap();
+    assert_eq!(told, r#"{"action":"decline"} {"action":"decline"}"#);
+    let client = McpClient::connect(declaring("modern"), options()).await.unwrap();
+    let told = call(&client, "ask", json!({})).await.unwrap();
+    assert_eq!(told, r#"has {"action":"decline"} {"action":"decline"}"#);
+    assert_eq!(wanted(&client, "sampling/createMessage").await["code"], -1);
+}

@@ -1,0 +1,63 @@
+//! What the tests share.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use toolgen_runtime::engine::mcp::{McpClient, McpOptions};
+use toolgen_runtime::spec::plan::{McpServer, McpTransport};
+use toolgen_runtime::{Text, ToolError};
+
+/// The words that start this program as a server. What the test harness prints is borne by clients.
+pub(crate) fn program() -> Vec<String> {
+    let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
+    let words = ["--exact", "mcp::server::serves", "--nocapture", "--quiet"].map(str::to_owned);
+    [program].into_iter().chain(words).collect()
+}
+
+/// This test as a server that behaves as the words say.
+pub(crate) fn server(words: &str) -> McpServer {
+    McpServer {
+        alias: "hostile".into(),
+        transport: McpTransport::Stdio {
+            argv: program().into_iter().map(Text::from).collect(),
+            env: vec![("MCP_SERVER".into(), words.to_owned().into())].into(),
+            inherit: vec![].into(),
+            work_dir: Text::EMPTY,
+        },
+        ..McpServer::EMPTY
+    }
+}
+
+pub(crate) fn options() -> McpOptions {
+    McpOptions::new().probe(Duration::from_secs(2)).connect(Duration::from_secs(10))
+}
+
+pub(crate) async fn connect(words: &str) -> McpClient {
+    McpClient::connect(server(words), options()).await.unwrap()
+}
+
+pub(crate) async fn call(client: &McpClient, tool: &str, arguments: Value) -> Result<String, ToolError> {
+    let arguments: Map<String, Value> = serde_json::from_value(arguments).unwrap();
+    let answer = client.call(tool, arguments).await?;
+    Ok(answer["content"][0]["text"].as_str().unwrap_or_default().to_owned())
+}
+
+/// A call without arguments, which succeeds.
+pub(crate) async fn told(client: &McpClient, tool: &str) -> String {
+    call(client, tool, json!({})).await.unwrap()
+}
+
+pub(crate) async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let start = Instant::now();
+    while !holds().await {
+        assert!(start.elapsed() < Duration::from_secs(10), "{what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Whether a process of this number runs; one that ended and was not fetched yet does not.
+pub(crate) fn runs(pid: &Value) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(')').map_or("", |(_, rest)| rest).trim_start();
+    !state.is_empty() && !state.starts_with('Z')
+}

@@ -1,0 +1,166 @@
+//! Calls that a server answers with a task.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use toolgen_runtime::engine::mcp::{McpAsked, McpClient};
+use toolgen_runtime::spec::plan::McpServer;
+use toolgen_runtime::{Registry, ToolCall, ToolContext};
+
+use crate::mcp::server::{answer, error, text};
+use crate::mcp::support::{call, eventually, options, server, told};
+
+/// What clients did with tasks, at the server.
+static SEEN: Mutex<Vec<Value>> = Mutex::new(Vec::new());
+
+/// Answers a call with a task, as the server.
+pub(crate) fn begin(id: &Value, given: &Value) {
+    SEEN.lock().unwrap().clear();
+    let state = if given["odd"].is_null() { json!("task-1") } else { given["odd"].clone() };
+    // The ID of the task says what becomes of it.
+    let task = if given["kind"].is_null() { state } else { given["kind"].clone() };
+    let status = if given["kind"] == "over" { "completed" } else { "working" };
+    answer(
+        id,
+        &json!({
+            "resultType": "task", "taskId": task, "status": status, "result": text("at once"), "ttlMs": null,
+            "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z", "pollIntervalMs": 30,
+            "statusMessage": "beginning",
+        }),
+    );
+}
+
+/// Answers a request about a task, as the server.
+pub(crate) fn about(method: &str, id: &Value, params: &Value) {
+    let count = {
+        let mut seen = SEEN.lock().unwrap();
+        let mut params = params.clone();
+        let revision = params["_meta"]["io.modelcontextprotocol/protocolVersion"].take();
+        seen.push(json!([method, params["taskId"], revision, params["inputResponses"]]));
+        seen.iter().filter(|one| one[0] == "tasks/get").count()
+    };
+    let task = params["taskId"].as_str().unwrap_or_default();
+    let mut state =
+        json!({"resultType": "complete", "taskId": task, "status": "working", "pollIntervalMs": 30});
+    match (method, task) {
+        ("tasks/get", "task-1") if count < 3 => {
+            state["statusMessage"] = format!("step {}", count.min(2)).into();
+        }
+        ("tasks/get", "task-1") => {
+            (state["status"], state["result"]) = ("completed".into(), text("done at last"));
+        }
+        ("tasks/get", "fails") => {
+            state["status"] = "failed".into();
+            state["error"] = json!({"code": -32602, "message": "`n` must be even"});
+        }
+        ("tasks/get", "lost") => return error(id, -32602, "no such task"),
+        ("tasks/get", "stopped") => state["status"] = "cancelled".into(),
+        ("tasks/get", "strange") => state["status"] = "resting".into(),
+        ("tasks/get", "asks") => {
+            let seen = SEEN.lock().unwrap();
+            let given = seen.iter().find(|one| one[0] == "tasks/update").map(|one| one[3].clone());
+            let asked = json!({"method": "elicitation/create", "params": {"message": "Which name?", "requestedSchema": {}}});
+            match given {
+                // It takes a while to notice.
+                Some(given) if count > 4 => {
+                    (state["status"], state["result"]) = ("completed".into(), text(&given.to_string()));
+                }
+                _ => {
+                    (state["status"], state["inputRequests"]) =
+                        ("input_required".into(), json!({"q": asked}));
+                }
+            }
+        }
+        _ => {}
+    }
+    answer(id, &state);
+}
+
+/// What the server has seen since its last task began.
+pub(crate) fn seen(id: &Value) {
+    answer(id, &text(&json!(*SEEN.lock().unwrap()).to_string()));
+}
+
+async fn client() -> McpClient {
+    let capabilities = ["elicitation", "tasks"].map(Into::into);
+    let server = McpServer { capabilities: capabilities.into_iter().collect(), ..server("modern tasks") };
+    let options = options().elicitation(|asked: McpAsked| async move {
+        Ok(json!({"action": "accept", "content": asked.params["message"]}))
+    });
+    McpClient::connect(server, options.total(Duration::from_secs(2))).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_is_asked_for_until_it_is_done() {
+    let client = client().await;
+    let provider = Registry::new(client.tools().await.unwrap()).unwrap().provider(Default::default());
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let lines = Arc::clone(&heard);
+    let turn = ToolContext::new("turn", "").with_on_progress(move |line| lines.lock().unwrap().push(line));
+    let answer = provider.call(ToolCall::new("1", "hostile__task", json!({})), &turn).await;
+    assert_eq!(answer.text(), "done at last");
+    assert_eq!(*heard.lock().unwrap(), ["beginning", "step 1", "step 2"]);
+    let get = json!(["tasks/get", "task-1", "2026-07-28", null]);
+    assert_eq!(told(&client, "seen").await, json!([get, get, get]).to_string());
+    assert_eq!(call(&client, "task", json!({"kind": "over"})).await.unwrap(), "at once");
+    assert_eq!(told(&client, "seen").await, "[]");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_that_fails_says_why() {
+    let client = client().await;
+    for (kind, expected) in [
+        ("fails", "`n` must be even"),
+        ("lost", "no such task"),
+        ("stopped", "it has cancelled the task"),
+        ("strange", "its task has the status `resting`"),
+    ] {
+        let why = call(&client, "task", json!({ "kind": kind })).await.unwrap_err().to_string();
+        assert!(why.contains(expected), "{why}");
+    }
+    let why = call(&client, "task", json!({"odd": ""})).await.unwrap_err().to_string();
+    assert!(why.contains("a task without a `taskId`"), "{why}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_gets_what_it_asks_for() {
+    let client = client().await;
+    let got = call(&client, "task", json!({"kind": "asks"})).await.unwrap();
+    let answer = json!({"q": {"action": "accept", "content": "Which name?"}});
+    assert_eq!(got, answer.to_string());
+    // Once, however often it asks.
+    let seen = told(&client, "seen").await;
+    assert_eq!(seen.matches("tasks/update").count(), 1, "{seen}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_that_is_given_up_is_cancelled() {
+    let client = client().await;
+    let cancelled = async || told(&client, "seen").await.contains("tasks/cancel");
+    let given_up = call(&client, "task", json!({"kind": "endless"}));
+    assert!(tokio::time::timeout(Duration::from_millis(300), given_up).await.is_err());
+    eventually("it is cancelled", cancelled).await;
+    // And so is one that takes longer than a call may.
+    let started = Instant::now();
+    let why = call(&client, "task", json!({"kind": "endless"})).await.unwrap_err();
+    assert_eq!(why.code(), "TIMEOUT", "{why}");
+    assert!(started.elapsed() < Duration::from_secs(8));
+    eventually("it is cancelled", cancelled).await;
+    // One that is over is not.
+    call(&client, "task", json!({})).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!cancelled().await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tasks_are_declared_where_they_are_wanted() {
+    let declared = |client: McpClient| async move {
+        let told = told(&client, "declared").await;
+        serde_json::from_str::<Value>(&told).unwrap()
+    };
+    let tasks = json!({"io.modelcontextprotocol/tasks": {}});
+    assert_eq!(declared(client().await).await, json!({"elicitation": {}, "extensions": tasks}));
+    let without = McpClient::connect(server("modern"), options()).await.unwrap();
+    assert_eq!(declared(without).await, json!({}));
+}

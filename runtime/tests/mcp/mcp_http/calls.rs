@@ -1,0 +1,158 @@
+//! Lists, calls and what happens in between, in both eras.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, json};
+use toolgen_runtime::engine::http::Secret;
+use toolgen_runtime::engine::mcp::{McpClient, McpTokenRequest, TokenSource};
+use toolgen_runtime::{BoxFuture, Registry, ToolCall, ToolContext};
+
+use crate::mcp_http::world::{ERAS, World, eventually, open, told};
+
+#[tokio::test]
+async fn a_server_is_asked_for_its_era() {
+    let world = World::start(false).await;
+    let client = world.client("").await;
+    assert_eq!(client.revision().as_deref(), Some("2026-07-28"));
+    assert_eq!(world.client("2025-11-25").await.revision().as_deref(), Some("2025-11-25"));
+}
+
+#[tokio::test]
+async fn tools_are_listed_and_called_in_both_eras_and_both_kinds_of_response() {
+    for (era, json_response) in ERAS.into_iter().flat_map(|era| [(era, false), (era, true)]) {
+        let world = World::start(json_response).await;
+        let client = world.client(era).await;
+        let tools = client.list_tools().await.unwrap();
+        let mut names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        // A mark that breaks the rules costs that tool, where marks count.
+        let all = ["badly-marked", "deploy", "echo", "fail", "roots", "work"];
+        assert_eq!(names, if era == ERAS[0] { &all[1..] } else { &all }, "{era}");
+        assert_eq!(told(&client, "echo", json!({"text": "größer 😀\n"})).await, "größer 😀\n");
+        // rmcp compares the header with the argument.
+        assert_eq!(told(&client, "deploy", json!({"region": " é"})).await, " é");
+        assert_eq!(client.call("fail", Map::new()).await.unwrap()["isError"], true);
+        let why = client.call("nothing", Map::new()).await.unwrap_err().to_string();
+        assert!(why.contains("there is no tool `nothing`"), "{why}");
+        client.close().await;
+    }
+}
+
+#[tokio::test]
+async fn tools_are_called_by_their_names_with_the_alias_and_tell_their_progress() {
+    for era in ERAS {
+        let world = World::start(false).await;
+        let client = world.client(era).await;
+        let provider = Registry::new(client.tools().await.unwrap()).unwrap().provider(Default::default());
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let lines = Arc::clone(&heard);
+        let turn =
+            ToolContext::new("turn", "").with_on_progress(move |line| lines.lock().unwrap().push(line));
+        let call = ToolCall::new("1", "docs__work", json!({"steps": 3, "ms": 20}));
+        let answer = provider.call(call, &turn).await;
+        assert_eq!(answer.text(), "done", "{era}");
+        assert_eq!(*heard.lock().unwrap(), ["1.0", "2.0", "3.0"], "{era}");
+        let answer = provider.call(ToolCall::new("2", "docs__fail", json!({})), &turn).await;
+        assert!(answer.is_error() && answer.text().contains("it failed"));
+    }
+}
+
+#[tokio::test]
+async fn calls_are_on_their_way_at_the_same_time() {
+    for era in ERAS {
+        let world = World::start(false).await;
+        let client = McpClient::connect(world.server(era), open().concurrency(32)).await.unwrap();
+        told(&client, "echo", json!({"text": "warm"})).await;
+        let started = Instant::now();
+        let calls = (0..32).map(|n| {
+            let client = client.clone();
+            tokio::spawn(async move {
+                assert_eq!(told(&client, "work", json!({"steps": 1, "ms": 300})).await, "done");
+                assert_eq!(told(&client, "echo", json!({"text": n.to_string()})).await, n.to_string());
+            })
+        });
+        for call in calls.collect::<Vec<_>>() {
+            call.await.unwrap();
+        }
+        assert!(started.elapsed() < Duration::from_millis(1500), "{era}: {:?}", started.elapsed());
+        assert_eq!(client.ignored(), 0);
+    }
+}
+
+#[tokio::test]
+async fn connections_are_used_again() {
+    for era in ERAS {
+        let world = World::start(false).await;
+        let client = world.client(era).await;
+        for _ in 0..50 {
+            told(&client, "echo", json!({"text": "a"})).await;
+            // The end of the stream comes after the answer.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        // One for calls and one for changes, those of the handshake, and on a busy machine a few whose stream ended late: not 50.
+        let connections = world.connections.load(Ordering::Relaxed);
+        assert!(connections <= 15, "{era}: {connections}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_given_up_ends_on_the_server() {
+    for era in ERAS {
+        let world = World::start(false).await;
+        let client = world.client(era).await;
+        let calling = client.clone();
+        let call = tokio::spawn(async move {
+            told(&calling, "work", json!({"steps": 1000, "ms": 20})).await;
+        });
+        eventually("it is not called", async || world.calls() == 1).await;
+        call.abort();
+        eventually("it goes on", async || world.cancelled() == 1).await;
+        assert_eq!(told(&client, "echo", json!({"text": "still there"})).await, "still there");
+    }
+}
+
+#[tokio::test]
+async fn a_call_may_be_as_long_as_it_tells_its_progress() {
+    for era in ERAS {
+        let world = World::start(false).await;
+        let options = open().idle(Duration::from_millis(250)).total(Duration::from_secs(2));
+        let client = McpClient::connect(world.server(era), options).await.unwrap();
+        assert_eq!(told(&client, "work", json!({"steps": 5, "ms": 100})).await, "done");
+        let why = client.call("work", serde_json::from_value(json!({"steps": 1, "ms": 900})).unwrap()).await;
+        assert!(why.unwrap_err().to_string().contains("said nothing for 250ms"));
+        let why = client.call("work", serde_json::from_value(json!({"steps": 99, "ms": 100})).unwrap()).await;
+        drop(why.unwrap_err());
+        eventually("they go on", async || world.cancelled() == 2).await;
+    }
+}
+
+/// Gives another token for each request.
+#[derive(Debug, Default)]
+struct Changing(Mutex<u32>);
+
+impl TokenSource for Changing {
+    fn token<'a>(&'a self, _: &'a McpTokenRequest) -> BoxFuture<'a, Result<Option<Secret>, String>> {
+        let mut number = self.0.lock().unwrap();
+        *number += 1;
+        let token = Secret::new(format!("t0ken-{number}-of-many"));
+        Box::pin(async move { Ok(Some(token)) })
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_a_server_repeats_is_hidden() {
+    for era in ERAS {
+        let world = World::start(false).await;
+        let options = open().tokens("docs", Changing::default());
+        let client = McpClient::connect(world.server(era), options).await.unwrap();
+        let provider = Registry::new(client.tools().await.unwrap()).unwrap().provider(Default::default());
+        // What the server was sent last, and something that it was not sent.
+        let text = (1..=40).map(|number| format!("t0ken-{number}-of-many")).collect::<Vec<_>>().join(" ");
+        let call = ToolCall::new("1", "docs__echo", json!({"text": text}));
+        let told = provider.call(call, &ToolContext::new("turn", "")).await.text();
+        assert!(told.contains("[REDACTED] ") && told.contains("t0ken-40-of-many"), "{era}: {told}");
+        assert!(told.matches("[REDACTED]").count() <= 4, "{era}: {told}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Which hosts the calls of a context reach.
+
+use serde_json::json;
+use toolgen_runtime::engine::Engines;
+use toolgen_runtime::engine::mcp::{McpClient, McpEngine, McpOptions};
+use toolgen_runtime::spec::plan::{McpPlan, Tool};
+use toolgen_runtime::spec::{Effects, Network};
+use toolgen_runtime::{Call, Frozen, Registry, Text, ToolCall, ToolContext, ToolName, ToolSpec};
+
+use crate::mcp_http::world::{World, open};
+
+fn echo(world: &World) -> Tool {
+    let server = Frozen::from(world.server(""));
+    let plan = McpPlan { server, tool: "echo".into(), descriptor: Text::EMPTY };
+    let effects = Effects { network: Network::None, ..Effects::NONE };
+    Tool { spec: ToolSpec { name: ToolName::new("echo"), effects, ..ToolSpec::EMPTY }, call: Call::Mcp(plan) }
+}
+
+#[tokio::test]
+async fn a_context_that_allows_other_hosts_only_reaches_no_server() {
+    let world = World::start(false).await;
+    let tools = Engines::new().with(McpEngine::with_options(open())).tools_from([echo(&world)]).unwrap();
+    let hosts = |host: &'static str| Network::Hosts(vec![Text::from(host)].into());
+    for (allowed, reached) in
+        [(Network::Any, true), (hosts("127.0.0.1"), true), (hosts("example.com"), false)]
+    {
+        let before = world.connections.load(std::sync::atomic::Ordering::Relaxed);
+        let turn = ToolContext::new("1", "echo").with_allowed_hosts(&allowed);
+        let answer = tools[0].execute(json!({"text": "a"}), &turn).await;
+        match answer {
+            Ok(answer) => assert!(reached && answer.to_text() == "a"),
+            Err(why) => {
+                assert!(!reached && why.to_string().contains("this context allows example.com"), "{why}");
+                assert_eq!(world.connections.load(std::sync::atomic::Ordering::Relaxed), before);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_at_a_private_address_has_to_be_opened() {
+    let world = World::start(false).await;
+    let why = McpClient::connect(world.server(""), McpOptions::new()).await.unwrap_err().to_string();
+    assert!(why.contains("private_host(\"127.0.0.1\")"), "{why}");
+    let provider =
+        Registry::new(world.client("").await.tools().await.unwrap()).unwrap().provider(Default::default());
+    let answer = provider
+        .call(ToolCall::new("1", "docs__echo", json!({"text": "a"})), &ToolContext::new("1", ""))
+        .await;
+    assert_eq!(answer.text(), "a");
+}

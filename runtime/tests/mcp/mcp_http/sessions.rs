@@ -1,0 +1,53 @@
+//! What a server says of its own accord, and sessions that begin and end.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use toolgen_runtime::engine::mcp::McpClient;
+
+use crate::mcp_http::world::{ERAS, World, eventually, open, told};
+
+#[tokio::test]
+async fn a_list_that_changed_is_read_again() {
+    for era in ERAS {
+        let world = World::start(false).await;
+        let client = world.client(era).await;
+        let has =
+            async |name: &str| client.list_tools().await.unwrap().iter().any(|tool| tool["name"] == name);
+        assert!(!has("extra").await);
+        world.change().await;
+        eventually("the change is not heard", async || has("extra").await).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_asks_its_client_within_a_call() {
+    let world = World::start(false).await;
+    let mut server = world.server("2025-11-25");
+    server.capabilities = vec!["roots".into()].into();
+    let roots = async |_| Ok(json!({"roots": [{"uri": "file:///work"}]}));
+    let client = McpClient::connect(server, open().roots(roots)).await.unwrap();
+    assert_eq!(told(&client, "roots", json!({})).await, "file:///work");
+}
+
+#[tokio::test]
+async fn a_session_that_is_gone_begins_anew_and_the_call_is_made_once() {
+    let world = World::start(false).await;
+    let client = world.client("2025-11-25").await;
+    assert_eq!(told(&client, "echo", json!({"text": "a"})).await, "a");
+    world.sessions.sessions.write().await.clear();
+    assert_eq!(told(&client, "echo", json!({"text": "b"})).await, "b");
+    assert_eq!(world.calls(), 2);
+    assert_eq!(world.sessions.sessions.read().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_is_closed_ends_its_session() {
+    let world = World::start(false).await;
+    let client = world.client("2025-11-25").await;
+    assert_eq!(world.sessions.sessions.read().await.len(), 1);
+    client.close().await;
+    let sessions = Arc::clone(&world.sessions);
+    eventually("the session goes on", async || sessions.sessions.read().await.is_empty()).await;
+    client.list_tools().await.unwrap_err();
+}

@@ -1,0 +1,17 @@
+//! The server of the Model Context Protocol, as a foreign client sees it: over a pipe and over HTTP, in both eras.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+#![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
+
+mod asking;
+mod bridge;
+mod calling;
+mod client;
+mod ending;
+#[path = "../../examples/serve_tools.rs"]
+#[allow(dead_code, reason = "nobody starts it here")]
+mod example;
+mod gate;
+mod limits;
+mod listing;
+mod tools;
+mod unreadable;

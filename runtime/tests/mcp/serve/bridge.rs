@@ -1,0 +1,80 @@
+//! Programs that have clients and servers of `rmcp` already.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rmcp::ClientHandler;
+use rmcp::model::ClientConfig;
+use rmcp::service::{RoleClient, RunningService};
+use serde_json::json;
+use toolgen_runtime::engine::mcp::rmcp::{Progress, reporting, tools};
+use toolgen_runtime::serve::mcp::rmcp::handler;
+use toolgen_runtime::{Provider, ProviderContext, Registry, ToolCall, ToolContext};
+
+use crate::serve::client::until;
+use crate::serve::tools::{Heard, provider};
+
+/// Serves the fixture by its handler, and connects a client to it.
+async fn connected<H: ClientHandler>(client: H) -> (RunningService<RoleClient, H>, Arc<Heard>) {
+    let heard = Arc::new(Heard::default());
+    let context = ProviderContext::new().with_service(Arc::clone(&heard));
+    let handler = handler(provider().context(context).build().unwrap());
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    tokio::spawn(async move { rmcp::serve_server(handler, theirs).await.unwrap().waiting().await });
+    (rmcp::serve_client(client, ours).await.unwrap(), heard)
+}
+
+#[tokio::test]
+async fn tools_of_a_client_are_tools_and_a_provider_is_a_handler() {
+    let (client, heard) = connected(ClientConfig::default()).await;
+    let registry = Registry::new(tools("far", client.peer()).await.unwrap()).unwrap();
+    let provider: Provider = registry.provider(ProviderContext::new());
+    let names: Vec<&str> = provider.specs().map(|spec| spec.name.as_str()).collect();
+    assert_eq!((names.len(), names[0]), (10, "far__add"));
+    let call = |name: &str, arguments| {
+        let (provider, call) = (provider.clone(), ToolCall::new("1", name, arguments));
+        async move {
+            provider.call(call, &ToolContext::new("turn", "").with_timeout(Duration::from_millis(500))).await
+        }
+    };
+    let sum = call("far__add", json!({"a": 1, "b": 2})).await;
+    assert_eq!((sum.text().as_str(), sum.is_error()), ("{\"sum\":3}", false));
+    assert_eq!(sum.outcome.unwrap().details, json!({"sum": 3}));
+    let failed = call("far__fail", json!({"why": "no paper"})).await;
+    assert!(failed.is_error() && failed.text().contains("no paper"), "{}", failed.text());
+    let drawn = call("far__draw", json!({})).await;
+    assert_eq!(drawn.content().len(), 2);
+    // Checked here, before anything is sent.
+    assert!(call("far__add", json!({"a": "one"})).await.text().contains("b: missing"));
+    // A call that takes too long is cancelled there.
+    assert!(call("far__hang", json!({})).await.is_error());
+    until("cancelled", || heard.0.load(Ordering::SeqCst)).await;
+    client.cancel().await.unwrap();
+    let lost = call("far__add", json!({"a": 1, "b": 2})).await;
+    assert!(lost.is_error() && lost.text().contains("far"), "{}", lost.text());
+}
+
+#[tokio::test]
+async fn what_a_server_reports_passes_the_bridge_in_both_directions() {
+    let progress = Progress::new();
+    let (client, _heard) = connected(progress.clone()).await;
+    let tools = reporting("far", client.peer(), &progress).await.unwrap();
+    let provider = Registry::new(tools).unwrap().provider(ProviderContext::new());
+    let calls = (0..20).map(|number| {
+        let provider = provider.clone();
+        tokio::spawn(async move {
+            let lines = Arc::new(Mutex::new(Vec::new()));
+            let heard = Arc::clone(&lines);
+            let turn =
+                ToolContext::new("turn", "").with_on_progress(move |line| heard.lock().unwrap().push(line));
+            let answer =
+                provider.call(ToolCall::new(number.to_string(), "far__count", json!({})), &turn).await;
+            assert_eq!(answer.text(), "three");
+            lines.lock().unwrap().clone()
+        })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        assert_eq!(call.await.unwrap(), ["1.0 counted 1", "2.0 counted 2", "3.0 counted 3"]);
+    }
+}

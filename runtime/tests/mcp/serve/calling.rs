@@ -1,0 +1,118 @@
+//! Calls and their answers.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::serve::client::{ALL, Client, Era, Way, params, until};
+use crate::serve::tools::server;
+
+#[tokio::test]
+async fn a_declared_result_is_structured() {
+    for (era, way) in ALL {
+        let client = Client::connect(server().0, era, way).await;
+        let result = client.result("add", json!({"a": 1, "b": 2})).await;
+        let expected =
+            json!({"content": [{"type": "text", "text": "{\"sum\":3}"}], "structuredContent": {"sum": 3}});
+        assert_eq!(result, expected, "{era:?} {way:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_failure_is_a_result_and_an_image_an_image() {
+    for (era, way) in ALL {
+        let client = Client::connect(server().0, era, way).await;
+        let failed = client.result("fail", json!({"why": "no paper"})).await;
+        assert_eq!(failed, json!({"content": [{"type": "text", "text": "no paper"}], "isError": true}));
+        let drawn = client.result("draw", json!({})).await;
+        let image = json!({"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"});
+        assert_eq!(drawn["content"], json!([{"type": "text", "text": "a dot"}, image]));
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_call_says_what_is_wrong() {
+    for (era, way) in ALL {
+        let client = Client::connect(server().0, era, way).await;
+        let unknown = client.call("ad", json!({})).await.unwrap_err().to_string();
+        assert!(unknown.contains("-32602") && unknown.contains("did you mean 'add'"), "{unknown}");
+        let (text, is_error) = client.text("add", json!({"a": "one"})).await;
+        assert!(is_error && text.contains("a") && text.contains("b: missing"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn reports_become_progress_and_come_before_the_answer() {
+    for (era, way) in ALL {
+        let client = Client::connect(server().0, era, way).await;
+        assert_eq!(client.text("count", json!({})).await.0, "three");
+        let progress = client.handler.progress.clone();
+        // Handlers of notifications run beside the call.
+        until("all is reported", || progress.lock().unwrap().len() == 3).await;
+        let mut told = progress.lock().unwrap().clone();
+        told.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let texts: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(texts, ["counted 1", "counted 2", "counted 3"], "{era:?} {way:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_call_fires_its_token() {
+    for (era, way) in ALL {
+        let (server, heard) = server();
+        let client = Client::connect(server, era, way).await;
+        let call = client.running.call_tool_once(params("hang", json!({})));
+        assert!(tokio::time::timeout(Duration::from_millis(300), call).await.is_err());
+        until(&format!("cancelled {era:?} {way:?}"), || heard.0.load(Ordering::SeqCst)).await;
+        // And nothing else is.
+        assert!(!client.text("visits", json!({})).await.1);
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_cancels_its_calls() {
+    let all = ALL.map(|(era, way)| {
+        tokio::spawn(async move {
+            let (server, heard) = server();
+            let client = Client::connect(server, era, way).await;
+            let peer = client.running.peer().clone();
+            let call = tokio::spawn(async move { peer.call_tool_once(params("hang", json!({}))).await });
+            let progress = client.handler.progress.clone();
+            until("the call runs", || !progress.lock().unwrap().is_empty()).await;
+            client.running.cancel().await.unwrap();
+            assert!(call.await.unwrap().is_err());
+            // For five seconds, the answer of a call is awaited, in case that the client still reads.
+            until(&format!("cancelled {era:?} {way:?}"), || heard.0.load(Ordering::SeqCst)).await;
+        })
+    });
+    for one in all {
+        one.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn calls_run_beside_each_other() {
+    for (era, way) in ALL {
+        let client = Client::connect(server().0, era, way).await;
+        let hangs = client.running.call_tool_once(params("hang", json!({})));
+        let adds = client.text("add", json!({"a": 1, "b": 1}));
+        tokio::select! {
+            _ = hangs => panic!("it hangs"),
+            (text, _) = adds => assert_eq!(text, "{\"sum\":2}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_that_of_the_connection() {
+    for (era, way) in ALL {
+        let client = Client::connect(server().0, era, way).await;
+        let mut visits = Vec::new();
+        for _ in 0..2 {
+            visits.push(client.text("visits", json!({})).await.0);
+        }
+        let expected = if (era, way) == (Era::Alone, Way::Http) { ["no session"; 2] } else { ["1", "2"] };
+        assert_eq!(visits, expected, "{era:?} {way:?}");
+    }
+}

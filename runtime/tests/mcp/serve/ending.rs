@@ -1,0 +1,116 @@
+//! The end of a connection over streams: the client closes its output, and may still read.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::task::JoinHandle;
+use toolgen_runtime::serve::mcp::ServeError;
+
+use crate::serve::tools::server;
+
+/// Far less than the five seconds that a running call has.
+const SOON: Duration = Duration::from_millis(800);
+
+/// A client that writes lines.
+pub(crate) struct Raw {
+    output: WriteHalf<DuplexStream>,
+    input: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    served: JoinHandle<Result<(), ServeError>>,
+}
+
+impl Raw {
+    pub(crate) fn start() -> Raw {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (input, output) = tokio::io::split(theirs);
+        let served = tokio::spawn(server().0.serve(input, output));
+        let (input, output) = tokio::io::split(ours);
+        Raw { output, input: BufReader::new(input).lines(), served }
+    }
+
+    pub(crate) async fn says(&mut self, message: Value) {
+        self.writes(format!("{message}\n").as_bytes()).await;
+    }
+
+    pub(crate) async fn writes(&mut self, bytes: &[u8]) {
+        self.output.write_all(bytes).await.unwrap();
+    }
+
+    /// Reads up to the first message that contains this.
+    pub(crate) async fn hears(&mut self, text: &str) -> String {
+        loop {
+            let line = self.input.next_line().await.unwrap().unwrap_or_else(|| panic!("no {text}"));
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    /// Closes its output, and waits for the server to end.
+    pub(crate) async fn ends(&mut self) {
+        self.output.shutdown().await.unwrap();
+        let ended = tokio::time::timeout(SOON, &mut self.served).await;
+        ended.expect("the server waits for nothing").unwrap().unwrap();
+    }
+
+    pub(crate) async fn begins(&mut self) {
+        let client = json!({"name": "raw", "version": "1"});
+        let capabilities = json!({"elicitation": {}});
+        let params =
+            json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client});
+        self.says(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})).await;
+        self.hears("serverInfo").await;
+        self.says(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    }
+}
+
+fn listen() -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({"_meta": meta, "notifications": {"toolsListChanged": true}});
+    json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params})
+}
+
+#[tokio::test]
+async fn an_open_subscription_does_not_keep_a_server_whose_input_has_ended() {
+    let mut client = Raw::start();
+    client.says(listen()).await;
+    client.hears("acknowledged").await;
+    client.ends().await;
+    // It is told that nothing more comes.
+    client.hears("\"id\":1").await;
+}
+
+#[tokio::test]
+async fn a_subscription_that_is_the_last_word_does_not_keep_it_either() {
+    let mut client = Raw::start();
+    client.says(listen()).await;
+    client.ends().await;
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_can_answer_any_more_does_not_keep_it() {
+    let mut client = Raw::start();
+    client.begins().await;
+    let params = json!({"name": "greet", "arguments": {}});
+    client.says(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})).await;
+    client.hears("elicitation/create").await;
+    client.ends().await;
+    assert!(client.hears("\"id\":1").await.contains("it has closed its output"));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_the_last_word_counts() {
+    let mut client = Raw::start();
+    client.begins().await;
+    let params = json!({"name": "greet", "arguments": {}});
+    client.says(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})).await;
+    let asked: Value = serde_json::from_str(&client.hears("elicitation/create").await).unwrap();
+    let answer = json!({"action": "accept", "content": {"name": "Ada"}});
+    client.says(json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer})).await;
+    client.ends().await;
+    assert!(client.hears("\"id\":1").await.contains("Hello, Ada!"));
+}

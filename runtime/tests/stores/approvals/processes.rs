@@ -1,0 +1,221 @@
+//! Many processes and one call: it runs once, whenever a process is killed.
+
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use toolgen_runtime::layers::approval::{ApprovalState, Approvals, SqliteApprovals};
+use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+
+use super::Scratch;
+
+/// Where a child process finds its files, and what it does.
+const FOLDER: &str = "TOOLGEN_APPROVAL_QUEUE_TEST_FOLDER";
+const TASK: &str = "TOOLGEN_APPROVAL_QUEUE_TEST_TASK";
+
+/// How long a worker looks for work at the most.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Has an effect outside, and does not come back if the task is to be killed in it.
+#[tool(undocumented, timeout = "none")]
+async fn transfer(to: &str) -> String {
+    let effects = PathBuf::from(std::env::var_os(FOLDER).unwrap()).join("effects");
+    let mut effects = OpenOptions::new().create(true).append(true).open(effects).unwrap();
+    writeln!(effects, "paid {to}").unwrap();
+    effects.sync_all().unwrap();
+    if task() == "killed in the tool" {
+        say("ran");
+        std::future::pending::<()>().await;
+    }
+    format!("paid {to}")
+}
+
+/// Asks, and does not come back if the task is to be killed before the tool.
+struct Asks;
+
+impl Middleware for Asks {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(async {
+            if request.approved() && task() == "killed before the tool" {
+                say("claimed");
+                std::future::pending::<()>().await;
+            }
+            Decision::NeedApproval("It costs money.".to_owned())
+        })
+    }
+}
+
+fn task() -> String {
+    std::env::var(TASK).unwrap_or_default()
+}
+
+fn say(what: &str) {
+    let mut out = std::io::stdout();
+    writeln!(out, "\nsaid:{what}").unwrap();
+    out.flush().unwrap();
+}
+
+fn provider(database: &Path) -> (Provider, Approvals) {
+    let mut approvals = Approvals::new(SqliteApprovals::open(database).unwrap());
+    if task() == "impatient" {
+        approvals = approvals.with_claim_expiry(Duration::ZERO);
+    }
+    let provider = Provider::builder(&Registry::new(toolset![transfer]).unwrap())
+        .middleware(Asks)
+        .callback_timeout(LONG)
+        .approval_key(b"a key of thirty-two random bytes")
+        .approval_queue(approvals.clone().with_worker(std::process::id().to_string()))
+        .build()
+        .unwrap();
+    (provider, approvals)
+}
+
+/// Not a test of its own: what the worker processes do. Each carries out what was decided, as a worker would that waits
+/// for work, until nothing is left to do, and says what it has done.
+#[tokio::test]
+async fn child_process() {
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    let (provider, approvals) = provider(&folder.join("calls.db"));
+    say("ready");
+    let began = Instant::now();
+    while !folder.join("go").exists() {
+        assert!(began.elapsed() < LONG, "nobody says go");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    let mut done = Vec::new();
+    let open = [ApprovalState::Waiting, ApprovalState::Granted, ApprovalState::Denied];
+    while began.elapsed() < LONG {
+        for entry in approvals.decided().await.unwrap() {
+            let turn = ToolContext::new("turn", "");
+            match provider.resume_decided(&entry.id, &turn).await {
+                Ok(Some(response)) => done.push(response.text()),
+                Ok(None) => {}
+                Err(why) => done.push(why.to_string()),
+            }
+        }
+        if approvals.list(&open).await.unwrap().is_empty() {
+            break;
+        }
+    }
+    say(&format!("done {}", done.join(", ")));
+}
+
+/// A worker, and the lines that it says.
+struct Worker(Child, Box<dyn Iterator<Item = String>>);
+
+impl Worker {
+    fn start(folder: &Path, task: &str) -> Worker {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "approvals::processes::child_process", "--nocapture"])
+            .env(FOLDER, folder)
+            .env(TASK, task)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let said = lines.filter_map(|line| line.strip_prefix("said:").map(str::to_owned));
+        Worker(child, Box::new(said))
+    }
+
+    fn says(&mut self) -> String {
+        self.1.next().unwrap()
+    }
+
+    /// Starts a worker and returns what it has done.
+    fn done(folder: &Path, task: &str) -> String {
+        let mut worker = Worker::start(folder, task);
+        assert_eq!(worker.says(), "ready");
+        worker.says()
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Makes a call that waits, and grants it.
+async fn granted(scratch: &Scratch) -> (Approvals, String) {
+    let (provider, approvals) = provider(&scratch.database());
+    let call = ToolCall::new("c1", "transfer", json!({"to": "Ada"}));
+    let response = provider.call(call, &ToolContext::new("turn", "")).await;
+    let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
+    approvals.grant(request.queue_id(), "Eve", "").await.unwrap();
+    (approvals, request.queue_id().to_owned())
+}
+
+async fn state(approvals: &Approvals, id: &str) -> ApprovalState {
+    approvals.get(id).await.unwrap().unwrap().state
+}
+
+fn effects(folder: &Path) -> String {
+    fs::read_to_string(folder.join("effects")).unwrap_or_default()
+}
+
+/// Has sixteen processes look for the same work at once.
+async fn race(task: &str) {
+    let scratch = Scratch::new();
+    let folder = scratch.folder();
+    let (approvals, id) = granted(&scratch).await;
+    let mut workers: Vec<Worker> = (0..16).map(|_| Worker::start(folder, task)).collect();
+    for worker in &mut workers {
+        assert_eq!(worker.says(), "ready");
+    }
+    fs::write(folder.join("go"), "").unwrap();
+    let mut said: Vec<String> = workers.iter_mut().map(Worker::says).collect();
+    said.retain(|said| said != "done ");
+    assert_eq!(said, ["done paid Ada"], "{task}");
+    assert_eq!(effects(folder), "paid Ada\n", "{task}");
+    assert_eq!(state(&approvals, &id).await, ApprovalState::Finished, "{task}");
+}
+
+#[tokio::test]
+async fn of_sixteen_processes_one_runs_what_was_granted() {
+    race("").await;
+}
+
+#[tokio::test]
+async fn also_of_those_that_take_claims_from_each_other_one_runs_it() {
+    race("impatient").await;
+}
+
+#[tokio::test]
+async fn a_worker_that_is_killed_before_the_tool_loses_nothing() {
+    let scratch = Scratch::new();
+    let folder = scratch.folder();
+    fs::write(folder.join("go"), "").unwrap();
+    let (approvals, id) = granted(&scratch).await;
+    assert_eq!(Worker::done(folder, "killed before the tool"), "claimed");
+    assert_eq!(state(&approvals, &id).await, ApprovalState::Claimed);
+    // Others wait for a while, in case it is only slow.
+    assert_eq!(Worker::done(folder, ""), "done ");
+    assert_eq!(effects(folder), "");
+    assert_eq!(Worker::done(folder, "impatient"), "done paid Ada");
+    assert_eq!(effects(folder), "paid Ada\n");
+    assert_eq!(state(&approvals, &id).await, ApprovalState::Finished);
+}
+
+#[tokio::test]
+async fn a_worker_that_is_killed_in_the_tool_leaves_it_started_and_nobody_runs_it_again() {
+    let scratch = Scratch::new();
+    let folder = scratch.folder();
+    fs::write(folder.join("go"), "").unwrap();
+    let (approvals, id) = granted(&scratch).await;
+    let mut worker = Worker::start(folder, "killed in the tool");
+    assert_eq!((worker.says(), worker.says()), ("ready".to_owned(), "ran".to_owned()));
+    let process = worker.0.id().to_string();
+    drop(worker);
+    for task in ["", "impatient"] {
+        assert_eq!(Worker::done(folder, task), "done ");
+    }
+    assert_eq!(effects(folder), "paid Ada\n");
+    let left = approvals.get(&id).await.unwrap().unwrap();
+    assert_eq!((left.state, left.outcome), (ApprovalState::Started, None));
+    assert_eq!(left.claim.unwrap().worker.as_str(), process);
+}

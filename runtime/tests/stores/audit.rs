@@ -1,0 +1,51 @@
+//! What is recorded of calls, what is not, and what a broken disk does to it.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod approvals;
+mod files;
+mod kill;
+mod provider;
+mod queue;
+mod reader;
+use toolgen_test_support::scratch;
+mod secrets;
+mod sqlite;
+
+use std::sync::Arc;
+
+use scratch::Scratch;
+use serde_json::{Value, json};
+use toolgen_runtime::layers::audit::{Auditor, CallInfo, Record};
+use toolgen_runtime::{AgentTool, ToolError, ToolResult, tool, toolset};
+
+/// Logs in.
+#[tool(undocumented)]
+fn login(user: &str, #[arg(secret)] pin: &str) -> Result<String, ToolError> {
+    match pin {
+        "wrong-pin" => Err(ToolError::failed(format!("no login for {user} with {pin}"))),
+        _ => Ok(format!("welcome {user}, your pin is {pin}")),
+    }
+}
+
+fn login_tool() -> Option<Arc<dyn AgentTool>> {
+    Some(toolset![login].remove(0))
+}
+
+fn info(id: &str, arguments: Value) -> CallInfo {
+    CallInfo::new(id.to_owned(), "login", arguments).with_tool(login_tool())
+}
+
+fn record(auditor: &Auditor, id: &str) -> Record {
+    auditor.record(|| info(id, json!({"user": "me", "pin": "hunter2"})))
+}
+
+/// A whole call: intent, outcome.
+async fn call(auditor: &Auditor, id: &str, outcome: Result<ToolResult, ToolError>) {
+    let mut record = record(auditor, id);
+    record.intent().await.unwrap();
+    record.finish(&outcome).await;
+}
+
+fn welcome() -> Result<ToolResult, ToolError> {
+    Ok(ToolResult::text("welcome"))
+}

@@ -1,0 +1,153 @@
+//! What was approved runs once, whatever happens to the program in between.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use serde_json::json;
+use toolgen_runtime::layers::approval::{ApprovalStore, SqliteApprovals};
+use toolgen_runtime::layers::audit::rusqlite::Connection;
+use toolgen_runtime::layers::audit::{Auditor, SqliteSink};
+use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, Middleware, ToolRequest};
+use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+
+use super::Scratch;
+
+/// Where the child process finds its files.
+const FOLDER: &str = "TOOLGEN_APPROVAL_TEST_FOLDER";
+
+/// Has an effect, and does not come back.
+#[tool(undocumented, timeout = "none")]
+async fn pay(ctx: &ToolContext, to: &str) -> String {
+    let folder = std::env::var(FOLDER).unwrap();
+    let mut effects =
+        OpenOptions::new().create(true).append(true).open(Path::new(&folder).join("effects")).unwrap();
+    writeln!(effects, "paid {to}").unwrap();
+    effects.sync_all().unwrap();
+    say("ran");
+    ctx.cancel().cancelled().await;
+    String::new()
+}
+
+struct Asks;
+
+impl Middleware for Asks {
+    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(std::future::ready(Decision::NeedApproval("It costs money.".to_owned())))
+    }
+}
+
+fn say(what: &str) {
+    let mut out = std::io::stdout();
+    writeln!(out, "\nsaid:{what}").unwrap();
+    out.flush().unwrap();
+}
+
+/// Not a test of its own: what the process does that is killed. It asks for an approval and waits to be killed; the
+/// next one resumes what was approved, and so do those after it.
+#[tokio::test]
+async fn child_process() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    let (database, kept) = (Path::new(&folder).join("calls.db"), Path::new(&folder).join("request.json"));
+    let auditor = Auditor::builder(SqliteSink::open(&database).unwrap()).durable(true).start().unwrap();
+    let provider = Provider::builder(&Registry::new(toolset![pay]).unwrap())
+        .middleware(Asks)
+        .auditor(auditor)
+        .approval_key(b"a key of thirty-two random bytes")
+        .approval_store(SqliteApprovals::open(&database).unwrap())
+        .build()
+        .unwrap();
+    let turn = ToolContext::new("turn", "");
+    let Ok(stored) = std::fs::read_to_string(&kept) else {
+        let response = provider.call(ToolCall::new("c1", "pay", json!({"to": "Ada"})), &turn).await;
+        let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("it waits") };
+        // Somebody grants it, and before it runs, everything ends.
+        std::fs::write(&kept, serde_json::to_string(&request).unwrap()).unwrap();
+        say("granted");
+        return std::future::pending::<()>().await;
+    };
+    let request: ApprovalRequest = serde_json::from_str(&stored).unwrap();
+    let response = provider.resume(request.approved_by("Eve"), &turn).await;
+    say(response.outcome.unwrap_err().code());
+    std::future::pending::<()>().await;
+}
+
+/// Runs the child until it says something, kills it, and returns what it said.
+fn killed(folder: &Path) -> String {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "audit::approvals::child_process", "--nocapture"])
+        .env(FOLDER, folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let said = lines.find_map(|line| line.strip_prefix("said:").map(str::to_owned));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    said.unwrap()
+}
+
+#[test]
+fn a_grant_runs_once_whenever_the_program_is_killed() {
+    let file = Scratch::new("calls.db");
+    let folder = file.0.parent().unwrap();
+    let said: Vec<_> = (0..4).map(|_| killed(folder)).collect();
+    assert_eq!(said, ["granted", "ran", "APPROVAL_USED", "APPROVAL_USED"]);
+    assert_eq!(std::fs::read_to_string(folder.join("effects")).unwrap(), "paid Ada\n");
+    // The records tell it, too.
+    SqliteSink::open(&file.0).unwrap().recover().unwrap();
+    let database = Connection::open(&file.0).unwrap();
+    let mut rows = database.prepare("SELECT status, approved_by FROM tool_executions ORDER BY id").unwrap();
+    let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let rows: Vec<(String, String)> = rows.map(Result::unwrap).collect();
+    let rows: Vec<_> = rows.iter().map(|(status, by)| (status.as_str(), by.as_str())).collect();
+    assert_eq!(rows[..2], [("refused", ""), ("unknown", "Eve")]);
+    // What came of the others was told, and may not have been on disk when everything ended.
+    let is_late = |row: &(&str, &str)| [("error", "Eve"), ("unknown", "Eve")].contains(row);
+    assert!(rows.len() == 4 && rows[2..].iter().all(is_late), "{rows:?}");
+}
+
+#[tokio::test]
+async fn of_many_at_once_one_gets_it() {
+    let file = Scratch::new("approvals.db");
+    // As two programs have them.
+    let stores = [(); 2].map(|()| SqliteApprovals::open(&file.0).unwrap());
+    let later = SystemTime::now() + Duration::from_secs(60);
+    let takes = (0..40).map(|number: usize| {
+        let store = stores[number % 2].clone();
+        tokio::spawn(async move { store.take("name", later).await.unwrap() })
+    });
+    let mut taken = 0;
+    for take in takes.collect::<Vec<_>>() {
+        taken += u32::from(take.await.unwrap());
+    }
+    assert_eq!(taken, 1);
+    assert!(stores[0].take("other", later).await.unwrap());
+}
+
+#[tokio::test]
+async fn names_are_forgotten_long_after_they_expired() {
+    let file = Scratch::new("approvals.db");
+    let store = SqliteApprovals::open(&file.0).unwrap();
+    let now = SystemTime::now();
+    let ago = |hours: u64| now - Duration::from_secs(hours * 60 * 60);
+    assert!(store.take("old", ago(25)).await.unwrap());
+    assert!(store.take("recent", ago(1)).await.unwrap());
+    assert!(store.take("new", now).await.unwrap());
+    let database = Connection::open(&file.0).unwrap();
+    let count = "SELECT COUNT(*) FROM tool_approvals";
+    assert_eq!(database.query_row(count, [], |row| row.get::<_, u32>(0)).unwrap(), 2);
+    assert!(!store.take("recent", ago(1)).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_store_that_cannot_be_written_says_so() {
+    let file = Scratch::new("approvals.db");
+    let store = SqliteApprovals::open(&file.0).unwrap();
+    Connection::open(&file.0).unwrap().execute_batch("DROP TABLE tool_approvals").unwrap();
+    let why = store.take("name", SystemTime::now()).await.unwrap_err();
+    assert!(why.to_string().contains("tool_approvals"), "{why}");
+    assert!(SqliteApprovals::open(file.0.parent().unwrap()).is_err());
+}

@@ -1,0 +1,225 @@
+//! Records that are read back: which call made which, and what is written while others read.
+
+use std::io::Write as _;
+
+use serde_json::json;
+use toolgen_runtime::agent::dispatch::DispatchOptions;
+use toolgen_runtime::layers::audit::{
+    AuditReader, AuditRecord, AuditSink, AuditStatus, Auditor, JsonLinesSink, MemorySink,
+};
+use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+
+use super::{Scratch, call, record, welcome};
+
+/// Adds up.
+#[tool(undocumented)]
+fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+/// Doubles, by adding twice.
+#[tool(undocumented)]
+async fn double(ctx: &ToolContext, value: i64) -> Result<String, ToolError> {
+    ctx.call("add", json!({"a": value, "b": 0})).await?;
+    Ok(ctx.call("add", json!({"a": value, "b": value})).await?.to_text())
+}
+
+fn provider(sink: impl AuditSink + 'static) -> (Provider, Auditor) {
+    let auditor = Auditor::builder(sink).start().unwrap();
+    let registry = Registry::new(toolset![add, double]).unwrap();
+    (Provider::builder(&registry).auditor(auditor.clone()).build().unwrap(), auditor)
+}
+
+/// Two turns, the first of two calls that make others, and a call of the program.
+async fn conversation(provider: &Provider, auditor: &Auditor) {
+    let turn = ToolContext::new("", "");
+    let double = |id: &'static str| ToolCall::new(id, "double", json!({"value": 2}));
+    let options = DispatchOptions::default();
+    provider.dispatch(vec![double("a"), double("b")], &turn, &options).await;
+    provider.dispatch(vec![double("c")], &turn, &options).await;
+    provider.call(ToolCall::new("d", "add", json!({"a": 1, "b": 1})), &turn).await;
+    auditor.flush().await.unwrap();
+}
+
+fn all(reader: &mut AuditReader) -> Vec<AuditRecord> {
+    let mut all = Vec::new();
+    reader.changes(&mut |record| all.push(record)).unwrap();
+    all
+}
+
+/// Which call made each, as the model's ids, and which were of one turn.
+fn structure(all: &[AuditRecord]) -> Vec<(String, Option<String>, bool)> {
+    let of = |id: &str| all.iter().find(|it| it.id == id).unwrap().intent.tool_call_id.to_string();
+    let first = all[0].intent.turn;
+    let mut found: Vec<_> = all
+        .iter()
+        .map(|it| {
+            let name = format!("{} {}", it.intent.tool_name, it.intent.parameters);
+            (name, it.parent.as_deref().map(of), it.intent.turn == first)
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+fn check_conversation(all: &[AuditRecord]) {
+    assert_eq!(all.len(), 10);
+    let of = |id: &str| {
+        let made = structure(all).into_iter().filter(|(_, parent, _)| parent.as_deref() == Some(id));
+        made.map(|(name, ..)| name).collect::<Vec<_>>()
+    };
+    for id in ["a", "b", "c"] {
+        assert_eq!(of(id), [r#"add {"a":2,"b":0}"#, r#"add {"a":2,"b":2}"#], "{id}");
+    }
+    assert_eq!(structure(all).iter().filter(|(_, parent, _)| parent.is_none()).count(), 4);
+    assert_eq!(structure(all).iter().filter(|(_, _, first)| *first).count(), 6);
+    let alone = all.iter().find(|it| it.intent.tool_call_id == "d").unwrap();
+    assert_eq!((alone.intent.turn, &alone.parent, alone.status()), (0, &None, AuditStatus::Ok));
+    assert!(all.iter().all(|it| it.status() == AuditStatus::Ok && !it.owner.is_empty()));
+}
+
+#[tokio::test]
+async fn records_say_which_call_and_which_turn_a_call_is_of() {
+    let sink = MemorySink::new();
+    let (provider, auditor) = provider(sink.clone());
+    conversation(&provider, &auditor).await;
+    let rows = sink.rows();
+    let of = |id: &str| rows.iter().find(|row| row.intent.tool_call_id == id).unwrap();
+    let below = |id: &str| rows.iter().filter(|row| row.intent.parent == of(id).intent.key).count();
+    assert_eq!([below("a"), below("b"), below("c"), below("d")], [2, 2, 2, 0]);
+    assert!(of("a").intent.turn > 0 && of("a").intent.turn == of("b").intent.turn);
+    assert!(of("c").intent.turn > of("a").intent.turn);
+    assert!(rows.iter().filter(|row| row.intent.parent > 0).all(|row| row.intent.turn > 0));
+}
+
+#[tokio::test]
+async fn lines_are_read_as_they_were_written() {
+    let file = Scratch::new("audit.jsonl");
+    let (provider, auditor) = provider(JsonLinesSink::open(&file.0).unwrap());
+    conversation(&provider, &auditor).await;
+    check_conversation(&all(&mut AuditReader::open(&file.0).unwrap()));
+}
+
+#[tokio::test]
+async fn rows_are_read_as_they_were_written() {
+    let file = Scratch::new("audit.sqlite");
+    let sink = toolgen_runtime::layers::audit::SqliteSink::open(&file.0).unwrap();
+    let (provider, auditor) = provider(sink);
+    conversation(&provider, &auditor).await;
+    check_conversation(&all(&mut AuditReader::open(&file.0).unwrap()));
+}
+
+/// A running call is seen, and seen again when it has ended; whatever the sink.
+async fn follow(path: &std::path::Path, auditor: &Auditor) {
+    call(auditor, "one", welcome()).await;
+    let mut running = record(auditor, "two");
+    running.intent().await.unwrap();
+    auditor.flush().await.unwrap();
+    let mut reader = AuditReader::open(path).unwrap();
+    let seen = all(&mut reader);
+    let summary = |all: &[AuditRecord]| {
+        let each = all.iter().map(|it| (it.intent.tool_call_id.to_string(), it.status()));
+        each.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        summary(&seen),
+        [("one".to_owned(), AuditStatus::Ok), ("two".to_owned(), AuditStatus::Started)]
+    );
+    assert_eq!(all(&mut reader), []);
+
+    running.finish(&Err(ToolError::failed("no"))).await;
+    record(auditor, "three").finish(&Err(ToolError::denied("not allowed"))).await;
+    auditor.flush().await.unwrap();
+    let later = all(&mut reader);
+    assert_eq!(
+        summary(&later),
+        [("two".to_owned(), AuditStatus::Error), ("three".to_owned(), AuditStatus::Refused)]
+    );
+    assert_eq!(later[0].intent, seen[1].intent);
+    for record in later {
+        assert_eq!(record.intent.parameters, json!({"user": "me", "pin": "[REDACTED]"}));
+        assert_eq!(reader.record(&record.id).unwrap().unwrap(), record);
+    }
+    assert_eq!(reader.record("no such call").unwrap(), None);
+    assert_eq!(all(&mut reader), []);
+}
+
+#[tokio::test]
+async fn lines_are_followed_while_they_are_written() {
+    let file = Scratch::new("audit.jsonl");
+    follow(&file.0, &Auditor::builder(JsonLinesSink::open(&file.0).unwrap()).start().unwrap()).await;
+}
+
+#[tokio::test]
+async fn rows_are_followed_while_they_are_written() {
+    let file = Scratch::new("audit.sqlite");
+    let sink = toolgen_runtime::layers::audit::SqliteSink::open(&file.0).unwrap();
+    follow(&file.0, &Auditor::builder(sink).start().unwrap()).await;
+}
+
+#[test]
+fn a_table_of_nine_columns_is_read() {
+    use toolgen_runtime::layers::audit::rusqlite::Connection;
+
+    let file = Scratch::new("old.sqlite");
+    let old = Connection::open(&file.0).unwrap();
+    old.execute_batch(
+        "CREATE TABLE tool_executions (id INTEGER PRIMARY KEY, session_id TEXT, agent_id TEXT, tool_name TEXT, \
+         parameters JSON, result JSON, error TEXT, duration_ms INTEGER, timestamp DATETIME DEFAULT CURRENT_TIMESTAMP);
+         INSERT INTO tool_executions (session_id, agent_id, tool_name, parameters, result, error, duration_ms) VALUES
+         ('s', 'a', 'add', '{\"a\": 1}', '{\"content\": []}', NULL, 12), ('s', 'a', 'add', 'not JSON', NULL, 'no', 3);",
+    )
+    .unwrap();
+    let read = all(&mut AuditReader::open(&file.0).unwrap());
+    assert_eq!([read[0].status(), read[1].status()], [AuditStatus::Ok, AuditStatus::Error]);
+    assert_eq!(
+        [&read[0].intent.parameters, &read[1].intent.parameters],
+        [&json!({"a": 1}), &json!("not JSON")]
+    );
+    assert_eq!(read[0].outcome.as_ref().unwrap().duration.as_millis(), 12);
+}
+
+#[test]
+fn a_view_is_no_log_whose_rows_have_no_end() {
+    use toolgen_runtime::layers::audit::rusqlite::Connection;
+
+    let file = Scratch::new("view.sqlite");
+    let endless = Connection::open(&file.0).unwrap();
+    endless
+        .execute_batch(
+            "CREATE VIEW tool_executions AS WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) \
+             SELECT id, '' AS session_id FROM n WHERE id < 0",
+        )
+        .unwrap();
+    let why = AuditReader::open(&file.0).unwrap_err().to_string();
+    assert!(why.contains("without records of calls"), "{why}");
+}
+
+#[tokio::test]
+async fn what_is_no_record_is_counted_and_an_incomplete_line_waits() {
+    let file = Scratch::new("audit.jsonl");
+    let auditor = Auditor::builder(JsonLinesSink::open(&file.0).unwrap()).start().unwrap();
+    call(&auditor, "one", welcome()).await;
+    auditor.shutdown().await;
+    let mut out = std::fs::OpenOptions::new().append(true).open(&file.0).unwrap();
+    out.write_all(b"{\"event\":\"inte\n\n[1]\n{\"event\":\"intent\",\"call\":\"x-1\"").unwrap();
+    let mut reader = AuditReader::open(&file.0).unwrap();
+    assert_eq!(all(&mut reader).len(), 1);
+    assert_eq!(reader.unreadable(), 2);
+    assert_eq!(all(&mut reader).len(), 0);
+    assert_eq!(reader.unreadable(), 2);
+    std::fs::write(&file.0, "").unwrap();
+    assert!(reader.changes(&mut |_| ()).unwrap_err().to_string().contains("replaced"));
+}
+
+#[test]
+fn a_file_that_is_no_audit_log_is_told() {
+    let file = Scratch::new("other.txt");
+    std::fs::write(&file.0, "one\ntwo\n").unwrap();
+    let why = AuditReader::open(&file.0).unwrap().changes(&mut |_| ()).unwrap_err();
+    assert!(why.to_string().contains("not an audit log"), "{why}");
+    let why = AuditReader::open(file.0.with_extension("missing")).unwrap_err().to_string();
+    assert!(why.contains("other.missing"), "{why}");
+    std::fs::write(&file.0, "").unwrap();
+    assert_eq!(all(&mut AuditReader::open(&file.0).unwrap()), []);
+}

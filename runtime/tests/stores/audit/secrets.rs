@@ -1,0 +1,350 @@
+//! The secrets of a call are hidden in whatever comes of it: the calls that its tool makes, however deep, pages of its
+//! result that are read later, and what people see of it meanwhile.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
+use toolgen_runtime::layers::middleware::{
+    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+};
+use toolgen_runtime::layers::pages::{Pages, ResultLimit};
+use toolgen_runtime::provider::ProviderBuilder;
+use toolgen_runtime::{
+    BoxFuture, Control, InputRequest, Provider, Registry, Session, ToolCall, ToolContext, ToolError,
+    ToolResponse, ToolResult, tool, toolset,
+};
+
+const PIN: &str = "4711-s3cr3t";
+
+/// Notes a text.
+#[tool(undocumented)]
+fn note(ctx: &ToolContext, text: &str) -> String {
+    ctx.progress(format!("noting {text}"));
+    ctx.update(ToolResult::text(format!("noted {text}")).with_details(json!({ "noted": [text] })));
+    format!("noted {text}")
+}
+
+/// Has another tool note a text.
+#[tool(undocumented)]
+async fn relay(ctx: &ToolContext, text: &str) -> Result<ToolResult, ToolError> {
+    ctx.call("note", json!({ "text": format!("relayed {text}") })).await
+}
+
+/// Opens a safe, and tells the others.
+#[tool(undocumented)]
+async fn open(ctx: &ToolContext, #[arg(secret)] pin: &str) -> Result<String, ToolError> {
+    ctx.call("relay", json!({ "text": format!("opened with {pin}") })).await?;
+    Ok("open".to_owned())
+}
+
+/// Sends headers.
+#[tool(undocumented)]
+async fn send(
+    ctx: &ToolContext,
+    headers: std::collections::BTreeMap<String, String>,
+) -> Result<String, ToolError> {
+    let token = headers.get("x-api-key").cloned().unwrap_or_default();
+    ctx.call("note", json!({ "text": format!("sent {token}") })).await?;
+    Ok("sent".to_owned())
+}
+
+/// Says its secret many times.
+#[tool(undocumented)]
+fn shout(#[arg(secret)] pin: &str) -> String {
+    format!("{pin}\n").repeat(20)
+}
+
+/// Fails with its secret as the code.
+#[tool(undocumented)]
+async fn refuse(#[arg(secret)] pin: &str) -> Result<ToolResult, ToolError> {
+    Ok(ToolResult::text("no").with_details(json!({ "success": false, "code": pin })))
+}
+
+/// Fails with its secret at the end of a long text, and as the code.
+#[tool(undocumented)]
+async fn fail(#[arg(secret)] pin: &str) -> Result<ToolResult, ToolError> {
+    Err(ToolError::failed_with(pin.to_owned(), format!("{}{pin}", "x".repeat(190))))
+}
+
+/// Asks for a code, and has it noted.
+#[tool]
+async fn ask(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
+    let Some(answer) = ctx.input() else {
+        let code = json!({"type": "string", "format": "password"});
+        let schema = json!({"type": "object", "properties": {"code": code}});
+        return Ok(ToolResult::empty().with_control(Control::NeedInput(InputRequest::new("Which?", schema))));
+    };
+    let code = answer["code"].as_str().unwrap_or_default().to_owned();
+    ctx.call("note", json!({ "text": format!("the code is {code}") })).await?;
+    Ok(ToolResult::text(code))
+}
+
+/// An agent that has its task noted.
+fn agent() -> impl toolgen_runtime::AgentTool + 'static {
+    use toolgen_runtime::agent::agent_loop::{ModelTurn, Transcript};
+    use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
+    let runner = LoopRunner::new(|task: &AgentTask, _: &AgentMonitor| {
+        let mut first = Some(ToolCall::new("1", "note", json!({ "text": task.task })));
+        move |_: Transcript| {
+            let turn = first.take().map_or_else(|| ModelTurn::text("done"), |call| ModelTurn::calls([call]));
+            async { Ok::<_, String>(turn) }
+        }
+    });
+    SubAgentTool::builder("helper", runner).tools(toolset![note]).build().unwrap()
+}
+
+#[tokio::test]
+async fn a_secret_that_a_sub_agent_says_in_pieces_is_hidden() {
+    use toolgen_runtime::agent::agent_loop::{ModelTurn, Transcript};
+    use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
+    let runner = LoopRunner::new(|task: &AgentTask, monitor: &AgentMonitor| {
+        let (task, monitor) = (task.task.clone(), monitor.clone());
+        move |_: Transcript| {
+            task.chars().for_each(|piece| monitor.text(&piece.to_string()));
+            async { Ok::<_, String>(ModelTurn::text("done")) }
+        }
+    });
+    let (_, _, _, seen) = watched();
+    let agent = SubAgentTool::builder("helper", runner).tools(toolset![note]).build().unwrap();
+    let registry = Registry::builder().add(agent).add_all(toolset![delegate]).seal().unwrap();
+    let provider = Provider::builder(&registry).build().unwrap();
+    assert_eq!(call(&provider, "delegate", json!({ "pin": PIN }), &seen).await.text(), "done");
+    let updates = seen.lock().unwrap();
+    let texts = updates.iter().map(|update| {
+        let update: ToolResult = serde_json::from_str(update).unwrap();
+        update.to_text()
+    });
+    assert_eq!(texts.collect::<String>(), "the pin is [REDACTED]");
+}
+
+/// Has an agent do something with a secret.
+#[tool(undocumented)]
+async fn delegate(ctx: &ToolContext, #[arg(secret)] pin: &str) -> Result<ToolResult, ToolError> {
+    ctx.call("helper", json!({ "task": format!("the pin is {pin}") })).await
+}
+
+#[tokio::test]
+async fn a_secret_is_hidden_in_the_calls_of_a_sub_agent() {
+    let (_, sink, auditor, seen) = watched();
+    let registry = Registry::builder().add(agent()).add_all(toolset![delegate]).seal().unwrap();
+    let events = seen.clone();
+    let provider = Provider::builder(&registry)
+        .auditor(auditor.clone())
+        .on_event(move |event| events.lock().unwrap().push(event.to_json().to_string()))
+        .build()
+        .unwrap();
+    assert_eq!(call(&provider, "delegate", json!({ "pin": PIN }), &seen).await.text(), "done");
+    let all = everything(&auditor, &sink, &seen).await;
+    assert_eq!(sink.rows().len(), 3);
+    assert!(all.contains("noted the pin is [REDACTED]") && !all.contains(PIN), "{all}");
+}
+
+/// What people see of calls: events, updates, lines of progress.
+type Seen = Arc<Mutex<Vec<String>>>;
+
+fn watched() -> (ProviderBuilder, MemorySink, Auditor, Seen) {
+    let registry = Registry::new(toolset![note, relay, open, send, shout, refuse, fail, ask]).unwrap();
+    let (sink, seen) = (MemorySink::new(), Seen::default());
+    let auditor = Auditor::builder(sink.clone()).start().unwrap();
+    let events = seen.clone();
+    let provider = Provider::builder(&registry)
+        .auditor(auditor.clone())
+        .on_event(move |event| events.lock().unwrap().push(event.to_json().to_string()));
+    (provider, sink, auditor, seen)
+}
+
+fn turn(seen: &Seen) -> ToolContext {
+    let (updates, lines) = (seen.clone(), seen.clone());
+    ToolContext::new("turn", "")
+        .with_session(Session::new("s-1"))
+        .with_on_update(move |update| updates.lock().unwrap().push(serde_json::to_string(&update).unwrap()))
+        .with_on_progress(move |line| lines.lock().unwrap().push(line))
+}
+
+async fn call(provider: &Provider, name: &str, arguments: Value, seen: &Seen) -> ToolResponse {
+    provider.call(ToolCall::new("c-1", name, arguments), &turn(seen)).await
+}
+
+/// What is written and shown of all calls so far.
+async fn everything(auditor: &Auditor, sink: &MemorySink, seen: &Seen) -> String {
+    auditor.flush().await.unwrap();
+    let rows: Vec<Value> = sink.rows().iter().map(|row| json!([row.intent, row.outcome])).collect();
+    format!("{}\n{}", serde_json::to_string_pretty(&rows).unwrap(), seen.lock().unwrap().join("\n"))
+}
+
+#[tokio::test]
+async fn a_secret_is_hidden_in_the_calls_that_its_tool_makes() {
+    for text in [false, true] {
+        let (provider, sink, auditor, seen) = watched();
+        let provider = provider.build().unwrap();
+        let arguments = json!({ "pin": PIN });
+        let arguments = if text { Value::from(arguments.to_string()) } else { arguments };
+        assert_eq!(call(&provider, "open", arguments, &seen).await.text(), "open");
+        let all = everything(&auditor, &sink, &seen).await;
+        assert_eq!(sink.rows().len(), 3);
+        assert!(all.contains("noted relayed opened with [REDACTED]"), "{all}");
+        assert!(all.contains("noting relayed opened with [REDACTED]"), "{all}");
+        assert!(!all.contains(PIN), "{all}");
+    }
+}
+
+#[tokio::test]
+async fn a_secret_known_by_its_key_is_hidden_there_too() {
+    let (provider, sink, auditor, seen) = watched();
+    let provider = provider.build().unwrap();
+    call(&provider, "send", json!({ "headers": { "x-api-key": PIN } }), &seen).await;
+    let all = everything(&auditor, &sink, &seen).await;
+    assert!(all.contains("noted sent [REDACTED]") && !all.contains(PIN), "{all}");
+}
+
+#[tokio::test]
+async fn a_secret_of_one_call_is_no_secret_of_the_next() {
+    let (provider, sink, auditor, seen) = watched();
+    let provider = provider.build().unwrap();
+    call(&provider, "open", json!({ "pin": "noted" }), &seen).await;
+    let before = everything(&auditor, &sink, &seen).await;
+    assert!(before.contains("[REDACTED] relayed opened with [REDACTED]"), "{before}");
+    call(&provider, "note", json!({ "text": "that" }), &seen).await;
+    let after = everything(&auditor, &sink, &seen).await;
+    assert!(after.contains("noted that"), "{after}");
+}
+
+#[tokio::test]
+async fn later_pages_of_a_result_hold_no_secret_of_its_call() {
+    let (provider, sink, auditor, seen) = watched();
+    let provider = provider.pages(Pages::new(ResultLimit::bytes(60))).build().unwrap();
+    let first = call(&provider, "shout", json!({ "pin": PIN }), &seen).await.text();
+    assert!(first.contains(PIN), "the model sees what the tool says");
+    let handle = first.split('"').nth(3).unwrap();
+    let page = call(&provider, "read_result", json!({ "handle": handle, "offset": 60 }), &seen).await.text();
+    assert!(page.contains(PIN), "and so it does here");
+    let all = everything(&auditor, &sink, &seen).await;
+    assert_eq!(sink.rows().len(), 2);
+    assert!(all.contains("[REDACTED]") && !all.contains(PIN) && !all.contains("s3cr3t"), "{all}");
+}
+
+#[tokio::test]
+async fn a_page_that_begins_or_ends_within_a_secret_shows_no_part_of_it() {
+    let (provider, sink, auditor, seen) = watched();
+    let provider = provider.pages(Pages::new(ResultLimit::bytes(18))).build().unwrap();
+    // The first page ends within the secret, and the next ones begin there.
+    let first = call(&provider, "shout", json!({ "pin": PIN.repeat(2) }), &seen).await.text();
+    let handle = first.split('"').nth(3).unwrap();
+    for offset in [5, 18] {
+        let arguments = json!({ "handle": handle, "offset": offset });
+        let page = call(&provider, "read_result", arguments, &seen).await.text();
+        assert!(page.contains("s3cr") || page.contains("r3t"), "the model sees the page: {page}");
+    }
+    let all = everything(&auditor, &sink, &seen).await;
+    assert_eq!(sink.rows().len(), 3);
+    assert!(all.contains("[REDACTED]") && !all.contains("3cr") && !all.contains("4711"), "{all}");
+}
+
+#[tokio::test]
+async fn the_code_of_an_error_is_no_secret() {
+    let (provider, sink, auditor, seen) = watched();
+    let provider = provider.build().unwrap();
+    for tool in ["refuse", "fail"] {
+        call(&provider, tool, json!({ "pin": PIN }), &seen).await;
+    }
+    let all = everything(&auditor, &sink, &seen).await;
+    assert_eq!(sink.rows().len(), 2);
+    assert!(!all.contains(PIN), "{all}");
+}
+
+#[tokio::test]
+async fn an_error_that_is_repeated_shows_no_part_of_a_secret() {
+    let (provider, sink, auditor, seen) = watched();
+    let provider = provider.build().unwrap();
+    let turn = turn(&seen);
+    for _ in 0..4 {
+        provider.call(ToolCall::new("c-1", "fail", json!({ "pin": PIN })), &turn).await;
+    }
+    let all = everything(&auditor, &sink, &seen).await;
+    assert!(all.contains("consecutive times") && !all.contains("4711"), "{all}");
+}
+
+#[tokio::test]
+async fn what_somebody_tells_a_tool_is_hidden_like_its_arguments() {
+    struct Person;
+    impl InputHandler for Person {
+        fn ask<'a>(
+            &'a self,
+            _: InputQuestion<'a>,
+            _: &'a ToolContext,
+        ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
+            Box::pin(std::future::ready(Ok(InputAnswer::Given(json!({ "code": PIN })))))
+        }
+    }
+    let (provider, sink, auditor, seen) = watched();
+    let provider = provider.input_handler(Person).build().unwrap();
+    assert_eq!(call(&provider, "ask", json!({}), &seen).await.text(), PIN);
+    let all = everything(&auditor, &sink, &seen).await;
+    assert!(all.contains("noted the code is [REDACTED]") && !all.contains(PIN), "{all}");
+    // Later, and by another way.
+    let (provider, sink, auditor, seen) = watched();
+    let provider = provider.build().unwrap();
+    let Err(ToolError::InputRequired(pending)) = call(&provider, "ask", json!({}), &seen).await.outcome
+    else {
+        panic!("it asks")
+    };
+    let response = provider.resume_with_input(*pending, json!({ "code": PIN }), &turn(&seen)).await.unwrap();
+    assert_eq!(response.text(), PIN);
+    let all = everything(&auditor, &sink, &seen).await;
+    assert!(all.contains("noted the code is [REDACTED]") && !all.contains(PIN), "{all}");
+}
+
+/// Demands that somebody approves every safe that is opened.
+struct Guard;
+
+impl Middleware for Guard {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        let decision = match (request.spec.name.as_str(), &request.arguments["pin"]) {
+            ("open", Value::String(pin)) if pin == "mine" => Decision::Modify(json!({ "pin": PIN })),
+            ("open", Value::String(pin)) => Decision::NeedApproval(format!("It is opened with {pin}.")),
+            _ => Decision::Allow,
+        };
+        Box::pin(std::future::ready(decision))
+    }
+}
+
+#[tokio::test]
+async fn a_secret_that_middleware_puts_in_is_hidden_too() {
+    let (provider, sink, auditor, seen) = watched();
+    let provider = provider.middleware(Guard).build().unwrap();
+    assert_eq!(call(&provider, "open", json!({ "pin": "mine" }), &seen).await.text(), "open");
+    let all = everything(&auditor, &sink, &seen).await;
+    assert!(all.contains("opened with [REDACTED]") && !all.contains(PIN), "{all}");
+}
+
+#[tokio::test]
+async fn people_who_approve_see_no_secret() {
+    struct Person(Seen);
+    impl Approver for Person {
+        fn approve<'a>(
+            &'a self,
+            request: &'a ApprovalRequest,
+            _: &'a ToolContext,
+        ) -> BoxFuture<'a, Approval> {
+            self.0.lock().unwrap().push(format!("{} {:?} {request:?}", request.shown, request.reasons));
+            Box::pin(std::future::ready(Approval::Later))
+        }
+    }
+    let (provider, sink, auditor, seen) = watched();
+    let provider = provider.middleware(Guard).approver(Person(seen.clone())).build().unwrap();
+    let Err(ToolError::ApprovalRequired(request)) =
+        call(&provider, "open", json!({ "pin": PIN }), &seen).await.outcome
+    else {
+        panic!("it waits")
+    };
+    assert_eq!(request.shown, json!({ "pin": "[REDACTED]" }));
+    assert_eq!(request.reasons, ["It is opened with [REDACTED]."]);
+    // It is stored, and runs as it was.
+    let stored = serde_json::to_string(&request).unwrap();
+    let request: ApprovalRequest = serde_json::from_str(&stored).unwrap();
+    assert_eq!(provider.resume(request, &turn(&seen)).await.text(), "open");
+    let all = everything(&auditor, &sink, &seen).await;
+    assert!(!all.contains(PIN), "{all}");
+}

@@ -1,0 +1,7 @@
+//! What is kept of calls, in memory, in files and in databases.
+
+mod approvals;
+mod audit;
+mod postgres;
+mod redis;
+mod replay;

@@ -1,0 +1,52 @@
+//! Records in a real PostgreSQL server: what is in them, who writes them, and what outages do to them.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod kill;
+mod outage;
+mod partitions;
+mod proxy;
+mod reader;
+mod recover;
+mod rows;
+use toolgen_test_support::postgres as server;
+mod tls;
+
+use serde_json::{Value, json};
+use toolgen_runtime::layers::audit::{AuditSink, Auditor, CallInfo, Record};
+use toolgen_runtime::{ToolError, ToolResult, tool, toolset};
+
+/// Logs in.
+#[tool(undocumented)]
+fn login(user: &str, #[arg(secret)] password: &str) -> String {
+    format!("{user} {password}")
+}
+
+/// A call of a tool: without one, every text may be secret.
+fn info(id: &str, tool: &str, arguments: Value) -> CallInfo {
+    let known = toolset![login].remove(0);
+    CallInfo::new(id.to_owned(), tool.to_owned(), arguments).with_tool(Some(known))
+}
+
+fn record(auditor: &Auditor, id: &str) -> Record {
+    auditor.record(|| info(id, "login", json!({"user": "me", "password": "hunter2"})))
+}
+
+/// A whole call: intent, outcome.
+async fn call(auditor: &Auditor, id: &str, outcome: Result<ToolResult, ToolError>) {
+    let mut record = record(auditor, id);
+    record.intent().await.unwrap();
+    record.finish(&outcome).await;
+}
+
+fn welcome() -> Result<ToolResult, ToolError> {
+    Ok(ToolResult::text("welcome"))
+}
+
+fn started(sink: impl AuditSink + 'static) -> Auditor {
+    Auditor::builder(sink).start().unwrap()
+}
+
+fn durable(sink: impl AuditSink + 'static) -> Auditor {
+    Auditor::builder(sink).durable(true).start().unwrap()
+}

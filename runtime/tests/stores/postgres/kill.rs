@@ -1,0 +1,127 @@
+//! Records of several programs, while the server is killed and started again.
+
+use std::io::{BufRead, BufReader, Write as _};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use toolgen_runtime::layers::audit::{Auditor, PostgresSink};
+
+use super::server::{End, Server};
+use super::{record, welcome};
+
+/// How many records are written, and how often the server ends meanwhile; more where everything is checked before a
+/// change lands.
+const RECORDS: &str = "TOOLGEN_POSTGRES_RECORDS";
+const KILLS: &str = "TOOLGEN_POSTGRES_KILLS";
+
+/// Where the child process finds its database, how many calls it makes, and whether each waits for its intent.
+const DATABASE: &str = "TOOLGEN_AUDIT_TEST_DATABASE";
+const CALLS: &str = "TOOLGEN_AUDIT_TEST_CALLS";
+const DURABLE: &str = "TOOLGEN_AUDIT_TEST_DURABLE";
+
+const PROGRAMS: usize = 4;
+
+fn number(name: &str, default: usize) -> usize {
+    std::env::var(name)
+        .map_or(default, |number| number.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+}
+
+/// How many calls are on their way at once, and between two notes of a child process.
+const WIDTH: usize = 500;
+
+/// Not a test of its own: a program that records calls, and says how far it is.
+#[tokio::test]
+async fn child_process() {
+    let Ok(url) = std::env::var(DATABASE) else { return };
+    let (calls, is_durable) = (number(CALLS, 0), std::env::var_os(DURABLE).is_some());
+    let sink = PostgresSink::builder(&url).patience(Duration::from_secs(60)).open().unwrap();
+    let auditor = Auditor::builder(sink).durable(is_durable).start().unwrap();
+    let one = |id: usize| {
+        let auditor = auditor.clone();
+        async move {
+            let mut record = record(&auditor, &format!("{}-{id}", std::process::id()));
+            record.intent().await.unwrap();
+            record.finish(&welcome()).await;
+        }
+    };
+    for first in (0..calls).step_by(WIDTH) {
+        let some: Vec<_> = (first..calls.min(first + WIDTH)).map(|id| tokio::spawn(one(id))).collect();
+        let width = some.len();
+        for call in some {
+            call.await.unwrap();
+        }
+        if !is_durable {
+            // No call waits, so the program does: for what it has recorded so far.
+            auditor.flush().await.unwrap();
+        }
+        println!("\nrecorded:{width}");
+        std::io::stdout().flush().unwrap();
+    }
+    auditor.flush().await.unwrap();
+    assert_eq!((auditor.errors(), auditor.dropped()), (0, 0));
+}
+
+#[test]
+fn a_server_that_is_killed_loses_no_record_and_has_none_twice() {
+    let (records, kills) = (number(RECORDS, 8_000), number(KILLS, 2));
+    let Some(server) = Server::start(&["max_connections=20"]) else { return };
+    let url = server.database("killed");
+    // A call has two records.
+    let calls = records / 2 / PROGRAMS;
+    let start = Instant::now();
+    let mut programs: Vec<_> = (0..PROGRAMS)
+        .map(|program| {
+            let mut child = Command::new(std::env::current_exe().unwrap());
+            child.args(["--exact", "postgres::kill::child_process", "--nocapture"]);
+            child.env(DATABASE, &url).env(CALLS, calls.to_string());
+            if program % 2 == 0 {
+                child.env(DURABLE, "yes");
+            }
+            child.stdout(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let recorded = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for program in &mut programs {
+            let lines = BufReader::new(program.stdout.take().unwrap()).lines();
+            let recorded = &recorded;
+            scope.spawn(move || {
+                for line in lines.map_while(Result::ok) {
+                    if let Some(some) = line.strip_prefix("recorded:") {
+                        recorded.fetch_add(some.parse::<usize>().unwrap(), Ordering::SeqCst);
+                    }
+                }
+            });
+        }
+        for kill in 1..=kills {
+            // At equal distances of what is recorded, not at the end.
+            let mark = calls * PROGRAMS * kill / (kills + 1);
+            let mut before = (0, Instant::now());
+            loop {
+                let now = recorded.load(Ordering::SeqCst);
+                if now >= mark {
+                    break;
+                }
+                if now > before.0 {
+                    before = (now, Instant::now());
+                }
+                let stands = before.1.elapsed() > Duration::from_secs(90);
+                assert!(!stands, "{now} of {mark} calls, and no more: {}", server.log());
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            server.stop([End::Killed, End::Immediate, End::Fast][kill % 3]);
+            server.run();
+        }
+    });
+    for mut program in programs {
+        assert!(program.wait().unwrap().success());
+    }
+    let took = start.elapsed();
+    let all = "SELECT count(*), count(DISTINCT tool_call_id), count(DISTINCT id), \
+               count(*) FILTER (WHERE status = 'ok' AND result IS NOT NULL AND parameters IS NOT NULL), \
+               count(DISTINCT owner) FROM tool_executions";
+    let whole = calls * PROGRAMS;
+    assert_eq!(server.query("killed", all), format!("{whole}|{whole}|{whole}|{whole}|{PROGRAMS}"));
+    eprintln!("{} records, {kills} kills, {took:.1?}", whole * 2);
+}

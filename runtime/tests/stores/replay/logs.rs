@@ -1,0 +1,184 @@
+//! Runs of audit logs: which calls are taken, and what a log lacks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::Barrier;
+use toolgen_runtime::layers::audit::{AuditSink, Auditor, JsonLinesSink, MemorySink};
+use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
+use toolgen_runtime::{Provider, Registry, Service, Session, ToolContext, tool, toolset};
+
+use super::{Scratch, builder, call, called, dispatch};
+
+async fn written(sink: impl AuditSink + 'static, program: impl AsyncFnOnce(&Provider)) {
+    let auditor = Auditor::builder(sink).start().unwrap();
+    program(&builder().auditor(auditor.clone()).build().unwrap()).await;
+    auditor.shutdown().await;
+}
+
+async fn program(provider: &Provider) {
+    dispatch(
+        provider,
+        vec![
+            called("refund_all", json!({"customer": "ada"})),
+            called("refund", json!({"order": 1, "cents": 2})),
+        ],
+    )
+    .await;
+    call(provider, "find_orders", json!({"customer": "ada"})).await;
+}
+
+fn read(file: &Scratch, selection: &RunSelection) -> Result<RecordedRun, String> {
+    RecordedRun::from_audit(&file.0, selection).map_err(|why| why.to_string())
+}
+
+fn names(run: &RecordedRun) -> Vec<&str> {
+    run.calls().iter().map(|call| call.tool.as_str()).collect()
+}
+
+#[tokio::test]
+async fn every_sink_holds_the_same_run() {
+    let memory = MemorySink::new();
+    written(memory.clone(), program).await;
+    let expected = RecordedRun::from_memory(&memory, &RunSelection::new()).unwrap();
+    assert_eq!(expected.calls().len(), 6);
+    let lines = Scratch::new("calls.jsonl");
+    written(JsonLinesSink::open(&lines.0).unwrap(), program).await;
+    assert_eq!(read(&lines, &RunSelection::new()).unwrap(), expected);
+    {
+        let rows = Scratch::new("calls.sqlite");
+        written(toolgen_runtime::layers::audit::SqliteSink::open(&rows.0).unwrap(), program).await;
+        assert_eq!(read(&rows, &RunSelection::new()).unwrap(), expected);
+    }
+    let file = Scratch::new("run.json");
+    expected.save(&file.0).unwrap();
+    assert_eq!(RecordedRun::open(&file.0).unwrap(), expected);
+}
+
+#[tokio::test]
+async fn several_runs_are_told_and_one_is_chosen() {
+    let lines = Scratch::new("calls.jsonl");
+    written(JsonLinesSink::open(&lines.0).unwrap(), async |provider| {
+        drop(call(provider, "picture", json!({})).await);
+    })
+    .await;
+    written(JsonLinesSink::open(&lines.0).unwrap(), program).await;
+    let why = read(&lines, &RunSelection::new()).unwrap_err();
+    assert!(
+        why.contains("calls of 2 runs of the program; choose one by `run`")
+            && why.contains(": 1 calls since 20"),
+        "{why}"
+    );
+    assert_eq!(read(&lines, &RunSelection::new().run("last")).unwrap().calls().len(), 6);
+    let why = read(&lines, &RunSelection::new().agent("nobody")).unwrap_err();
+    assert!(
+        why.contains("none of its 7 calls fits; it has runs: ") && why.contains("sessions: s-1 (7)"),
+        "{why}"
+    );
+}
+
+#[tokio::test]
+async fn what_a_log_lacks_is_told_with_the_setting_that_records_it() {
+    let lines = Scratch::new("calls.jsonl");
+    written(JsonLinesSink::open(&lines.0).unwrap(), async |provider| {
+        drop(call(provider, "picture", json!({})).await);
+    })
+    .await;
+    let why = read(&lines, &RunSelection::new()).unwrap_err();
+    assert!(
+        why.contains("call 1 of the run, picture at 20")
+            && why.contains("`Auditor::builder(sink).bytes(true)` records them"),
+        "{why}"
+    );
+    // A program that was killed.
+    let killed = Scratch::new("killed.jsonl");
+    let text = std::fs::read_to_string(&lines.0).unwrap();
+    std::fs::write(&killed.0, text.lines().next().unwrap().to_owned() + "\n").unwrap();
+    let why = read(&killed, &RunSelection::new()).unwrap_err();
+    assert!(why.contains("its outcome is not in the log; `Auditor::shutdown`"), "{why}");
+    // A sink that keeps no results.
+    let bare = Scratch::new("bare.jsonl");
+    let without = |line: &str| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if line.get("result").is_some() {
+            line["result"] = Value::Null;
+        }
+        line.to_string()
+    };
+    let text: Vec<String> = text.lines().map(without).collect();
+    std::fs::write(&bare.0, text.join("\n") + "\n").unwrap();
+    let why = read(&bare, &RunSelection::new()).unwrap_err();
+    assert!(why.contains("its result is not in the log"), "{why}");
+}
+
+/// Waits for the other one, and then a little: a log has milliseconds.
+#[tool(undocumented)]
+async fn meet(#[inject] other: Service<Barrier>) -> String {
+    other.wait().await;
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    "met".to_owned()
+}
+
+#[tokio::test]
+async fn calls_that_ran_at_the_same_time_have_no_order() {
+    let sink = MemorySink::new();
+    let auditor = Auditor::builder(sink.clone()).start().unwrap();
+    let registry = Registry::new(toolset![meet]).unwrap();
+    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::new(Barrier::new(2)));
+    let provider = Provider::builder(&registry).context(context).auditor(auditor.clone()).build().unwrap();
+    for _ in 0..2 {
+        tokio::join!(call(&provider, "meet", json!({})), async {
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            call(&provider, "meet", json!({})).await
+        });
+    }
+    auditor.shutdown().await;
+    let run = RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap();
+    let groups: Vec<usize> = run.calls().iter().map(|call| call.group).collect();
+    assert_eq!(groups, [1, 1, 2, 2]);
+}
+
+#[tokio::test]
+async fn sessions_that_alternate_are_told() {
+    let lines = Scratch::new("calls.jsonl");
+    written(JsonLinesSink::open(&lines.0).unwrap(), async |provider| {
+        for (session, tool) in [("a", "find_orders"), ("b", "refund_all"), ("a", "find_orders")] {
+            let turn = ToolContext::new("turn", "").with_session(Session::new(session));
+            provider.call(called(tool, json!({"customer": "ada"})), &turn).await;
+        }
+    })
+    .await;
+    let why = read(&lines, &RunSelection::new()).unwrap_err();
+    assert!(
+        why.contains("the calls of session a and of others alternate")
+            && why.contains("choose one by `session`"),
+        "{why}"
+    );
+    let run = read(&lines, &RunSelection::new().session("a")).unwrap();
+    assert_eq!(names(&run), ["find_orders", "find_orders"]);
+    assert_eq!(names(&read(&lines, &RunSelection::new().session("b")).unwrap()).len(), 4);
+}
+
+#[test]
+fn a_file_that_is_wrong_says_where() {
+    let call = |call: Value| json!({"toolgen_run": 1, "calls": [call]}).to_string();
+    for (text, wanted) in [
+        ("[".to_owned(), "it is not JSON: "),
+        ("{}".to_owned(), "`toolgen_run` is missing"),
+        (json!({"toolgen_run": 2}).to_string(), "/toolgen_run: version 2 is not known here"),
+        (json!({"toolgen_run": 1}).to_string(), "/calls: a list of calls is missing"),
+        (call(json!({})), "/calls/0/tool: the name of the tool is missing"),
+        (call(json!({"tool": "a"})), "/calls/0: one of `result`, `error` and `refused` is expected"),
+        (
+            call(json!({"tool": "a", "inside": 1})),
+            "/calls/0/inside: a call is made by one that stands before it",
+        ),
+        (call(json!({"tool": "a", "call": 2})), "/calls/0/call: it is call 1 of the list"),
+        (call(json!({"tool": "a", "error": {}})), "/calls/0/error/code: a text is missing"),
+        (call(json!({"tool": "a", "result": {"content": [{"type": "x"}]}})), "/calls/0/result/content: "),
+    ] {
+        let why = RecordedRun::parse(&text).unwrap_err().to_string();
+        assert!(why.contains(wanted), "{text}: {why}");
+    }
+}

@@ -1,0 +1,358 @@
+//! What a replay answers, and which layers still work.
+
+use serde_json::json;
+use toolgen_runtime::layers::middleware::{
+    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
+};
+use toolgen_runtime::layers::pages::{Pages, ResultLimit};
+use toolgen_runtime::testing::replay::Replay;
+use toolgen_runtime::{
+    BoxFuture, Provider, Registry, ToolContext, ToolError, ToolResponse, ToolResult, replay_test, tool,
+    toolset,
+};
+
+use super::{builder, call, called, dispatch, recorded, replaying, turn, world};
+
+/// Everything that a call can come to.
+async fn program(provider: &Provider) -> Vec<ToolResponse> {
+    let mut answers = vec![call(provider, "find_orders", json!({"customer": "ada"})).await];
+    answers.extend(
+        dispatch(
+            provider,
+            vec![
+                called("refund", json!({"order": 7, "cents": 5})),
+                called("refund", json!({"order": 13, "cents": 5})),
+                called("picture", json!({})),
+            ],
+        )
+        .await,
+    );
+    answers.push(call(provider, "refund_all", json!({"customer": "bob"})).await);
+    answers.push(call(provider, "refund", json!({"order": "x"})).await);
+    answers.push(call(provider, "refnd", json!({"order": 1})).await);
+    answers
+}
+
+#[tokio::test]
+async fn a_replay_answers_as_the_world_did_and_does_not_ask_it() {
+    let mut first = Vec::new();
+    let run = recorded(async |provider| first = program(provider).await).await;
+    let asked = world::asked();
+    assert_eq!(asked, 7);
+    let (replay, provider) = replaying(&run);
+    let again = program(&provider).await;
+    assert_eq!(replay.finish(), Ok(()));
+    assert_eq!(world::asked(), asked);
+    for (first, again) in first.iter().zip(&again) {
+        assert_eq!(first.text(), again.text());
+        assert_eq!(first.outcome, again.outcome, "{}", first.name);
+    }
+}
+
+#[tokio::test]
+async fn a_run_is_a_file_that_people_read() {
+    let run = recorded(async |provider| {
+        dispatch(
+            provider,
+            vec![
+                called("refund_all", json!({"customer": "ada"})),
+                called("refund", json!({"order": 13, "cents": 5})),
+            ],
+        )
+        .await;
+        call(provider, "login", json!({"user": "me", "pin": "hunter2"})).await;
+        call(provider, "refund", json!({"order": 7})).await;
+    })
+    .await;
+    let text = run.text();
+    assert!(!text.contains("hunter2"));
+    let lines: Vec<String> = run
+        .calls()
+        .iter()
+        .map(|call| {
+            format!(
+                "{} in {:?}, {}: {} {}",
+                call.group,
+                call.inside,
+                call.tool,
+                call.arguments,
+                call.outcome.kind()
+            )
+        })
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            r#"1 in None, refund_all: {"customer":"ada"} result"#,
+            r#"2 in Some(1), find_orders: {"customer":"ada"} result"#,
+            r#"3 in Some(1), refund: {"order":7,"cents":100} result"#,
+            r#"4 in Some(1), refund: {"order":9,"cents":100} result"#,
+            r#"1 in None, refund: {"order":13,"cents":5} error"#,
+            r#"5 in None, login: {"user":"me","pin":"[REDACTED]"} result"#,
+            r#"6 in None, refund: {"order":7} refused"#,
+        ]
+    );
+}
+
+#[tokio::test]
+async fn calls_of_one_turn_come_in_any_order() {
+    let calls = || {
+        vec![
+            called("find_orders", json!({"customer": "ada"})),
+            called("refund", json!({"order": 1, "cents": 2})),
+        ]
+    };
+    let run = recorded(async |provider| drop(dispatch(provider, calls()).await)).await;
+    for order in [[0, 1], [1, 0]] {
+        let (replay, provider) = replaying(&run);
+        for index in order {
+            provider.call(calls().remove(index), &turn()).await;
+        }
+        replay.finish().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_masked_argument_fits_anything_and_its_new_value_is_not_told() {
+    let run = recorded(async |provider| {
+        call(provider, "login", json!({"user": "me", "pin": "hunter2"})).await;
+    })
+    .await;
+    let (replay, provider) = replaying(&run);
+    assert_eq!(
+        call(&provider, "login", json!({"user": "me", "pin": "swordfish"})).await.text(),
+        "welcome me, 7"
+    );
+    replay.finish().unwrap();
+    let (replay, provider) = replaying(&run);
+    let answer = call(&provider, "login", json!({"user": "you", "pin": "swordfish"})).await;
+    let told = format!("{}{}", answer.text(), replay.finish().unwrap_err());
+    assert!(told.contains(r#"/user: expected "me", found "you""#) && !told.contains("swordfish"), "{told}");
+}
+
+/// Asks before refunds.
+struct Ask;
+
+impl Middleware for Ask {
+    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        let asks = request.spec.name.as_str() == "refund";
+        let decision = if asks { Decision::NeedApproval("It is money.".to_owned()) } else { Decision::Allow };
+        Box::pin(std::future::ready(decision))
+    }
+}
+
+#[tokio::test]
+async fn layers_decide_anew_and_what_they_decide_is_compared() {
+    let arguments = || json!({"order": 7, "cents": 5});
+    let free = recorded(async |provider| drop(call(provider, "refund", arguments()).await)).await;
+    let replay = Replay::of(free);
+    let provider = builder().middleware(Ask).replay(&replay).build().unwrap();
+    let answer = call(&provider, "refund", arguments()).await;
+    assert_eq!(answer.outcome.unwrap_err().code(), "APPROVAL_REQUIRED");
+    let why = replay.finish().unwrap_err().to_string();
+    assert!(
+        why.contains("- expected it ran: a result")
+            && why.contains("+ found    refused with APPROVAL_REQUIRED"),
+        "{why}"
+    );
+}
+
+#[tokio::test]
+async fn an_approved_call_is_resumed() {
+    use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+    use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
+
+    let sink = MemorySink::new();
+    let auditor = Auditor::builder(sink.clone()).start().unwrap();
+    let provider = builder().middleware(Ask).auditor(auditor.clone()).build().unwrap();
+    let waits = call(&provider, "refund", json!({"order": 7, "cents": 5})).await;
+    let Err(ToolError::ApprovalRequired(request)) = waits.outcome else { panic!("{waits:?}") };
+    provider.resume(*request, &turn()).await;
+    auditor.shutdown().await;
+    let run = RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap();
+    assert_eq!(run.calls().len(), 2);
+
+    let replay = Replay::of(run);
+    let provider = builder().middleware(Ask).replay(&replay).build().unwrap();
+    assert_eq!(provider.rerun_in(&replay, &turn()).await, Ok(()));
+    // Without the middleware nothing asks.
+    let replay = replay.again();
+    let why = builder().replay(&replay).build().unwrap().rerun_in(&replay, &turn()).await.unwrap_err();
+    assert!(why.to_string().contains("+ found    it ran"), "{why}");
+}
+
+#[tokio::test]
+async fn a_call_that_was_denied_is_denied_again() {
+    use toolgen_runtime::layers::approval::{Approvals, MemoryApprovals};
+    use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+    use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
+
+    let sink = MemorySink::new();
+    let auditor = Auditor::builder(sink.clone()).start().unwrap();
+    let approvals = Approvals::new(MemoryApprovals::new());
+    let provider = builder().middleware(Ask).approval_queue(approvals.clone());
+    let provider = provider.auditor(auditor.clone()).build().unwrap();
+    let waits = call(&provider, "refund", json!({"order": 7, "cents": 5})).await;
+    let Err(ToolError::ApprovalRequired(request)) = waits.outcome else { panic!("{waits:?}") };
+    approvals.deny(request.queue_id(), "Grace", "Too much.").await.unwrap();
+    provider.resume_decided(request.queue_id(), &turn()).await.unwrap().unwrap();
+    auditor.shutdown().await;
+    let run = RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap();
+    assert_eq!(run.calls().len(), 2);
+
+    let replay = Replay::of(run);
+    let provider = builder().middleware(Ask).replay(&replay).build().unwrap();
+    assert_eq!(provider.rerun_in(&replay, &turn()).await, Ok(()));
+}
+
+/// Sends a letter.
+#[tool(undocumented)]
+fn send_letter(to: &str, #[arg(default = "Hello")] subject: String) -> String {
+    world::ask();
+    format!("{subject}, {to}")
+}
+
+/// Asks before letters.
+struct AskFirst;
+
+impl Middleware for AskFirst {
+    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
+        Box::pin(std::future::ready(Decision::NeedApproval("It is sent.".to_owned())))
+    }
+}
+
+/// Grace, who does not write to everybody, and whom nobody asks twice.
+struct Grace;
+
+impl Approver for Grace {
+    fn approve<'a>(&'a self, request: &'a ApprovalRequest, _: &'a ToolContext) -> BoxFuture<'a, Approval> {
+        let said = match request.arguments["to"].as_str() {
+            Some("ada") => Approval::ApprovedBy("Grace".into()),
+            Some("bob") => Approval::Approved,
+            Some("eve") => Approval::Rejected("Not to her.".to_owned()),
+            _ => Approval::Later,
+        };
+        Box::pin(std::future::ready(said))
+    }
+}
+
+/// Nobody may be asked.
+struct Nobody;
+
+impl Approver for Nobody {
+    fn approve<'a>(&'a self, _: &'a ApprovalRequest, _: &'a ToolContext) -> BoxFuture<'a, Approval> {
+        panic!("the approver is asked")
+    }
+}
+
+#[tokio::test]
+async fn what_people_decided_is_recorded_and_nobody_is_asked_again() {
+    use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+    use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
+
+    let letters = || Provider::builder(&Registry::new(toolset![send_letter]).unwrap()).middleware(AskFirst);
+    let sink = MemorySink::new();
+    let auditor = Auditor::builder(sink.clone()).start().unwrap();
+    let provider = letters().approver(Grace).auditor(auditor.clone()).build().unwrap();
+    let mut outcomes = Vec::new();
+    for to in ["ada", "bob", "eve", "zoe"] {
+        outcomes.push(call(&provider, "send_letter", json!({"to": to})).await.text());
+    }
+    auditor.shutdown().await;
+    let run = RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap();
+    let text = run.text();
+    assert!(text.contains(r#""approved": "Grace""#) && text.contains(r#""approved": true"#), "{text}");
+    assert_eq!(text.matches("approved").count(), 2, "{text}");
+    let run = RecordedRun::parse(&text).unwrap();
+
+    // With an approver that must not be asked, and with none.
+    for approver in [true, false] {
+        let replay = Replay::of(run.clone());
+        let provider = || {
+            let provider = letters().replay(&replay);
+            if approver { provider.approver(Nobody) } else { provider }.build().unwrap()
+        };
+        assert_eq!(provider().rerun_in(&replay, &turn()).await, Ok(()));
+        let replay = replay.again();
+        let provider = letters().approver(Nobody).replay(&replay).build().unwrap();
+        for (to, outcome) in ["ada", "bob", "eve", "zoe"].into_iter().zip(&outcomes) {
+            assert_eq!(call(&provider, "send_letter", json!({"to": to})).await.text(), *outcome);
+        }
+        assert_eq!(replay.finish(), Ok(()));
+    }
+    // Where nobody approves, that is the difference, and not the defaults.
+    let text = text.replace(r#""approved": "Grace","#, "");
+    let replay = Replay::of(RecordedRun::parse(&text).unwrap());
+    let provider = letters().replay(&replay).build().unwrap();
+    call(&provider, "send_letter", json!({"to": "ada"})).await;
+    let why = replay.finish().unwrap_err().to_string();
+    assert!(why.contains("refused with APPROVAL_REQUIRED") && !why.contains("/subject"), "{why}");
+}
+
+/// Writes a long text.
+#[tool(undocumented)]
+fn novel() -> ToolResult {
+    world::ask();
+    ToolResult::text("once upon a time, ".repeat(2_000))
+}
+
+#[tokio::test]
+async fn pages_come_back_as_they_were_read() {
+    use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+    use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
+
+    let registry = Registry::new(toolset![novel]).unwrap();
+    let pages = || Pages::new(ResultLimit::bytes(10_000));
+    let sink = MemorySink::new();
+    let auditor = Auditor::builder(sink.clone()).start().unwrap();
+    let provider = Provider::builder(&registry).pages(pages()).auditor(auditor.clone()).build().unwrap();
+    let first = call(&provider, "novel", json!({})).await;
+    let text = first.text();
+    let said = text.split_once("handle").unwrap().1;
+    let handle = said.split('"').find(|part| part.len() > 10).unwrap_or(said);
+    let reads = json!({"handle": handle, "offset": 10_000});
+    let second = call(&provider, "read_result", reads.clone()).await;
+    assert!(second.outcome.is_ok(), "{second:?}");
+    auditor.shutdown().await;
+
+    let replay = Replay::of(RecordedRun::from_memory(&sink, &RunSelection::new()).unwrap());
+    let provider = Provider::builder(&registry).pages(pages()).replay(&replay).build().unwrap();
+    assert_eq!(call(&provider, "novel", json!({})).await.text(), first.text());
+    assert_eq!(call(&provider, "read_result", reads).await.text(), second.text());
+    replay.finish().unwrap();
+    assert_eq!(world::asked(), 1);
+}
+
+/// Tells the weather.
+#[tool(undocumented)]
+fn weather(city: &str) -> String {
+    panic!("no test asks for the weather in {city}")
+}
+
+replay_test!(
+    the_recorded_calls_can_be_made,
+    "tests/stores/replay/weather.json",
+    Provider::builder(&Registry::new(toolset![weather]).unwrap())
+);
+
+replay_test!(the_program_makes_the_recorded_calls, "tests/stores/replay/weather.json", |replay| {
+    let provider = Provider::builder(&Registry::new(toolset![weather])?).replay(&replay).build()?;
+    assert_eq!(call(&provider, "weather", json!({"city": "Ulm"})).await.text(), "It rains in Ulm.");
+});
+
+replay_test!(
+    #[should_panic(expected = "/city: expected \"Ulm\", found \"Rom\"")]
+    a_difference_is_told_rather_than_what_it_leads_to,
+    "tests/stores/replay/weather.json",
+    |replay| {
+        let provider = Provider::builder(&Registry::new(toolset![weather])?).replay(&replay).build()?;
+        assert_eq!(call(&provider, "weather", json!({"city": "Rom"})).await.text(), "It rains in Rom.");
+    }
+);
+
+replay_test!(
+    #[should_panic(expected = "cargo toolgen record")]
+    a_file_that_is_not_there_says_how_to_make_one,
+    "tests/stores/replay/nothing.json",
+    |replay| drop(replay)
+);

@@ -1,0 +1,12 @@
+//! What OpenTelemetry gets of calls, agents and servers, through its own library and exporter, as a receiver decodes it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+#![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
+
+mod agents;
+mod calls;
+mod events;
+mod guide;
+mod measured;
+mod passed_on;
+mod receiver;
+mod resumed;

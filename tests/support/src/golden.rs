@@ -1,0 +1,46 @@
+//! Golden files: what a test found when somebody last read it. `TOOLGEN_UPDATE=1` writes them anew.
+
+use std::path::Path;
+
+/// Whether golden files are written anew rather than compared: `TOOLGEN_UPDATE` is set, and not to `0`.
+pub fn updating() -> bool {
+    std::env::var_os("TOOLGEN_UPDATE").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Compares a golden file with what was found, or writes it anew.
+///
+/// # Errors
+///
+/// The first lines that differ, and how to accept them.
+pub fn compare(file: &Path, found: &str) -> Result<(), String> {
+    let expected = std::fs::read_to_string(file).unwrap_or_default();
+    if expected == found {
+        return Ok(());
+    }
+    if updating() {
+        return std::fs::write(file, found).map_err(|error| format!("{}: {error}", file.display()));
+    }
+    let difference = difference(&expected, found);
+    Err(format!("{}\n{difference}\nTOOLGEN_UPDATE=1 accepts it; read the difference.", file.display()))
+}
+
+/// [`compare`] for a test with one golden file.
+///
+/// # Panics
+///
+/// If the file holds something else.
+#[track_caller]
+pub fn assert_golden(file: &Path, found: &str) {
+    if let Err(difference) = compare(file, found) {
+        panic!("{difference}");
+    }
+}
+
+/// The first lines that differ, with two lines before them.
+fn difference(expected: &str, found: &str) -> String {
+    let (left, right): (Vec<_>, Vec<_>) = (expected.lines().collect(), found.lines().collect());
+    let same = left.iter().zip(&right).take_while(|(left, right)| left == right).count();
+    let part =
+        |lines: &[&str]| lines[same.saturating_sub(2).min(lines.len())..lines.len().min(same + 8)].join("\n");
+    format!("line {}, expected\n{}\nfound\n{}", same + 1, part(&left), part(&right))
+}

@@ -1,0 +1,14 @@
+//! What tests of several crates share. It depends on none of them, so a change in one builds no other's tests.
+
+#![allow(missing_docs, missing_debug_implementations, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+pub mod golden;
+pub mod mutants;
+pub mod needs;
+pub mod pages;
+#[cfg(target_os = "linux")]
+pub mod postgres;
+#[cfg(unix)]
+pub mod redis;
+pub mod scratch;

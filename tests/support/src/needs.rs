@@ -1,0 +1,149 @@
+//! What some tests need and not every machine has. A test that cannot run says so, or fails where it must run.
+
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use crate::pages::root;
+
+/// What can be needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// The program `bwrap`, in a place where it may make namespaces.
+    Bubblewrap,
+    /// clippy, for what the macros write.
+    Clippy,
+    /// Control groups that the tests may make.
+    ControlGroups,
+    /// The corpus of real documents, which is not part of the repository.
+    Corpus,
+    /// A loopback of IPv6.
+    Ipv6,
+    /// Landlock of Linux 6.2 or newer.
+    Landlock,
+    /// The programs `podman`, `runc` and a `busybox` that needs no libraries.
+    Podman,
+    /// The programs of a PostgreSQL server, and a user `postgres` where the tests are root.
+    Postgres,
+    /// The program `python3`.
+    Python,
+    /// The program `redis-server`.
+    Redis,
+    /// To be root.
+    Root,
+    /// The program `setsid`.
+    Setsid,
+    /// The toolchain whose texts `ui/` holds.
+    Ui,
+}
+
+impl Need {
+    /// Its name in `TOOLGEN_REQUIRE`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Need::Bubblewrap => "bubblewrap",
+            Need::Clippy => "clippy",
+            Need::ControlGroups => "control-groups",
+            Need::Corpus => "corpus",
+            Need::Ipv6 => "ipv6",
+            Need::Landlock => "landlock",
+            Need::Podman => "podman",
+            Need::Postgres => "postgres",
+            Need::Python => "python",
+            Need::Redis => "redis",
+            Need::Root => "root",
+            Need::Setsid => "setsid",
+            Need::Ui => "ui",
+        }
+    }
+
+    /// Whether a test must not go without it: `TOOLGEN_REQUIRE` names it, or `CI` is `true` and anybody can have it.
+    fn required(self, require: Option<&OsStr>, ci: Option<&OsStr>) -> bool {
+        let named = require.and_then(OsStr::to_str).unwrap_or_default();
+        let named = named.split(',').map(str::trim).any(|name| name == self.name() || name == "all");
+        named || (ci.is_some_and(|ci| ci == "true") && self != Need::Corpus)
+    }
+}
+
+/// Says that a test is skipped for want of something, also where the output of tests is captured.
+///
+/// # Panics
+///
+/// If that must be there.
+#[track_caller]
+pub fn skip(need: Need, why: &str) {
+    let (require, ci) = (std::env::var_os("TOOLGEN_REQUIRE"), std::env::var_os("CI"));
+    if need.required(require.as_deref(), ci.as_deref()) {
+        panic!("`{}` is required, and {why}", need.name());
+    }
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let _ =
+        writeln!(std::io::stderr(), "SKIPPED: {test}: {why} (TOOLGEN_REQUIRE={} fails here)", need.name());
+}
+
+/// The documents of the corpus, in the order of their names; none, and said, where it is not there.
+///
+/// It is where `TOOLGEN_CORPUS` says, or at `../shared/corpus` beside the repository.
+///
+/// # Panics
+///
+/// If it must be there.
+#[track_caller]
+pub fn corpus() -> Vec<PathBuf> {
+    let Some(folder) = corpus_folder("openapi") else { return Vec::new() };
+    let entries = std::fs::read_dir(&folder).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.retain(|path| matches!(path.extension().and_then(OsStr::to_str), Some("json" | "yaml" | "yml")));
+    paths.sort();
+    if paths.is_empty() {
+        skip(Need::Corpus, &format!("there is no document in {}", folder.display()));
+    }
+    paths
+}
+
+/// The entry documents of a kind in the corpus, such as `swagger2`, in the order of their list; none, and said, where
+/// they are not there. See [`corpus`].
+///
+/// # Panics
+///
+/// If they must be there.
+#[track_caller]
+pub fn corpus_entries(kind: &str) -> Vec<PathBuf> {
+    let Some(folder) = corpus_folder(kind) else { return Vec::new() };
+    let corpus = folder.join("..");
+    let list = std::fs::read_to_string(corpus.join("breadth.tsv")).unwrap_or_default();
+    let rows = list.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let of_kind = rows.filter(|row| row.len() > 4 && row[0] == kind && row[2] == "root");
+    let paths: Vec<PathBuf> = of_kind.map(|row| corpus.join(row[4])).collect();
+    if paths.is_empty() {
+        skip(Need::Corpus, &format!("no row of breadth.tsv is of {kind}"));
+    }
+    paths
+}
+
+/// A folder of the corpus, by its name; `None`, and said, where it is not there. See [`corpus`].
+///
+/// # Panics
+///
+/// If it must be there.
+#[track_caller]
+pub fn corpus_folder(name: &str) -> Option<PathBuf> {
+    let folder =
+        std::env::var_os("TOOLGEN_CORPUS").map_or_else(|| root().join("../shared/corpus"), PathBuf::from);
+    let folder = folder.join(name);
+    if !folder.is_dir() {
+        skip(Need::Corpus, &format!("there is no folder {}", folder.display()));
+        return None;
+    }
+    Some(folder)
+}
+
+#[test]
+fn what_must_run_is_named_or_everywhere() {
+    let required = |need: Need, require: Option<&str>, ci: Option<&str>| {
+        need.required(require.map(OsStr::new), ci.map(OsStr::new))
+    };
+    assert!(!required(Need::Ui, None, None) && !required(Need::Ui, Some("corpus"), Some("false")));
+    assert!(required(Need::Ui, Some("corpus, ui"), None) && required(Need::Ui, Some("all"), None));
+    assert!(required(Need::Ui, None, Some("true")) && !required(Need::Corpus, None, Some("true")));
+}

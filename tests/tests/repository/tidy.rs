@@ -1,0 +1,595 @@
+//! The rules of the repository that no compiler checks.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+
+/// The longest file of code, in lines. A flat table may be longer; it is listed here with the reason.
+const LONGEST: usize = 400;
+const LONGER: &[(&str, &str)] = &[];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+}
+
+/// All files of the repository with one of these endings, without build output.
+fn files(endings: &[&str]) -> Vec<PathBuf> {
+    fn walk(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
+        let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        entries.sort();
+        for path in entries {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                if name != "target" && name != ".git" {
+                    walk(&path, endings, found);
+                }
+            } else if endings.iter().any(|ending| name.ends_with(ending)) {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&root(), endings, &mut found);
+    assert!(!found.is_empty(), "no file with {endings:?} found");
+    found
+}
+
+fn relative(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap().to_string_lossy().into_owned()
+}
+
+fn is_test(path: &Path) -> bool {
+    let path = relative(path);
+    path.starts_with("tests/") || path.contains("/tests/") || path.ends_with("tests.rs")
+}
+
+#[test]
+fn files_are_short() {
+    let mut long = Vec::new();
+    for path in files(&[".rs"]) {
+        let name = relative(&path);
+        let lines = fs::read_to_string(&path).unwrap().lines().count();
+        let listed = LONGER.iter().any(|(file, _)| *file == name);
+        if lines > LONGEST && !listed && !is_test(&path) {
+            long.push(format!("{name}: {lines} lines, more than {LONGEST}"));
+        }
+        assert!(lines > LONGEST || !listed, "{name} is short again: take it off the list");
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+#[test]
+fn modules_say_why_they_exist() {
+    let silent: Vec<_> = files(&[".rs"])
+        .into_iter()
+        .filter(|path| !is_test(path))
+        .filter(|path| !fs::read_to_string(path).unwrap().trim_start().starts_with("//!"))
+        .map(|path| relative(&path))
+        .collect();
+    assert!(silent.is_empty(), "these start without module documentation:\n{}", silent.join("\n"));
+}
+
+/// The repository speaks of the product alone.
+#[test]
+fn no_machine_is_mentioned() {
+    // In pieces, so that this file does not find itself.
+    let words = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
+    let mut found = Vec::new();
+    for path in files(&[".rs", ".md", ".toml", ".py", ".sh", ".yaml", ".yml", ".json"]) {
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        for (number, line) in text.lines().enumerate() {
+            if words.iter().any(|word| line.contains(word)) {
+                found.push(format!("{}:{}: {line}", relative(&path), number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Printing belongs to the command line, and to the directives of a build script.
+#[test]
+fn libraries_do_not_print() {
+    let mut found = Vec::new();
+    for path in files(&[".rs"]) {
+        let name = relative(&path);
+        let library = ["runtime/core/src", "runtime/src", "toolgen/src"]
+            .iter()
+            .any(|library| name.starts_with(library));
+        let allowed = ["toolgen/src/cli", "toolgen/src/main.rs", "toolgen/src/build.rs"]
+            .iter()
+            .any(|allowed| name.starts_with(allowed));
+        if !library || allowed || is_test(&path) {
+            continue;
+        }
+        for (number, line) in fs::read_to_string(&path).unwrap().lines().enumerate() {
+            let code = line.trim_start();
+            let prints = ["println!(", "print!(", "eprintln!(", "eprint!(", "dbg!("]
+                .iter()
+                .any(|macro_call| code.starts_with(macro_call));
+            if prints && !code.contains("cargo::") {
+                found.push(format!("{name}:{}: {code}", number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Every document in `specs/` became a module, with types and without, that `compiled/equivalence.rs` gives to rustc and compares.
+#[test]
+fn every_example_is_compiled() {
+    let compared = include_str!("../compiled/equivalence.rs");
+    let mut documents = 0;
+    for path in files(&[".yaml", ".json"]) {
+        let name = relative(&path);
+        let Some(file) = name.strip_prefix("specs/") else { continue };
+        // Files that examples refer to, and the schema that editors check manifests by.
+        if file.contains('/') || file.ends_with(".schema.json") {
+            continue;
+        }
+        documents += 1;
+        let module = path.file_stem().unwrap().to_string_lossy().replace('-', "_");
+        for module in [module.clone(), format!("{module}_untyped")] {
+            let generated = Path::new(env!("OUT_DIR")).join(format!("{module}.rs"));
+            let text = fs::read_to_string(&generated).unwrap_or_default();
+            assert!(text.contains("TOOLS"), "tests/build.rs does not compile specs/{file} to {module}");
+            let included = compared.contains(&format!("include_tools!(\"{module}\")"));
+            assert!(included, "tests/compiled/equivalence.rs does not include {module}, of specs/{file}");
+        }
+        assert!(
+            compared.contains(&format!("(\"{file}\", ")),
+            "tests/compiled/equivalence.rs does not compare specs/{file}"
+        );
+    }
+    assert!(documents > 0);
+}
+
+/// The four published crates move in step.
+#[test]
+fn sibling_versions_are_exact() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let version = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("version = "))
+        .expect("the workspace has a version")
+        .trim_matches('"');
+    for name in ["toolgen", "toolgen-core", "toolgen-macros", "toolgen-runtime"] {
+        let wanted = format!("{name} = {{ version = \"={version}\"");
+        assert!(manifest.lines().any(|line| line.starts_with(&wanted)), "{name} is not pinned to ={version}");
+    }
+}
+
+/// The longest function, in lines from its signature to its end.
+const LONGEST_FUNCTION: usize = 80;
+
+/// What of the world outside code may touch where, and why there. Tests may touch anything.
+const OUTSIDE: &[(&str, &[&str], &str)] = &[
+    (
+        "runtime/src/builtin/place.rs",
+        &["cap_std::fs", "std::fs"],
+        "opens, reads and writes files below a directory, for tools",
+    ),
+    ("runtime/src/builtin/walk.rs", &["std::fs"], "lists directories below one, for tools"),
+    (
+        "runtime/src/call/folder.rs",
+        &["cap_std::fs", "std::fs"],
+        "opens files below a directory that is held open",
+    ),
+    (
+        "runtime/src/call/roots.rs",
+        &["std::fs"],
+        "follows links, so that none leads out of a session's folders",
+    ),
+    ("runtime/src/engine/command.rs", &["std::env"], "passes the variables that a tool's program inherits"),
+    (
+        "runtime/src/engine/executor/container/removal.rs",
+        &["std::process::Command"],
+        "removes a container when a call is dropped",
+    ),
+    (
+        "runtime/src/engine/executor/process.rs",
+        &["std::env", "std::fs", "tokio::process"],
+        "looks for programs and starts them, with what they may inherit",
+    ),
+    (
+        "runtime/src/engine/executor/sandbox/linux.rs",
+        &["std::env", "std::fs"],
+        "makes a program's directory for temporary files",
+    ),
+    ("runtime/src/engine/executor/sandbox/linux/group.rs", &["std::fs"], "makes control groups"),
+    (
+        "runtime/src/engine/executor/sandbox/linux/landlock.rs",
+        &["std::fs"],
+        "lists the directories that stay open to a program",
+    ),
+    ("runtime/src/engine/http/env.rs", &["std::env"], "reads credentials"),
+    (
+        "runtime/src/engine/http/files.rs",
+        &["cap_std::fs", "std::fs"],
+        "reads the files that arguments name, and writes those that answers become",
+    ),
+    ("runtime/src/engine/mcp/stdio.rs", &["tokio::process"], "talks to the programs that are MCP servers"),
+    (
+        "runtime/src/engine/mcp/stdio/input.rs",
+        &["tokio::process"],
+        "writes to the programs that are MCP servers",
+    ),
+    (
+        "runtime/src/layers/approval/sqlite.rs",
+        &["std::fs"],
+        "makes the file of a queue, which holds secrets, for its owner alone",
+    ),
+    ("runtime/src/layers/audit/jsonl.rs", &["std::fs"], "writes records"),
+    ("runtime/src/layers/audit/reader.rs", &["std::fs"], "reads the records of a file that is named"),
+    ("runtime/src/layers/audit/reader/lines.rs", &["std::fs"], "reads the records of a file that is named"),
+    (
+        "runtime/src/layers/audit/sqlite/owner.rs",
+        &["std::fs"],
+        "says by a locked file that a writer is alive",
+    ),
+    ("runtime/src/layers/cassette.rs", &["std::fs"], "reads and writes the file of a cassette"),
+    ("runtime/src/layers/postgres/tls.rs", &["std::fs"], "reads the certificates that a URL names"),
+    ("runtime/src/layers/replay/run.rs", &["std::fs"], "reads and writes the file of a recorded run"),
+    (
+        "runtime/src/registry/contract.rs",
+        &["std::env", "std::fs"],
+        "reads the lock of a test, and writes it if the variable asks for it",
+    ),
+    ("toolgen/src/build.rs", &["std::env"], "asks cargo for the folder of generated code"),
+    ("toolgen/src/cli.rs", &["std::env", "std::process::Command"], "starts the cargo that runs it"),
+    ("toolgen/src/cli/args.rs", &["std::fs"], "asks whether a word that is not a command is a file"),
+    (
+        "toolgen/src/cli/args/selection.rs",
+        &["std::env"],
+        "asks whether a name in place of a variable's is that of one",
+    ),
+    ("toolgen/src/cli/call/given.rs", &["std::fs"], "reads arguments from a file"),
+    ("toolgen/src/cli/call/send.rs", &["std::fs"], "asks whether the file of an answer is there already"),
+    ("toolgen/src/cli/doctor.rs", &["std::fs"], "asks whether what it looks at is a folder"),
+    (
+        "toolgen/src/cli/doctor/machine.rs",
+        &["std::env", "std::process::Command"],
+        "asks cargo and rustc for their versions",
+    ),
+    ("toolgen/src/cli/doctor/needs.rs", &["std::env"], "says which variables are not set"),
+    ("toolgen/src/cli/doctor/places.rs", &["std::fs"], "looks for documents and locks below a folder"),
+    (
+        "toolgen/src/cli/engines.rs",
+        &["std::env", "std::fs"],
+        "reads the client of an authorization server, and the certificate of the user",
+    ),
+    ("toolgen/src/cli/generate.rs", &["std::fs"], "looks for the crate it writes into"),
+    (
+        "toolgen/src/cli/init.rs",
+        &["std::fs", "std::process::Command"],
+        "looks at the crate it prepares, and lets cargo add dependencies",
+    ),
+    ("toolgen/src/cli/lock.rs", &["std::fs"], "looks for a lock, also beside documents"),
+    (
+        "toolgen/src/cli/mcp.rs",
+        &["std::env", "std::fs"],
+        "writes locks, and says which variables are not set",
+    ),
+    (
+        "toolgen/src/cli/mcp/package.rs",
+        &["std::env", "std::fs"],
+        "looks for the hash of a package where npm keeps it",
+    ),
+    ("toolgen/src/cli/new.rs", &["std::fs"], "reads the manifest it adds to"),
+    ("toolgen/src/cli/new/needs.rs", &["std::fs"], "adds features to the dependencies of the crate"),
+    ("toolgen/src/cli/serve.rs", &["std::env"], "reads the bearer token from the variable that is named"),
+    ("toolgen/src/cli/output.rs", &["std::env"], "asks whether colours are wanted"),
+    (
+        "toolgen/src/cli/output_file.rs",
+        &["std::fs"],
+        "writes the body of an answer to the file that is named",
+    ),
+    (
+        "toolgen/src/cli/place.rs",
+        &["std::env", "std::fs"],
+        "reads the URL of a database from the variable that is named, and makes the folder of a log",
+    ),
+    ("toolgen/src/cli/shell.rs", &["std::fs"], "makes the folder of the manual pages"),
+    ("toolgen/src/cli/record.rs", &["std::fs"], "asks whether the file that is named is there"),
+    ("toolgen/src/cli/timeline.rs", &["std::fs"], "asks whether the file that is named is there"),
+    ("toolgen/src/cli/timeline/queue.rs", &["std::fs"], "looks whether the files of a queue have changed"),
+    ("toolgen/src/cli/tokens.rs", &["std::fs"], "asks whether the file that is named is there"),
+    (
+        "toolgen/src/frontend/manifest/files.rs",
+        &["std::fs"],
+        "follows links, so that no file outside of a manifest's folder is read",
+    ),
+    ("toolgen/src/frontend/openapi/files.rs", &["std::fs"], "looks for the parts of a document"),
+    ("toolgen/src/main.rs", &["std::env"], "takes the arguments of the command line"),
+    ("toolgen/src/overlay/given.rs", &["std::fs"], "looks for the document that an overlay extends"),
+    ("toolgen/src/source.rs", &["std::fs"], "reads documents"),
+    ("toolgen/src/source/archive.rs", &["std::fs"], "looks for the archive that a path leads into"),
+    ("toolgen/src/write.rs", &["std::fs"], "writes generated code"),
+    ("toolgen/src/write/left.rs", &["std::fs"], "finds generated code that is no longer written"),
+];
+
+/// The ways out that are looked for.
+const WAYS_OUT: [&str; 6] =
+    ["cap_std::fs", "std::env", "std::fs", "std::process::Command", "tokio::fs", "tokio::process"];
+
+/// Methods of paths that ask the disk.
+const ASK_THE_DISK: [&str; 9] = [
+    "canonicalize",
+    "exists",
+    "is_dir",
+    "is_file",
+    "metadata",
+    "read_dir",
+    "read_link",
+    "symlink_metadata",
+    "try_exists",
+];
+
+/// What a file of code has, without what is compiled for tests only.
+#[derive(Default)]
+struct Code {
+    /// Long functions: the line, the name and the length.
+    long: Vec<(usize, String, usize)>,
+    /// The ways out, with the lines.
+    out: Vec<(&'static str, usize)>,
+}
+
+impl Code {
+    fn of(text: &str) -> Code {
+        let mut code = Code::default();
+        code.visit_file(&syn::parse_file(text).unwrap());
+        code
+    }
+
+    fn function(&mut self, signature: &syn::Signature, end: proc_macro2::Span) {
+        let first = signature.span().start().line;
+        let lines = end.end().line - first + 1;
+        if lines > LONGEST_FUNCTION {
+            self.long.push((first, signature.ident.to_string(), lines));
+        }
+    }
+
+    /// `path` is named: a way out itself, what is in it, or, in a `use`, a module above it.
+    fn path(&mut self, path: &str, is_use: bool, line: usize) {
+        let below =
+            |path: &str, above: &str| path.strip_prefix(above).is_some_and(|rest| rest.starts_with("::"));
+        let leads = |out: &&&str| {
+            path == **out || below(path, out) || (is_use && path.contains("::") && below(out, path))
+        };
+        self.out.extend(WAYS_OUT.iter().filter(leads).map(|out| (*out, line)));
+    }
+
+    fn tree(&mut self, above: &str, tree: &syn::UseTree) {
+        let line = tree.span().start().line;
+        match tree {
+            syn::UseTree::Path(path) => self.tree(&format!("{above}{}::", path.ident), &path.tree),
+            syn::UseTree::Name(name) if name.ident == "self" => {
+                self.path(above.trim_end_matches(':'), true, line);
+            }
+            syn::UseTree::Name(name) => self.path(&format!("{above}{}", name.ident), true, line),
+            syn::UseTree::Rename(name) => self.path(&format!("{above}{}", name.ident), true, line),
+            syn::UseTree::Glob(_) => self.path(above.trim_end_matches(':'), true, line),
+            syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.tree(above, tree)),
+        }
+    }
+}
+
+fn for_tests(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        let is_test = |list: &syn::MetaList| list.path.is_ident("cfg") && list.tokens.to_string() == "test";
+        attribute.path().is_ident("test") || attribute.meta.require_list().is_ok_and(is_test)
+    })
+}
+
+impl<'ast> Visit<'ast> for Code {
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if !for_tests(&item.attrs) {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        if !for_tests(&item.attrs) {
+            self.function(&item.sig, item.block.span());
+            visit::visit_item_fn(self, item);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        if !for_tests(&item.attrs) {
+            self.function(&item.sig, item.block.span());
+            visit::visit_impl_item_fn(self, item);
+        }
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
+        if let Some(block) = &item.default {
+            self.function(&item.sig, block.span());
+        }
+        visit::visit_trait_item_fn(self, item);
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        if !for_tests(&item.attrs) {
+            self.tree("", &item.tree);
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        self.path(&names.join("::"), false, path.span().start().line);
+        visit::visit_path(self, path);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        if call.args.is_empty() && ASK_THE_DISK.iter().any(|name| call.method == name) {
+            self.out.push(("std::fs", call.method.span().start().line));
+        }
+        visit::visit_expr_method_call(self, call);
+    }
+
+    /// What a macro is given is not parsed, so its text is searched.
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        let text = call.tokens.to_string().replace(' ', "");
+        let named = |out: &&&str| text.contains(**out);
+        self.out.extend(WAYS_OUT.iter().filter(named).map(|out| (*out, call.span().start().line)));
+        visit::visit_macro(self, call);
+    }
+}
+
+/// The code that is shipped, with the names of its files.
+fn shipped() -> Vec<(String, String)> {
+    let files = files(&[".rs"]).into_iter().filter(|path| !is_test(path));
+    let files = files.map(|path| (relative(&path), fs::read_to_string(path).unwrap()));
+    files.filter(|(name, _)| name.contains("/src/")).collect()
+}
+
+#[test]
+fn functions_are_short() {
+    let mut long = Vec::new();
+    for (name, text) in shipped() {
+        for (line, function, lines) in Code::of(&text).long {
+            long.push(format!("{name}:{line}: `{function}` has {lines} lines, more than {LONGEST_FUNCTION}"));
+        }
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+#[test]
+fn the_world_outside_is_touched_where_it_is_said() {
+    let mut wrong = Vec::new();
+    let mut used = BTreeSet::new();
+    for (name, text) in shipped() {
+        if !name.starts_with("runtime/") && !name.starts_with("toolgen/") {
+            continue;
+        }
+        let allowed =
+            OUTSIDE.iter().find(|(file, ..)| *file == name).map_or(&[][..], |(_, allowed, _)| allowed);
+        for (out, line) in Code::of(&text).out {
+            match allowed.iter().find(|allowed| **allowed == out) {
+                Some(allowed) => drop(used.insert((name.clone(), *allowed))),
+                None => wrong.push(format!("{name}:{line}: {out}")),
+            }
+        }
+    }
+    for (file, allowed, reason) in OUTSIDE {
+        assert!(!reason.is_empty());
+        let idle = allowed.iter().filter(|out| !used.contains(&((*file).to_owned(), **out)));
+        wrong.extend(idle.map(|out| format!("{file}: {out} is on the list, and not used")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_breaks_the_rules_is_noticed() {
+    let long = format!("impl A {{ fn a() {{ {} }} }} fn b() {{}}", "a();\n".repeat(LONGEST_FUNCTION));
+    assert_eq!(Code::of(&long).long, [(1, "a".to_owned(), LONGEST_FUNCTION + 1)]);
+    for text in [
+        "use std::{fs, io};",
+        "use std::fs::{self, File};",
+        "use std::fs::*;",
+        "fn a() { std::fs::read(p); }",
+        "fn a() { let b = p.canonicalize(); }",
+        "fn a() { b!(std::fs::read(p)); }",
+    ] {
+        assert!(Code::of(text).out.iter().any(|(out, _)| *out == "std::fs"), "{text}");
+    }
+    for text in ["use std::process;", "fn a(b: &mut std::process::Command) {}"] {
+        assert_eq!(Code::of(text).out.len(), 1, "{text}");
+    }
+    for text in
+        ["use std::process::ExitCode;", "#[cfg(test)] mod tests { use std::fs; }", "fn a() { fs(env) }"]
+    {
+        assert_eq!(Code::of(text).out, [], "{text}");
+    }
+}
+
+/// A crate is published without its neighbours: no file of another is part of its code.
+#[test]
+fn packages_hold_what_their_code_includes() {
+    let mut wrong = Vec::new();
+    for path in files(&[".rs"]) {
+        let name = relative(&path);
+        let Some(package) = ["runtime/core", "runtime", "tool-macros", "toolgen"]
+            .iter()
+            .find(|name_of| name.starts_with(&format!("{name_of}/src/")))
+        else {
+            continue;
+        };
+        for (number, line) in fs::read_to_string(&path).unwrap().lines().enumerate() {
+            for mark in ["include_str!(\"", "include_bytes!(\"", "include!(\"", "#[path = \""] {
+                let Some((_, rest)) = line.split_once(mark) else { continue };
+                let file = path.parent().unwrap().join(rest.split('"').next().unwrap());
+                let inside = file.canonicalize().is_ok_and(|file| file.starts_with(root().join(package)));
+                if !line.trim_start().starts_with("//") && !inside {
+                    wrong.push(format!("{name}:{}: {}", number + 1, line.trim()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// clippy knows the oldest compiler, and no dependency says that it needs a newer one.
+#[test]
+fn the_oldest_compiler_is_one() {
+    let version = |text: &str| {
+        let mut parts: Vec<u32> = text.split('.').map(|part| part.parse().unwrap()).collect();
+        parts.resize(3, 0);
+        parts
+    };
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let oldest =
+        manifest.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap().trim_matches('"');
+    let clippy = fs::read_to_string(root().join("clippy.toml")).unwrap();
+    assert!(
+        clippy.lines().any(|line| line == format!("msrv = \"{oldest}\"")),
+        "clippy.toml names another `msrv`"
+    );
+
+    let output = |command: &mut Command| {
+        let output = command.current_dir(root()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // What other platforms have may not be downloaded.
+    let about = output(Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).arg("-vV"));
+    let host = about.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let mut metadata = Command::new(env!("CARGO"));
+    metadata.args(["metadata", "--offline", "--locked", "--format-version", "1", "--filter-platform", host]);
+    let metadata: serde_json::Value = serde_json::from_str(&output(&mut metadata)).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let newer = packages.iter().filter_map(|package| {
+        let needed = package["rust_version"].as_str()?;
+        (version(needed) > version(oldest))
+            .then(|| format!("{} {} needs {needed}", package["name"], package["version"]))
+    });
+    let newer: Vec<String> = newer.collect();
+    assert!(packages.len() > 50 && newer.is_empty(), "{}", newer.join("\n"));
+}
+
+/// What a program and its build script share is compiled once if both have the same features of it.
+#[test]
+fn a_project_compiles_the_core_once() {
+    let tree = |words: &[&str]| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["tree", "--offline", "--locked", "--prefix", "none"]).args(words).current_dir(root());
+        let output = cargo.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect::<BTreeSet<_>>()
+    };
+    let name = |line: &str| line.split(' ').next().unwrap().to_owned();
+    let shared: BTreeSet<String> =
+        tree(&["-p", "toolgen-core", "-e", "normal"]).iter().map(|line| name(line)).collect();
+    let project = tree(&["-p", "quickstart", "-e", "normal,build", "-f", "{p} [{f}]"]);
+    let mut seen = BTreeSet::new();
+    let twice: Vec<&String> =
+        project.iter().filter(|line| shared.contains(&name(line)) && !seen.insert(name(line))).collect();
+    assert!(seen.contains("toolgen-core") && twice.is_empty(), "compiled twice: {twice:?}");
+}

@@ -1,0 +1,286 @@
+//! `cargo toolgen timeline`: what the page is given, and who is given it.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use toolgen_test_support::postgres;
+
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+fn scratch(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_file(&path);
+    path
+}
+
+fn toolgen(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
+    command.arg("timeline").args(words);
+    command
+}
+
+fn run(words: &[&str]) -> Output {
+    toolgen(words).output().unwrap()
+}
+
+/// The lines that a sink writes of a call.
+fn lines(number: u32, parent: Option<u32>, tool: &str, arguments: &Value, ended: bool) -> String {
+    let mut intent = json!({
+        "event": "intent", "call": format!("run-{number}"), "timestamp": "2026-11-22T22:00:00.250Z", "session_id": "s-1",
+        "agent_id": "triage", "principal": "alice", "tool_name": tool, "tool_call_id": format!("call_{number}"),
+        "parameters": arguments, "spec_hash": "ab", "attempt": 1, "approved": true, "approved_by": "carol", "turn": 3,
+    });
+    if let Some(parent) = parent {
+        intent["parent"] = format!("run-{parent}").into();
+    }
+    let mut outcome = intent.clone();
+    outcome["event"] = "outcome".into();
+    outcome.as_object_mut().unwrap().shift_remove("parameters");
+    let said = json!({"status": "error", "result": null, "error": "no </b> luck", "error_code": "E", "is_error": true, "duration_ms": 12});
+    for (name, value) in said.as_object().unwrap() {
+        outcome[name] = value.clone();
+    }
+    if ended { format!("{intent}\n{outcome}\n") } else { format!("{intent}\n") }
+}
+
+/// The data that a page carries.
+fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once(r#"<script type="application/json" id="data">"#).unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+/// A row, with its texts in place of their numbers.
+fn row(data: &Value, index: usize) -> Vec<Value> {
+    let row = data["rows"][index].as_array().unwrap();
+    let text = |place: &Value| data["strings"][usize::try_from(place.as_u64().unwrap()).unwrap()].clone();
+    let shared = [2, 4, 5, 6, 7, 9, 11, 12, 16];
+    let each = row.iter().enumerate();
+    each.map(|(at, value)| if shared.contains(&at) { text(value) } else { value.clone() }).collect()
+}
+
+#[test]
+fn a_page_is_written_whole_and_texts_of_the_log_stay_texts() {
+    let (log, page) = (scratch("timeline.jsonl"), scratch("timeline.html"));
+    let hostile = json!({"html": "</script><script>alert(1)</script>", "long": "x".repeat(70_000)});
+    let text = lines(1, None, "<b>act</b>", &hostile, true) + &lines(2, Some(1), "look", &json!({}), false);
+    fs::write(&log, text).unwrap();
+    let words = [log.to_str().unwrap(), "api.yaml", "--out", page.to_str().unwrap()];
+    let output = run(&words);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("shows 2 calls"));
+    let text = fs::read_to_string(&page).unwrap();
+    // The elements of the page itself, and none of the log's.
+    assert_eq!((text.matches("<script").count(), text.matches("</script>").count()), (2, 2));
+    // What nobody sees is shown as what it is, by the one table of such characters.
+    assert!(text.contains(r"\u{e0000}-\u{e0fff}") && text.contains(r"\u{3164}-\u{3164}"));
+    assert!(
+        !text.contains("<b>act")
+            && !text.contains("{{")
+            && !text.contains("http://")
+            && !text.contains("https://")
+    );
+    let data = data(&text);
+    assert_eq!(
+        row(&data, 0)[..16],
+        json!([
+            "run-1",
+            null,
+            "run",
+            3,
+            "s-1",
+            "triage",
+            "alice",
+            "<b>act</b>",
+            "call_1",
+            "2026-11-22T22:00:00.250Z",
+            12,
+            "error",
+            "E",
+            "no </b> luck",
+            1,
+            true
+        ])
+        .as_array()
+        .unwrap()[..]
+    );
+    let second = row(&data, 1);
+    assert_eq!([&second[1], &second[10], &second[11]], [&json!("run-1"), &json!(null), &json!("started")]);
+    assert_eq!(data["whole"]["run-1"]["error"], "no </b> luck");
+    let cut = data["whole"]["run-1"]["parameters"].as_str().unwrap();
+    assert!(cut.len() < 66_000 && cut.ends_with("bytes in all)"), "{}", cut.len());
+    assert_eq!(data["documents"], json!(["api.yaml"]));
+
+    let output = run(&words);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`--force` replaces it"));
+}
+
+#[test]
+fn what_is_no_log_is_told() {
+    let (other, missing) = (scratch("timeline.txt"), scratch("timeline.missing"));
+    fs::write(&other, "hello\n").unwrap();
+    for (path, why) in [(&other, "not an audit log"), (&missing, "timeline.missing")] {
+        let output = run(&[path.to_str().unwrap()]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && told.contains(why), "{told}");
+    }
+    let log = scratch("timeline-anywhere.jsonl");
+    fs::write(&log, "").unwrap();
+    let output = run(&[log.to_str().unwrap(), "--listen", "0.0.0.0:0"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(1) && told.contains("listen at 127.0.0.1"), "{told}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_database_is_read_by_its_url_and_its_password_is_nowhere() {
+    use toolgen_runtime::ToolResult;
+    use toolgen_runtime::layers::audit::{Auditor, CallInfo, PostgresSink};
+
+    let Some(server) = postgres::shared() else { return };
+    let url = server.database("night");
+    let auditor = Auditor::builder(PostgresSink::open(&url).unwrap()).start().unwrap();
+    for number in 0..3 {
+        let info = || CallInfo::new(format!("call_{number}"), "find", json!({"number": number}));
+        let mut record = auditor.record(info);
+        record.intent().await.unwrap();
+        record.finish(&Ok(ToolResult::text("found"))).await;
+    }
+    auditor.flush().await.unwrap();
+    let out = scratch("timeline-database.html");
+    let output = run(&[&url, "--out", out.to_str().unwrap()]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && told.contains("shows 3 calls"), "{told}");
+    let page = fs::read_to_string(&out).unwrap();
+    assert!(
+        page.contains("<title>Timeline of night<") && !page.contains("hunter2") && !told.contains("hunter2"),
+        "{told}"
+    );
+    let data = data(&page);
+    assert_eq!(data["whole"].as_object().unwrap().len(), 3);
+    let row = row(&data, 0);
+    assert_eq!((&row[7], &row[11]), (&json!("find"), &json!("ok")));
+
+    // Served, it goes on with what is written.
+    let served = Served::start(Path::new(&url));
+    let rows = |after: u64| served.json(&format!("/data?after={after}"))["rows"].as_array().unwrap().len();
+    assert_eq!((rows(0), rows(1)), (3, 0));
+    auditor.record(|| CallInfo::new("call_3", "find", json!({}))).finish(&Ok(ToolResult::text("no"))).await;
+    auditor.flush().await.unwrap();
+    assert_eq!(rows(1), 1);
+    drop(served);
+
+    let output = run(&[&server.url("nothing")]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(1) && told.contains("\"nothing\" does not exist"), "{told}");
+    assert!(!told.contains("hunter2"), "{told}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_database_that_stands_still_holds_up_neither_the_page_nor_the_end() {
+    use std::time::{Duration, Instant};
+    use toolgen_runtime::layers::audit::{Auditor, PostgresSink};
+
+    let Some(server) = postgres::Server::start(&["fsync=off"]) else { return };
+    let url = server.database("still");
+    Auditor::builder(PostgresSink::open(&url).unwrap()).start().unwrap().shutdown().await;
+    let mut served = Served::start(Path::new(&url));
+    let stalled = server.stall();
+    let (host, key) = (served.1.clone(), served.2.clone());
+    let mut asked = TcpStream::connect(&host).unwrap();
+    write!(asked, "GET /call?id=1 HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\n\r\n").unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let start = Instant::now();
+    assert_eq!(served.ask(&format!("/?token={key}"), &host, None).0, 200);
+    Command::new("kill").args(["-INT", &served.0.id().to_string()]).status().unwrap();
+    assert!(served.0.wait().unwrap().success());
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    let output = run(&[&url]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("no answer within") && !told.contains("hunter2"), "{told}");
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    drop(stalled);
+}
+
+/// A server that is ended with the test.
+struct Served(Child, String, String);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Served {
+    fn start(log: &Path) -> Served {
+        let mut child = toolgen(&[log.to_str().unwrap()]).stderr(Stdio::piped()).spawn().unwrap();
+        let mut told = String::new();
+        BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
+        let (_, address) = told.trim().split_once("http://").unwrap_or_else(|| panic!("{told}"));
+        let (host, key) = address.split_once("/?token=").unwrap();
+        Served(child, host.to_owned(), key.to_owned())
+    }
+
+    /// Asks for a path, as this host and with this key. Returns the status and the rest of the answer.
+    fn ask(&self, path: &str, host: &str, key: Option<&str>) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.1).unwrap();
+        let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n{key}Connection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        (answer.split(' ').nth(1).unwrap().parse().unwrap(), answer)
+    }
+
+    fn json(&self, path: &str) -> Value {
+        let (status, answer) = self.ask(path, &self.1, Some(&self.2));
+        assert_eq!(status, 200, "{answer}");
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+    }
+}
+
+#[test]
+fn it_is_served_to_who_has_the_address_and_follows_the_log() {
+    let log = scratch("timeline-live.jsonl");
+    fs::write(&log, lines(1, None, "act", &json!({"word": "needle"}), true)).unwrap();
+    let served = Served::start(&log);
+    let (host, key) = (served.1.as_str(), served.2.as_str());
+    let (status, page) = served.ask(&format!("/?token={key}"), host, None);
+    assert_eq!(status, 200);
+    assert!(
+        page.contains("Timeline") && page.contains("frame-ancestors 'none'") && page.contains("no-store")
+    );
+    assert!(!page.contains("needle"));
+    for (path, host, key, status) in [
+        ("/", host, None, 401),
+        ("/?token=", host, None, 401),
+        ("/data", host, None, 401),
+        ("/data", host, Some("0123456789abcdef0123456789abcdef"), 401),
+        // A key in the address of data could be read in the log of a proxy; the page sends it in a header.
+        (&format!("/data?token={key}"), host, None, 401),
+        ("/data", "evil.example", Some(key), 403),
+        (&format!("/?token={key}"), &host.replace("127.0.0.1", "evil.example"), None, 403),
+        ("/call?id=nothing", host, Some(key), 404),
+    ] {
+        let (given, answer) = served.ask(path, host, key);
+        assert_eq!(given, status, "{path} {host}: {answer}");
+        assert!(!answer.contains("needle"));
+    }
+
+    let first = served.json("/data?after=0");
+    assert_eq!(first["rows"].as_array().unwrap().len(), 1);
+    let after = format!("/data?after={}", first["version"]);
+    assert_eq!(served.json(&after)["rows"], json!([]));
+    let mut out = OpenOptions::new().append(true).open(&log).unwrap();
+    out.write_all(lines(2, None, "look", &json!({"word": "thread"}), false).as_bytes()).unwrap();
+    let second = served.json(&after);
+    assert_eq!((row(&second, 0)[0].as_str(), second["rows"].as_array().unwrap().len()), (Some("run-2"), 1));
+    assert_eq!(served.json("/find?text=NEEDLE")["found"], json!(["run-1"]));
+    assert_eq!(served.json("/call?id=run-2")["parameters"], json!({"word": "thread"}));
+}

@@ -1,0 +1,232 @@
+//! Manifests: one folder each for a mistake, with all that a user is told, and the exact tools of the examples.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toolgen::problem::{Human, shown};
+use toolgen::{Document, Frontend, Options, Problems, Program};
+
+use toolgen_test_support::golden;
+
+fn folders(name: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manifests").join(name);
+    let mut folders: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    folders
+}
+
+fn compile(path: &Path) -> (Option<Program>, Problems) {
+    let mut problems = Problems::new();
+    let document = Document::load(path, &mut problems);
+    let program = document.and_then(|one| toolgen::compile(&one, &Options::default(), &mut problems));
+    (program, problems)
+}
+
+/// What a user reads: every problem, and the tools that are left.
+fn told(folder: &Path) -> String {
+    let (program, problems) = compile(&folder.join("manifest.yaml"));
+    let mut human = Human::new(false);
+    let mut text = String::new();
+    for problem in shown(&problems) {
+        text.push_str(&human.show_all(&problem));
+        text.push('\n');
+    }
+    let names = program.map(|program| {
+        program.tools.iter().map(|tool| tool.spec.name.to_string()).collect::<Vec<_>>().join(", ")
+    });
+    let left = match names.as_deref() {
+        None => "nothing is compiled",
+        Some("") => "no tool is left",
+        Some(names) => &format!("tools: {names}"),
+    };
+    // The same on every machine.
+    let folder = format!("{}/", folder.display());
+    format!("{text}{left}\n").replace(&folder, "")
+}
+
+#[test]
+fn mistakes_are_told() {
+    let mut wrong = Vec::new();
+    let folders = [folders("bad"), folders("unreadable")].concat();
+    for folder in &folders {
+        wrong.extend(golden::compare(&folder.join("expected.txt"), &told(folder)).err());
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(folders.len() >= 60, "only {} bad manifests", folders.len());
+}
+
+/// Every problem that a manifest can have is told in one of the bad ones.
+#[test]
+fn every_code_has_a_bad_manifest() {
+    let told: String = folders("bad")
+        .iter()
+        .map(|folder| fs::read_to_string(folder.join("expected.txt")).unwrap())
+        .collect();
+    let manifest: &dyn Frontend =
+        *toolgen::frontend::all().iter().find(|front_end| front_end.name() == "manifest").unwrap();
+    let untold: BTreeSet<&str> = manifest
+        .codes()
+        .iter()
+        .map(|code| code.id())
+        .filter(|id| !told.contains(&format!("[{id}]")))
+        .collect();
+    assert!(untold.is_empty(), "no bad manifest has {untold:?}");
+}
+
+/// The examples are without a fault.
+#[test]
+fn examples_have_no_problems() {
+    let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
+    let mut compiled = 0;
+    for entry in fs::read_dir(specs).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if name.starts_with("manifest-") && name.ends_with(".yaml") {
+            let (program, problems) = compile(&path);
+            assert_eq!(problems.to_string(), "");
+            let program = program.unwrap();
+            assert_eq!(program.tools.len(), program.operations, "{name}");
+            compiled += 1;
+        }
+    }
+    assert!(compiled >= 3);
+}
+
+/// A folder of its own for a test, with these files; removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str, files: &[(&str, &str)]) -> Folder {
+        let path = std::env::temp_dir().join(format!("toolgen-{name}-{}", std::process::id()));
+        fs::remove_dir_all(&path).ok();
+        for (file, text) in files {
+            let file = path.join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).ok();
+    }
+}
+
+/// A manifest with one tool, whose argument has this schema.
+fn referring_to(reference: &str) -> String {
+    format!(
+        "toolgen: 1\ntools:\n  t:\n    description: T.\n    parameters: {{a: {{$ref: '{reference}', description: A.}}}}\n    function: {{}}\n"
+    )
+}
+
+const POINT: &str = "Point: {type: object, properties: {x: {$ref: 'more/number.yaml'}}}\n";
+
+#[test]
+fn files_in_the_folder_are_read_and_named() {
+    let manifest = referring_to("sub/../shapes.yaml#/Point");
+    let folder = Folder::new(
+        "beside",
+        &[("m.yaml", &manifest), ("shapes.yaml", POINT), ("more/number.yaml", "type: number"), ("sub/x", "")],
+    );
+    let (program, problems) = compile(&folder.0.join("m.yaml"));
+    assert_eq!(problems.to_string(), "");
+    let program = program.unwrap();
+    assert_eq!(program.sources, [folder.0.join("more/number.yaml"), folder.0.join("shapes.yaml")]);
+    let names: Vec<&str> = program.defs.iter().map(|def| def.name.as_str()).collect();
+    assert_eq!(names, ["Point", "number"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn no_link_leads_out_of_the_folder() {
+    let manifest = referring_to("link.yaml#/Point");
+    let folder =
+        Folder::new("links", &[("in/m.yaml", &manifest), ("shapes.yaml", POINT), ("in/own.yaml", POINT)]);
+    std::os::unix::fs::symlink("../shapes.yaml", folder.0.join("in/link.yaml")).unwrap();
+    let (program, problems) = compile(&folder.0.join("in/m.yaml"));
+    assert!(
+        problems.to_string().contains("`link.yaml` leads out of the folder of the manifest [E0417]"),
+        "{problems}"
+    );
+    assert_eq!(program.unwrap().tools.len(), 0);
+    // A folder that is a link is not a way out either.
+    fs::remove_file(folder.0.join("in/link.yaml")).unwrap();
+    std::os::unix::fs::symlink("..", folder.0.join("in/up")).unwrap();
+    fs::write(folder.0.join("in/m.yaml"), referring_to("up/shapes.yaml#/Point")).unwrap();
+    assert!(compile(&folder.0.join("in/m.yaml")).1.to_string().contains("[E0417]"));
+    // A link to a file in the folder is that file.
+    std::os::unix::fs::symlink("own.yaml", folder.0.join("in/link.yaml")).unwrap();
+    fs::write(folder.0.join("in/m.yaml"), referring_to("link.yaml#/Point")).unwrap();
+    let told = compile(&folder.0.join("in/m.yaml")).1.to_string();
+    assert!(
+        told.contains("`more/number.yaml` is not there [E0417]") && !told.contains("link.yaml` leads"),
+        "{told}"
+    );
+}
+
+/// A text that came from elsewhere must not read the files of whoever compiles it.
+#[test]
+fn a_manifest_that_is_no_file_has_no_files() {
+    let mut problems = Problems::new();
+    let text = referring_to("Cargo.toml");
+    let document = Document::parse(Path::new("manifest.yaml"), &text, &mut problems).unwrap();
+    toolgen::compile(&document, &Options::default(), &mut problems);
+    assert!(
+        problems
+            .to_string()
+            .contains("`Cargo.toml` cannot be found: this manifest was not read from a folder")
+    );
+}
+
+/// Files may refer to each other in a circle, as schemas may.
+#[test]
+fn files_may_refer_to_each_other() {
+    let folder = Folder::new(
+        "circle",
+        &[
+            ("m.yaml", &referring_to("a.yaml#/A")),
+            ("a.yaml", "A: {type: object, properties: {b: {$ref: 'b.yaml#/B'}}}"),
+            ("b.yaml", "B: {type: object, properties: {a: {$ref: 'a.yaml#/A'}}}"),
+        ],
+    );
+    let (program, problems) = compile(&folder.0.join("m.yaml"));
+    assert_eq!(problems.to_string(), "");
+    assert_eq!(program.unwrap().defs.len(), 2);
+}
+
+/// Manifests that each import the next one `times` times.
+fn importing(name: &str, depth: usize, times: usize) -> Folder {
+    let files: Vec<(String, String)> = (0..depth)
+        .map(|number| {
+            let import = |copy| format!("\n  - {{manifest: m{}.yaml, namespace: n{copy}}}", number + 1);
+            let imports: String = (0..times).map(import).collect();
+            (format!("m{number}.yaml"), format!("toolgen: 1\nimports:{imports}\n"))
+        })
+        .collect();
+    let mut files: Vec<(&str, &str)> =
+        files.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    let last = format!("m{depth}.yaml");
+    files.push((&last, "toolgen: 1\ntools: {a: {description: Does it., command: {argv: [a]}}}\n"));
+    Folder::new(name, &files)
+}
+
+#[test]
+fn imports_are_neither_endless_nor_too_deep() {
+    for (name, depth, times, told) in [
+        ("fine", 15, 1, ""),
+        ("deep", 3000, 1, "manifests import each other more than 16 deep"),
+        ("laughs", 16, 3, "more than 1000 documents are imported"),
+    ] {
+        let folder = importing(&format!("imports-{name}"), depth, times);
+        let (_, problems) = compile(&folder.0.join("m0.yaml"));
+        let problems = problems.to_string();
+        assert!(problems.contains(told) && problems.is_empty() == told.is_empty(), "{name}: {problems}");
+    }
+}

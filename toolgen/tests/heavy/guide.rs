@@ -1,0 +1,258 @@
+//! The commands of the pages for readers: each is one, and what a page tells to type works, in an empty folder.
+//!
+//! A page is replayed as one script: a block that begins with the path of a file becomes that file, and the blocks of
+//! shell are run in their order, all of them in one shell. See CONTRIBUTING.md for the marks.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use toolgen_test_support::pages;
+
+use pages::{Block, blocks, blocks_of, guide, root};
+
+/// The folder of the replays: far from the repository, whose workspace cargo would find, and always the same, so that
+/// what was compiled is not compiled again.
+fn workspace() -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    root().hash(&mut hasher);
+    std::env::temp_dir().join(format!("toolgen-guide-{:x}", hasher.finish()))
+}
+
+/// Writes programs that stand for those a page installs: what a checkout and an installation would give is there.
+fn programs(place: &Path) -> PathBuf {
+    let bin = place.join("bin");
+    fs::create_dir_all(&bin).unwrap();
+    let checkout = root();
+    let toolgen = env!("CARGO_BIN_EXE_cargo-toolgen");
+    for (name, script) in [
+        ("git", format!("[ \"$1\" = clone ] && ln -sfn '{}' toolgen", checkout.display())),
+        // With a lock, a new crate takes the versions that are here.
+        (
+            "cargo",
+            format!(
+                "case $1 in install) exit 0;; new) mkdir \"$2\"; cp '{}/Cargo.lock' \"$2\"; cd \"$2\"; set -- init;; esac\nexec '{}' \"$@\"",
+                checkout.display(),
+                env!("CARGO")
+            ),
+        ),
+        ("cargo-toolgen", format!("exec '{toolgen}' \"$@\"")),
+    ] {
+        let file = bin.join(name);
+        fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    bin
+}
+
+/// The script of a page.
+fn script(found: &[Block]) -> String {
+    let mut script = "set -eu\n".to_owned();
+    for block in found {
+        let text = &block.text;
+        if block.marked("not run").is_some() {
+            continue;
+        }
+        let place = block.place();
+        match (block.file(), block.kind.as_str()) {
+            (Some(file), _) => {
+                let quoted = format!(
+                    "mkdir -p \"$(dirname {file})\"\ncat > {file} <<'END OF FILE'\n{text}END OF FILE\n"
+                );
+                script.push_str(&quoted);
+            }
+            (None, "sh") if block.marked("fails").is_some() => {
+                script.push_str(&format!(
+                    "echo '==> {place}'\nif (\n{text}\n); then echo 'it succeeds'; exit 1; fi\n"
+                ));
+            }
+            (None, "sh") => script.push_str(&format!("echo '==> {place}'\n{text}\n")),
+            (None, _) => {}
+        }
+    }
+    script
+}
+
+/// Runs a script in this folder. Returns what was printed.
+fn run(folder: &Path, script: &str) -> Result<String, String> {
+    let bin = programs(&workspace());
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects-target");
+    // A command that waits for somebody would wait for ever.
+    let mut command = Command::new("timeout");
+    command
+        .args(["900", "bash", "-s"])
+        .current_dir(folder)
+        .env("PATH", path)
+        .env("CARGO_TARGET_DIR", target)
+        .env_remove("RUSTFLAGS");
+    command.env("CARGO_NET_OFFLINE", "true").env("CARGO_PROFILE_DEV_DEBUG", "0").env("NO_COLOR", "1");
+    let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = streams.spawn().unwrap();
+    // The script is read as a whole first, so that no command reads it.
+    let whole = format!("main() {{\n{script}\n}}\nmain </dev/null\n");
+    child.stdin.take().unwrap().write_all(whole.as_bytes()).unwrap();
+    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    let (told, errors) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    if status.success() { Ok(told.into_owned()) } else { Err(format!("{told}\n{errors}")) }
+}
+
+/// A folder of this name with nothing but the documents that the pages speak of.
+fn folder(name: &str) -> PathBuf {
+    let folder = workspace().join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let specs = root().join("specs");
+    for (from, to) in [
+        ("petstore.yaml", "petstore.yaml"),
+        ("petstore.yaml", "api.yaml"),
+        ("manifest-shared/notes.yaml", "tools.yaml"),
+        ("mcp/shop.lock.json", "shop.lock.json"),
+    ] {
+        fs::copy(specs.join(from), folder.join(to)).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn what_pages_tell_to_type_works() {
+    let mut failed = Vec::new();
+    for page in guide() {
+        let found = blocks_of(&page);
+        let runs = found.iter().any(|block| block.kind == "sh" && block.marked("not run").is_none());
+        if !runs || page.ends_with("docs/start.md") {
+            continue;
+        }
+        let name = pages::relative(&page).replace(['/', '.'], "-");
+        let folder = folder(&name);
+        match run(&folder, &script(&found)) {
+            Err(why) => failed.push(format!("{}\n{why}", page.display())),
+            Ok(_) => fs::remove_dir_all(folder).unwrap(),
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+}
+
+/// Answers each request as a service would that knows one token. Returns its address.
+fn service() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || listener.incoming().for_each(|stream| drop(stream.map(answer))));
+    address
+}
+
+fn answer(mut stream: TcpStream) -> Option<()> {
+    let mut lines = BufReader::new(stream.try_clone().ok()?).lines().map_while(Result::ok);
+    let head: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
+    let known = head.iter().any(|line| line.eq_ignore_ascii_case("authorization: bearer your-token"));
+    let (status, body) = if known && head[0].starts_with("GET /user ") {
+        ("200 OK", r#"{"login":"ada"}"#)
+    } else {
+        ("401 Unauthorized", r#"{"message":"Bad credentials"}"#)
+    };
+    let head =
+        format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}", body.len());
+    write!(stream, "{head}\r\nConnection: close\r\n\r\n{body}").ok()
+}
+
+/// What is different from what a reader types: the service is on this machine, which has to be opened.
+fn here(text: &str, service: &str) -> String {
+    text.replace("https://api.github.com", service)
+        .replace("cargo toolgen call", "cargo toolgen call --private-host 127.0.0.1")
+        .replace("HttpEngine::builder()", "HttpEngine::builder().private_host(\"127.0.0.1\")")
+}
+
+/// Starts a server as the configuration of a client says, and calls one of its tools.
+fn called_by_a_client(folder: &Path, server: &Value, tool: &str) -> Value {
+    let words = server["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
+    let variables: BTreeMap<String, String> =
+        serde_json::from_value(server["env"].clone()).unwrap_or_default();
+    let program = server["command"].as_str().unwrap();
+    let program =
+        if program.contains('/') { folder.join(program) } else { workspace().join("bin").join(program) };
+    let mut command = Command::new(program);
+    command.args(words).envs(variables).current_dir(folder);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let client = json!({"name": "a client", "version": "1"});
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let mut input = child.stdin.take().unwrap();
+    for message in [
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": {}}}),
+    ] {
+        writeln!(input, "{message}").unwrap();
+    }
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let mut messages = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    messages.find(|message| message["id"] == 1).unwrap_or_else(|| panic!("no answer: {lines}"))
+}
+
+/// The first page, word by word, from an empty folder: a function, an API with a credential, an MCP client.
+#[test]
+fn the_first_page_works() {
+    let folder = folder("start");
+    let page = root().join("docs/start.md");
+    let service = service();
+    let mut found = blocks_of(&page);
+    for block in &mut found {
+        block.text = here(&block.text, &service);
+    }
+    let told = run(&folder, &script(&found)).unwrap_or_else(|why| panic!("{why}"));
+    let shown = |kind: &str| found.iter().find(|block| block.kind == kind).unwrap().text.clone();
+    assert!(told.contains(&shown("text")), "{told}");
+    assert_eq!(told.matches(r#""login":"ada""#).count() + told.matches("\nada\n").count(), 3, "{told}");
+    assert!(!told.contains("your-token"), "{told}");
+
+    let clients: Value = serde_json::from_str(&shown("json")).unwrap();
+    let mut server = clients["mcpServers"]["github"].clone();
+    server["args"].as_array_mut().unwrap().extend([json!("--private-host"), json!("127.0.0.1")]);
+    let answer = called_by_a_client(&folder.join("first"), &server, "whoAmI");
+    assert_eq!(answer["result"]["structuredContent"]["login"], "ada", "{answer}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Every command and every option that a page names is there.
+#[test]
+fn commands_of_the_pages_exist() {
+    let mut helps: BTreeMap<Vec<String>, String> = BTreeMap::new();
+    let mut help = |words: &[&str]| {
+        let key = words.iter().map(|word| (*word).to_owned()).collect();
+        let text = helps.entry(key).or_insert_with(|| {
+            let output =
+                Command::new(env!("CARGO_BIN_EXE_cargo-toolgen")).args(words).arg("--help").output().unwrap();
+            assert!(output.status.success(), "there is no command {words:?}");
+            String::from_utf8(output.stdout).unwrap()
+        });
+        text.clone()
+    };
+    let mut wrong = Vec::new();
+    for block in blocks(&guide()).iter().filter(|block| block.kind == "sh" || block.kind == "console") {
+        for line in block.text.lines() {
+            let Some((_, rest)) = line.split_once("cargo toolgen ") else { continue };
+            let words = rest.split('#').next().unwrap().split_whitespace();
+            // What comes after `--` is for another program.
+            let words: Vec<&str> = words.take_while(|word| *word != "--" && *word != "|").collect();
+            let mut text = help(&words[..1]);
+            if text.contains("Commands:") && words.len() > 1 {
+                text = help(&words[..2]);
+            }
+            let options = words.iter().filter(|word| word.starts_with("--"));
+            let missing = options.filter(|word| !text.contains(word.split('=').next().unwrap()));
+            wrong.extend(missing.map(|word| format!("{}: `{}` has no {word}", block.place(), words[0])));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,9 @@
+//! What takes minutes: the corpus of real documents, and projects that cargo builds.
+
+mod discovery;
+mod guide;
+mod mcp_types;
+mod openapi_corpus;
+mod overlay_corpus;
+mod pages_corpus;
+mod tokens_corpus;

@@ -1,0 +1,132 @@
+//! Overlays that others wrote, against what others made of them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use toolgen::{Document, Problems, Severity};
+
+use toolgen_test_support::needs;
+
+fn folder() -> Option<PathBuf> {
+    needs::corpus_folder("overlay")
+}
+
+/// Returns what an overlay makes of a document, and what is told of it.
+fn applied(document: &Path, overlay: &Path) -> (Value, Problems) {
+    let mut problems = Problems::new();
+    let document = Document::load(document, &mut Problems::new());
+    let overlay = Document::load(overlay, &mut problems);
+    let root = match (document, overlay) {
+        (Some(document), Some(overlay)) => document.overlaid(&overlay, &mut problems).root,
+        (Some(document), None) => document.root.clone(),
+        (None, _) => Value::Null,
+    };
+    (root, problems)
+}
+
+/// Returns the files of a folder, sorted.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// The examples of others: the document, the overlay and what both give.
+fn examples(folder: &Path) -> Vec<[PathBuf; 3]> {
+    let sets = files(&folder.join("oai-compliant-sets/compliant-sets"));
+    let sets =
+        sets.iter().map(|set| ["openapi.yaml", "overlay.yaml", "output.yaml"].map(|name| set.join(name)));
+    let test = folder.join("lornajane-overlays-js/test");
+    let named = [
+        ("petstore", "overlay", "output1"),
+        ("openapi-with-servers", "remove-server", "one-less-server"),
+        ("town", "update-root", "town-root-updated"),
+        ("town", "building-description", "town-building-description"),
+        ("town", "remove-descriptions", "town-remove-descriptions"),
+        ("town", "remove-example", "town-remove-example"),
+        ("town", "remove-properties", "town-remove-properties"),
+        ("responses", "remove-responses", "remove-responses"),
+        ("immutable", "immutable", "immutable"),
+        ("not-jsonpath", "not-jsonpath", "not-jsonpath"),
+        ("not-overlay", "not-overlay", "not-overlay"),
+        ("empty", "empty", "empty"),
+    ];
+    let named = named.map(|(document, overlay, expected)| {
+        [("openapi", document), ("overlays", overlay), ("expected", expected)]
+            .map(|(place, name)| test.join(place).join(format!("{name}.yaml")))
+    });
+    sets.chain(named).collect()
+}
+
+#[test]
+#[ignore = "heavy: corpus"]
+fn overlays_give_what_others_say_they_give() {
+    let Some(folder) = folder() else { return };
+    let mut wrong = Vec::new();
+    let examples = examples(&folder);
+    for [document, overlay, expected] in &examples {
+        let (made, problems) = applied(document, overlay);
+        let expected =
+            Document::load(expected, &mut Problems::new()).map_or(Value::Null, |one| one.root.clone());
+        // Overlays that cannot be applied change nothing, and say why.
+        let unchanged = made == applied(document, document).0;
+        if made != expected || problems.has_errors() != unchanged {
+            wrong.push(format!("{}: {problems}\n{made}\n{expected}", overlay.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(examples.len() >= 20, "only {}", examples.len());
+    let products = folder.join("api-evangelist-products");
+    let document = products.join("openapi/_original/products-api-openapi.yml");
+    for language in ["de", "fr"] {
+        let overlay = products.join("overlays").join(language).join("openapi.yml");
+        let (made, problems) = applied(&document, &overlay);
+        assert_eq!(problems.to_string(), "", "{language}");
+        assert_ne!(made, applied(&document, &document).0, "{language}");
+    }
+}
+
+/// Mistakes in what is only for people, a key that nobody reads, a version without its last number, and an action that is given twice: what is
+/// meant is still known.
+const TOLERATED: [&str; 11] = [
+    "actions-invalid-description.yaml",
+    "actions-not-unique.yaml",
+    "extends-invalid-type.yaml",
+    "info-description-invalid-type.yaml",
+    "info-invalid-type.yaml",
+    "info-missing-title.yaml",
+    "info-missing-version.yaml",
+    "info-title-invalid-type.yaml",
+    "info-version-invalid-type.yaml",
+    "overlay-invalid-pattern.yaml",
+    "root-invalid-property.yaml",
+];
+
+#[test]
+#[ignore = "heavy: corpus"]
+fn overlays_are_accepted_and_refused_as_the_specification_says() {
+    let Some(folder) = folder() else { return };
+    let town = folder.join("lornajane-overlays-js/test/openapi/town.yaml");
+    let (mut wrong, mut checked) = (Vec::new(), 0);
+    for version in ["v1.0", "v1.1"] {
+        for (kind, fine) in [("pass", true), ("fail", false)] {
+            for overlay in files(&folder.join("oai-tests/tests").join(version).join(kind)) {
+                let name = overlay.file_name().unwrap().to_str().unwrap();
+                let (_, problems) = applied(&town, &overlay);
+                let refused = problems.as_slice().iter().any(|problem| {
+                    // The town has not what the example copies.
+                    problem.severity() == Severity::Error && !problem.message.ends_with("but finds 0")
+                });
+                checked += 1;
+                if refused == (fine || TOLERATED.contains(&name)) {
+                    wrong.push(format!("{version}/{kind}/{name}: {problems}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(checked >= 60, "only {checked}");
+}
