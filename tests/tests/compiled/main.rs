@@ -1,15 +1,13 @@
 //! What the build script compiled, beside what the compiler gives when it is asked now.
 
-#![allow(unreachable_pub, reason = "what is generated is public, wherever it stands")]
-
-mod equivalence;
-mod formats;
-mod locks;
-mod manifest_arguments;
-mod manifest_calls;
-mod manifest_engines;
-mod manifests;
-mod mcp_locks;
-mod systems;
-mod tagged;
-mod types;
+pub mod equivalence;
+pub mod formats;
+pub mod locks;
+pub mod manifest_arguments;
+pub mod manifest_calls;
+pub mod manifest_engines;
+pub mod manifests;
+pub mod mcp_locks;
+pub mod systems;
+pub mod tagged;
+pub mod types;

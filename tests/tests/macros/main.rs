@@ -1,11 +1,9 @@
 //! What the macros make of functions, methods and types.
 
-#![allow(unreachable_pub, reason = "what is generated is public, wherever it stands")]
-
-mod functions;
-mod macros;
-mod macros_derive;
-mod macros_guards;
-mod macros_hygiene;
-mod macros_methods;
-mod macros_told;
+pub mod functions;
+pub mod macros;
+pub mod macros_derive;
+pub mod macros_guards;
+pub mod macros_hygiene;
+pub mod macros_methods;
+pub mod macros_told;

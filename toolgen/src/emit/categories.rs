@@ -18,8 +18,7 @@ pub(super) fn write(tools: &[Listed<'_>], style: &ModuleStyle, out: &mut String)
     if categories.keys().all(|category| *category == ToolSpec::EMPTY.category.as_str()) {
         return;
     }
-    // In a private module of a program that does not choose by category, nobody uses them.
-    let mut text = "#![allow(unused_imports)]\n".to_owned();
+    let mut text = String::new();
     let mut modules = Names::default();
     for (category, tools) in categories {
         let name = modules.take(&snake(category));
