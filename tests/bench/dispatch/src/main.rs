@@ -1,6 +1,5 @@
 //! From JSON text to the result of a tool as text: the same five functions as a hand-written `match`, with
-//! `toolgen-runtime`, with rmcp's router and with rig's handlers; then what the layers of a provider add, and what many
-//! tools cost. See `tests/README.md`.
+//! `toolgen-runtime`, with rmcp's router and with rig's handlers; then what the layers of a provider add.
 
 mod by_hand;
 mod mcp;
@@ -80,34 +79,4 @@ fn main() {
         println!("{name:<12} {nanos:>8.0} {:>6.2}", nanos / best[0]);
     }
     pipeline::calls();
-    pipeline::creation();
-    if std::env::args().any(|argument| argument == "--parts") {
-        parts(&registry);
-    }
-}
-
-/// Where the time of `toolgen-runtime` goes.
-fn parts(registry: &toolgen_runtime::Registry) {
-    use serde_json::Value;
-    use toolgen_runtime::{call::tool::arguments, schema::dialect::JSON_SCHEMA};
-    let best = |call: &mut dyn FnMut(&str, &str) -> String| {
-        (0..RUNS).map(|_| run(call)).fold(f64::INFINITY, f64::min)
-    };
-    let parse = best(&mut |_, text| {
-        black_box(serde_json::from_str::<Value>(text).unwrap());
-        String::new()
-    });
-    let decode = best(&mut |name, text| {
-        black_box(arguments(registry.get(name).unwrap().spec(), Value::from(text), &JSON_SCHEMA).unwrap());
-        String::new()
-    });
-    let context = best(&mut |name, _| {
-        black_box(ToolContext::new("1", name));
-        String::new()
-    });
-    let execute = best(&mut |name, text| {
-        let ctx = ToolContext::new("1", name);
-        now(registry.get(name).unwrap().execute(serde_json::from_str(text).unwrap(), &ctx)).unwrap().to_text()
-    });
-    println!("parse {parse:.0}, parse + decode {decode:.0}, context {context:.0}, parse + execute {execute:.0}");
 }

@@ -1,7 +1,6 @@
-//! What each layer of a provider adds to a call, and what many tools cost before the first call.
+//! What each layer of a provider adds to a call.
 
 use std::hint::black_box;
-use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -150,37 +149,4 @@ pub fn calls() {
     let turn = ToolContext::new("turn", "");
     let nanos = best(|| drop(black_box(now(registry.call_without_layers("noop", json!({}), &turn)))));
     println!("{:<28} {nanos:>8.0}", "without a provider");
-}
-
-const MANY: usize = 10_000;
-
-/// What it costs to have many tools.
-pub fn creation() {
-    let names: Vec<String> = (0..MANY).map(|number| format!("tool_{:05}", number * 7919 % MANY)).collect();
-    let tools: Vec<Arc<dyn AgentTool>> = names.iter().map(|name| Arc::new(named(name.clone())) as _).collect();
-    let millis = |one: &mut dyn FnMut()| {
-        let run = |one: &mut dyn FnMut()| {
-            let start = Instant::now();
-            one();
-            start.elapsed().as_secs_f64() * 1e3
-        };
-        (0..20).map(|_| run(one)).fold(f64::INFINITY, f64::min)
-    };
-    let registry = Registry::new(tools.iter().cloned()).unwrap();
-    println!("\n{:<28} {:>8}", format!("{MANY} tools"), "ms");
-    let rows: [(&str, &mut dyn FnMut()); 4] = [
-        ("sealing a registry", &mut || drop(black_box(Registry::new(tools.iter().cloned()).unwrap()))),
-        ("a provider of all", &mut || drop(black_box(Provider::builder(&registry).build().unwrap()))),
-        ("a provider with a list", &mut || {
-            let context = ProviderContext::new().with_limits(Limits::NONE);
-            drop(black_box(Provider::builder(&registry).context(context).allow(names.iter().map(String::as_str)).build()));
-        }),
-        ("the prompt's list of tools", &mut || {
-            let provider = Provider::builder(&registry).build().unwrap();
-            drop(black_box(provider.generate_tool_documentation()));
-        }),
-    ];
-    for (name, one) in rows {
-        println!("{name:<28} {:>8.2}", millis(one));
-    }
 }

@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Compares clients and servers of the Model Context Protocol with rmcp and FastMCP, in one run. See ../../README.md.
+"""Compares clients and servers of the Model Context Protocol with rmcp and FastMCP, in one run.
 
 All peers speak over standard input and output. Of each the best round counts.
 """
@@ -16,8 +15,8 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-REPOSITORY = HERE.parents[2]
+import measure
+
 INFO = {"name": "bench", "version": "1"}
 ROUNDS = 2
 CALLS = 300
@@ -108,9 +107,9 @@ class Server:
 
 
 def client(server: list[str]) -> None:
-    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=HERE, check=True)
+    program = measure.bench("mcp")
     for threads in ("0", "2"):
-        command = [HERE / "target/release/mcp-bench", threads, "5", "3000" if not server else "500", *server]
+        command = [program, threads, "5", "3000" if not server else "500", *server]
         out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         rows = {row["name"]: row for row in map(json.loads, out.splitlines())}
         raw, rmcp = rows["raw pipe"], rows["rmcp"]
@@ -187,7 +186,7 @@ def openapi(toolgen: list[str], python: str, document: Path, operation: str, arg
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--toolgen", type=Path, default=REPOSITORY / "target/release/cargo-toolgen")
+    parser.add_argument("--binary", type=Path, help="an optimised cargo-toolgen (default: a release build is made)")
     parser.add_argument("--python", default=sys.executable, help="a Python that has FastMCP")
     parser.add_argument("--modules", type=Path, help="the folder node_modules that has the servers")
     parser.add_argument("--document", type=Path, help="an OpenAPI document in JSON")
@@ -195,7 +194,7 @@ def main() -> None:
     parser.add_argument("--arguments", type=json.loads, default={}, help="what to call it with, as JSON")
     parser.add_argument("only", nargs="*", help="client, everything, gateway, openapi; without any, all that is possible")
     options = parser.parse_args()
-    toolgen = [str(options.toolgen), "toolgen"]
+    toolgen = lambda: [str(measure.toolgen(options.binary)), "toolgen"]
     wanted = lambda name: not options.only or name in options.only
     if wanted("client"):
         client([])
@@ -203,10 +202,6 @@ def main() -> None:
         client(["node", str(options.modules / "@modelcontextprotocol/server-everything/dist/index.js")])
     if options.modules and wanted("gateway"):
         with tempfile.TemporaryDirectory() as folder:
-            gateway(toolgen, options.python, options.modules.resolve(), Path(folder))
+            gateway(toolgen(), options.python, options.modules.resolve(), Path(folder))
     if options.document and wanted("openapi"):
-        openapi(toolgen, options.python, options.document, options.operation, options.arguments)
-
-
-if __name__ == "__main__":
-    main()
+        openapi(toolgen(), options.python, options.document, options.operation, options.arguments)

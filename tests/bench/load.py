@@ -1,21 +1,20 @@
-#!/usr/bin/env python3
 """Processes of the runtime under load: calls and records a second, latencies, memory, and how they grow with the number of
 tools, agents and processes. The service that tools call is on this machine and answers at once, so that what is measured
-is the runtime. Prints tables; `--plots DIR` also writes a figure of each, as SVG. See ../../README.md.
+is the runtime. Prints tables; `--plots DIR` also writes a figure of each, as SVG.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
+from measure import bench
+
 # How long each setting is measured, and how often: the median of its runs counts.
 SECONDS = 2.0
 RUNS = 3
@@ -151,8 +150,7 @@ def main() -> None:
     parser.add_argument("--plots", type=Path, help="the folder for the figures")
     args = parser.parse_args()
 
-    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=HERE, check=True)
-    binary = Path(os.environ.get("CARGO_TARGET_DIR", HERE / "target")) / "release" / "load-bench"
+    binary = bench("load")
     service = subprocess.Popen([binary, "service"], stdout=subprocess.PIPE, text=True)
     try:
         port = int(service.stdout.readline())
@@ -169,7 +167,3 @@ def main() -> None:
     finally:
         service.kill()
         service.wait()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Compares toolgen with openapi-generator and progenitor on the largest document that each of them takes. See ../README.md.
+"""Compares toolgen with openapi-generator and progenitor on the largest document that each of them takes.
 
 A peer takes a document if it generates a crate that passes `cargo check`. Times are those of processors, so that other work on
 the machine counts little; memory is the peak of the largest process. Dependencies are built beforehand.
@@ -9,16 +8,58 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
-import sys
+import time
 import venv
 from pathlib import Path
 
-from run import REPOSITORY, WORK, Cost, Generator, install_progenitor, median
+from measure import REPOSITORY, WORK, Cost, cost, median, toolgen
 
 OPENAPI_GENERATOR = "7.26.0"
+PROGENITOR = "0.15.1"
 # What is hoped for: generation, memory of generation, `cargo check` without types and with them, in times less.
 AIMS = {"openapi-generator": (15, 25, 50, 10), "progenitor": (None, 6, None, None)}
+
+
+class Generator:
+    """One way to make a crate of a document."""
+
+    def __init__(self, name: str, command: list[str]) -> None:
+        self.name, self.command = name, command
+
+    def place(self, document: Path) -> Path:
+        """Where its crate for a document stands."""
+        return WORK / "crates" / self.name / document.stem
+
+    def generate(self, document: Path) -> Cost | None:
+        """One generation, into an empty folder."""
+        place = self.place(document)
+        shutil.rmtree(place, ignore_errors=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        filled = [part.format(document=document, out=place, runtime=REPOSITORY / "runtime") for part in self.command]
+        return cost(filled, WORK, timeout=120)
+
+    def check(self, document: Path, runs: int) -> Cost | None:
+        """The median check of the generated crate alone; the first one, which builds dependencies, is not counted."""
+        place = self.place(document)
+        manifest = place / "Cargo.toml"
+        if "[workspace]" not in manifest.read_text():
+            manifest.write_text(manifest.read_text() + "\n[workspace]\n")
+        lock = WORK / f"{self.name}.lock"
+        if lock.exists():
+            shutil.copy(lock, place / "Cargo.lock")
+        env = {"CARGO_TARGET_DIR": str(WORK / "check" / self.name.split("-")[0])}
+        command = ["cargo", "check", "--quiet"]
+        if cost(command, place, env) is None:
+            return None
+        shutil.copy(place / "Cargo.lock", lock)
+        found = []
+        for _ in range(runs):
+            time.sleep(0.01)
+            (place / "src/lib.rs").touch()
+            found.append(cost(command, place, env))
+        return median(found)
 
 
 def openapi_generator() -> Generator | None:
@@ -41,8 +82,12 @@ def openapi_generator() -> Generator | None:
 
 def progenitor(jobs: str) -> Generator | None:
     """Builds progenitor, once."""
-    binary = install_progenitor(jobs)
-    if binary is None:
+    place = WORK / "progenitor"
+    binary = place / "bin/cargo-progenitor"
+    if not binary.exists():
+        install = ["cargo", "install", "--quiet", "cargo-progenitor", "--version", PROGENITOR, "--locked", "--root", str(place), "-j", jobs]
+        subprocess.run(install, check=False)
+    if not binary.exists():
         return None
     words = ["progenitor", "-i", "{document}", "-o", "{out}", "-n", "subject", "-v", "0.1.0", "--interface", "builder"]
     return Generator("progenitor", [str(binary), *words])
@@ -100,7 +145,7 @@ def compare(peer: Generator, own: tuple[Generator, Generator], documents: list[P
 
 def main() -> int:
     """Builds what is compared and prints the tables; 1 if an aim is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3, help="runs of which the median is taken (default 3)")
     parser.add_argument("--document", action="append", help="only documents whose name contains this")
     parser.add_argument("--peer", choices=sorted(AIMS), action="append", help="only this peer")
@@ -108,18 +153,13 @@ def main() -> int:
     parser.add_argument("--binary", type=Path, help="an optimised cargo-toolgen (default: a release build is made)")
     given = parser.parse_args()
     corpus = Path(os.environ.get("TOOLGEN_CORPUS", REPOSITORY.parent / "shared/corpus")) / "openapi"
-    WORK.mkdir(exist_ok=True)
     if not corpus.is_dir():
         print(f"BENCH NOT RUN: no corpus at {corpus} (TOOLGEN_CORPUS names another place)")
         return 0
     wanted = lambda path: not given.document or any(part in path.name for part in given.document)
     documents = [path for path in corpus.iterdir() if path.suffix in (".json", ".yaml") and wanted(path)]
     documents.sort(key=lambda path: path.stat().st_size, reverse=True)
-    binary = given.binary and given.binary.resolve()
-    if binary is None:
-        build = ["cargo", "build", "--release", "-q", "-p", "toolgen", "--features", "cli"]
-        subprocess.run(build, cwd=REPOSITORY, check=True)
-        binary = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target")) / "release/cargo-toolgen"
+    binary = toolgen(given.binary)
     words = [str(binary), "gen", "{document}", "--out", "{out}", "--crate", "subject", "--runtime-path", "{runtime}"]
     own = (Generator("toolgen-untyped", [*words, "--no-types"]), Generator("toolgen-typed", words))
     met = True
@@ -130,7 +170,3 @@ def main() -> int:
             continue
         met = compare(peer, own, documents, given.runs) and met
     return 0 if met else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

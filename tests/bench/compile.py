@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Compile time of a hundred tools with each contender. See README.md.
+"""Compile time of a hundred tools with each contender.
 
 One crate a contender, the same functions in each, dependencies built beforehand, no incremental compilation: what is
 measured is rustc on the crate alone. The contenders take turns; the medians are told.
@@ -8,15 +7,12 @@ measured is rustc on the crate alone. The contenders take turns; the medians are
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
-import subprocess
-import time
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-WORK = HERE / "target" / "compile"
-RUNTIME = HERE.parents[2] / "runtime"
+import measure
+
+WORK = measure.WORK / "compile"
+RUNTIME = measure.REPOSITORY / "runtime"
 SERDE = 'serde = { version = "1", features = ["derive"] }\nserde_json = { version = "1", features = ["preserve_order"] }\n'
 TYPES = ["String", "Option<u32>", "bool", "Vec<String>", "f64"]
 NAMES = ["query", "limit", "exact", "kinds", "weight"]
@@ -86,20 +82,19 @@ CONTENDERS = {
     "by-hand": (by_hand, SERDE),
     "toolgen": (toolgen, f'toolgen-runtime = {{ path = "{RUNTIME}" }}\n'),
     "rig": (rig, SERDE + 'schemars = "1"\nrig-core = { version = "=0.46.0", default-features = false, features = ["derive"] }\nrig-derive = "=0.46.0"\n'),
-    "rmcp": (rmcp, SERDE + 'schemars = "1"\nrmcp = { version = "=3.9.0", features = ["server", "macros"] }\n'),
+    "rmcp": (rmcp, SERDE + 'schemars = "1"\nrmcp = { version = "=3.11.0", features = ["server", "macros"] }\n'),
 }
 
 
 def cargo(name: str, command: str) -> float:
     """The seconds of one build of a contender whose source has just changed."""
-    source = WORK / name / "src" / "lib.rs"
-    source.touch()
-    started = time.monotonic()
-    environment = {**os.environ, "CARGO_INCREMENTAL": "0", "CARGO_TARGET_DIR": str(WORK / "target")}
-    subprocess.run(
-        ["cargo", command, "--quiet", "--offline", "--ignore-rust-version", "-p", f"compile-{name}"], cwd=WORK, env=environment, check=True, stderr=subprocess.PIPE
-    )
-    return time.monotonic() - started
+    (WORK / name / "src/lib.rs").touch()
+    environment = {"CARGO_INCREMENTAL": "0", "CARGO_TARGET_DIR": str(WORK / "target")}
+    words = ["cargo", command, "--quiet", "--offline", "--ignore-rust-version", "-p", f"compile-{name}"]
+    spent = measure.cost(words, WORK, environment)
+    if spent is None:
+        raise SystemExit(f"{name}: cargo {command} failed; see {measure.WORK / 'last.log'}")
+    return spent.seconds
 
 
 def main() -> None:
@@ -112,9 +107,8 @@ def main() -> None:
     WORK.mkdir(parents=True, exist_ok=True)
     members = ", ".join(f'"{name}"' for name in CONTENDERS)
     (WORK / "Cargo.toml").write_text(f'[workspace]\nresolver = "3"\nmembers = [{members}]\n')
-    lock = HERE / "Cargo.lock"
     if not (WORK / "Cargo.lock").exists():
-        (WORK / "Cargo.lock").write_bytes(lock.read_bytes())
+        (WORK / "Cargo.lock").write_bytes((measure.HERE / "Cargo.lock").read_bytes())
     for name, (source, dependencies) in CONTENDERS.items():
         (WORK / name / "src").mkdir(parents=True, exist_ok=True)
         manifest = f'[package]\nname = "compile-{name}"\nversion = "0.0.0"\nedition = "2024"\n\n[dependencies]\n{dependencies}'
@@ -133,7 +127,3 @@ def main() -> None:
         if name != "empty":
             seconds = statistics.median(runs) - base
             print(f"{name:<10} {seconds:6.2f} s  {seconds / hand:5.2f}")
-
-
-if __name__ == "__main__":
-    main()
