@@ -130,7 +130,7 @@ proptest! {
         limits in any_limits(),
     ) {
         let expected = too_far(&effects, &limits);
-        let checked: Result<(), ToolError> = limits.check(&named("t", effects.clone()));
+        let checked = limits.check(&named("t", effects.clone()));
         prop_assert_eq!(limits.allows(&effects), expected.is_empty());
         prop_assert_eq!(checked.is_ok(), expected.is_empty());
         if let Err(error) = checked {
@@ -180,7 +180,7 @@ proptest! {
 #[test]
 fn web_fetch_is_refused_where_the_network_is_disabled() {
     let fetch = Effects { network: Network::Any, open_world: true, ..Effects::NONE };
-    let error: ToolError = Limits::PLANNING.check(&named("web_fetch", fetch.clone())).unwrap_err();
+    let error = Limits::PLANNING.check(&named("web_fetch", fetch.clone())).unwrap_err();
     let expected = "Permission denied: tool 'web_fetch' may do more than this context allows:\n\
                     - network: it may reach any host (allowed: none)";
     assert_eq!((error.to_string().as_str(), error.code()), (expected, "PERMISSION_DENIED"));
@@ -190,7 +190,7 @@ fn web_fetch_is_refused_where_the_network_is_disabled() {
 
 #[test]
 fn a_tool_that_declares_nothing_counts_as_the_worst_and_all_reasons_are_told_at_once() {
-    let error: ToolError = Limits::NONE.check(&named("mystery", Effects::UNDECLARED)).unwrap_err();
+    let error = Limits::NONE.check(&named("mystery", Effects::UNDECLARED)).unwrap_err();
     let expected = "\
 Permission denied: tool 'mystery' may do more than this context allows:
 - changes: it may change things (allowed: reading only)
@@ -216,8 +216,7 @@ fn only_the_hosts_beyond_the_grant_are_named() {
         assert!(limits.check(&asked(within)).is_ok(), "{within:?}");
     }
     for beyond in ["internal:8443", "evilinternal:8443", "a.internal", "a.internal:443", "[::1]:8443", "*"] {
-        let error: ToolError = limits.check(&asked(&["api.example.com", beyond])).unwrap_err();
-        let error = error.to_string();
+        let error = limits.check(&asked(&["api.example.com", beyond])).unwrap_err().to_string();
         let line = format!("- network: it may reach {beyond} (allowed: api.example.com, *.internal:8443)");
         assert_eq!(error.lines().nth(1), Some(line.as_str()));
     }
