@@ -44,7 +44,8 @@ impl Block {
 
 /// The root of the repository, from the folder of a crate.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+    let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    above.find(|folder| folder.join("ARCHITECTURE.md").is_file()).unwrap().to_path_buf()
 }
 
 /// All files below a folder with this ending, without build output, in the order of their names.

@@ -1,4 +1,4 @@
-//! The pages for readers: what they show is compiled and run here, and `check` compares the two.
+//! The pages for readers: what they show is compiled from there and run here, and `check` says whether all of it is.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(
@@ -20,6 +20,9 @@
     clippy::redundant_clone,
     reason = "an example is a part"
 )]
+
+#[macro_use]
+extern crate toolgen_page;
 
 pub mod check;
 pub mod conversation;
