@@ -25,7 +25,6 @@ mod functions {
     mod held_to_a_lock {
         use super::my_crate;
 
-        #[ignore = "there is no such lock"]
         page!("docs/lock.md", "fn the_tools_are_those_of_the_lock()");
     }
 
