@@ -1,12 +1,6 @@
 //! The Rust of pages of `docs` that needs features which the tests across the crates do without.
 #![cfg(all(feature = "builtin", feature = "process", feature = "mcp-oauth", feature = "rmcp"))]
-#![allow(
-    dead_code,
-    unused_variables,
-    clippy::needless_pass_by_value,
-    reason = "an example shows what it needs"
-)]
-#![allow(clippy::let_and_return, reason = "an example is a part")]
+#![allow(dead_code, clippy::needless_pass_by_value, reason = "an example shows what it needs")]
 
 use std::error::Error;
 use std::sync::Arc;

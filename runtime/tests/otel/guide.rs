@@ -1,5 +1,4 @@
 //! The Rust of `docs/telemetry.md`.
-#![allow(clippy::let_and_return, clippy::items_after_statements, reason = "an example is a part")]
 
 use std::error::Error;
 

@@ -1,5 +1,4 @@
 //! The Rust of `docs/sharing.md`.
-#![allow(clippy::print_stderr, reason = "an example of a program that tells")]
 
 use toolgen_page::page;
 use toolgen_runtime::{Provider, Registry};
