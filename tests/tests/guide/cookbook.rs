@@ -15,20 +15,7 @@ async fn answered(provider: &Provider, name: &str, arguments: Value) -> String {
 mod state {
     use super::*;
 
-    use std::sync::atomic::{AtomicU32, Ordering};
-
-    use toolgen_runtime::Session;
-    use toolgen_runtime::function::inject::SessionState;
-
-    /// Rolls a die, and says how often it was rolled in this conversation.
-    #[tool(pure)]
-    fn roll(#[inject] rolls: SessionState<AtomicU32>) -> String {
-        format!("4, roll {}", rolls.fetch_add(1, Ordering::Relaxed) + 1)
-    }
-
-    fn turn_of(conversation: &Session) -> ToolContext {
-        ToolContext::new("turn-1", "").with_session(conversation.clone())
-    }
+    page!("docs/cookbook.md", "fn roll(#[inject] rolls: SessionState<AtomicU32>) -> String");
 
     #[tokio::test]
     async fn a_session_keeps_state() {
@@ -44,23 +31,7 @@ mod state {
 mod order {
     use super::*;
 
-    /// Says whether there are enough of a product.
-    #[tool(read_only)]
-    pub(super) fn check_stock(
-        /// The product.
-        product: &str,
-    ) -> bool {
-        product != "gold"
-    }
-
-    /// Orders a product.
-    #[tool(destructive = false, requires(tool("check_stock", message = "Check the stock first.")))]
-    fn place_order(
-        /// The product.
-        product: &str,
-    ) -> String {
-        format!("ordered {product}")
-    }
+    page!("docs/cookbook.md", "pub(super) fn check_stock(");
 
     #[tokio::test]
     async fn one_comes_before_the_other() {
@@ -86,20 +57,7 @@ mod calls {
         dollars / 2.0
     }
 
-    /// Adds up prices in euros.
-    #[tool(pure)]
-    async fn total(
-        /// The prices in dollars.
-        prices: Vec<f64>,
-        ctx: &ToolContext,
-    ) -> Result<f64, ToolError> {
-        let mut sum = 0.0;
-        for dollars in prices {
-            let euros = ctx.call("in_euros", json!({ "dollars": dollars })).await?;
-            sum += euros.details.as_f64().unwrap_or_default();
-        }
-        Ok(sum)
-    }
+    page!("docs/cookbook.md", "async fn total(");
 
     #[tokio::test]
     async fn a_tool_calls_another() {
@@ -111,33 +69,10 @@ mod calls {
 mod long {
     use super::*;
 
-    /// Copies a folder.
-    #[tool(destructive = false, network = "none", timeout = "10m")]
-    async fn copy_all(
-        /// How many files.
-        files: u32,
-        ctx: &ToolContext,
-    ) -> String {
-        for file in 1..=files {
-            ctx.progress(format!("{file} of {files}"));
-            tokio::task::yield_now().await; // here a cancelled call stops
-        }
-        format!("copied {files} files")
-    }
-
-    fn shown(turn: ToolContext) -> ToolContext {
-        turn.with_on_progress(|line| eprintln!("{line}"))
-    }
+    page!("docs/cookbook.md", "async fn copy_all(");
 
     async fn stopped(provider: &Provider) -> AnyResult<String> {
-        use toolgen_runtime::CancellationToken;
-
-        let stop = CancellationToken::new();
-        let turn = ToolContext::new("turn-1", "").with_cancel(stop.clone());
-        stop.cancel(); // a button, or the end of a connection
-
-        let call = ToolCall::new("call-1", "copy_all", json!({"files": 3}));
-        let answer = provider.call(call, &turn).await; // an error with the code `CANCELLED`
+        page!("docs/cookbook.md", "let stop = CancellationToken::new();");
 
         assert!(answer.is_error());
         Ok(answer.text().to_owned())
@@ -164,9 +99,7 @@ mod large {
 
     fn provider() -> AnyResult<Provider> {
         let registry = Registry::new(toolset![log])?;
-        use toolgen_runtime::layers::pages::{Pages, ResultLimit};
-
-        let provider = Provider::builder(&registry).pages(Pages::new(ResultLimit::bytes(20_000))).build()?;
+        page!("docs/cookbook.md", "let provider = Provider::builder(&registry).pages(");
         Ok(provider)
     }
 
@@ -180,15 +113,7 @@ mod large {
 mod images {
     use super::*;
 
-    use toolgen_runtime::Content;
-
-    /// Draws a chart.
-    #[tool(pure)]
-    fn chart() -> ToolResult {
-        let png = "iVBORw0KGgo=".to_owned(); // base64
-        let image = Content::Image { data: png, mime_type: "image/png".to_owned() };
-        ToolResult::text("The sales of the week.").with_content(image)
-    }
+    page!("docs/cookbook.md", "fn chart() -> ToolResult");
 
     #[tokio::test]
     async fn images_are_content() {
@@ -203,12 +128,7 @@ mod requests {
     use toolgen_runtime::engine::http::HttpEngine;
 
     fn elsewhere() -> AnyResult<HttpEngine> {
-        let engine = HttpEngine::builder()
-            .base_url("https://staging.example.com/v2") // in place of the document's server
-            .private_host("*.svc.cluster.local") // private addresses are refused elsewhere
-            .header("x-tenant", "acme") // with every request, never to another origin
-            .timeout(Duration::from_secs(20))
-            .build()?;
+        page!("docs/cookbook.md", "let engine = HttpEngine::builder()");
         Ok(engine)
     }
 
@@ -218,24 +138,12 @@ mod requests {
     }
 
     async fn loaded(engine: HttpEngine, registry: Registry) -> AnyResult<Registry> {
-        use toolgen::dynamic::Loader; // feature `dynamic`
-
-        let document = Loader::from_file("api.yaml")?;
-        let loaded = document.options(toolgen::Options::default().namespace("store")).tools(&engine)?;
-        eprintln!("{}", loaded.problems); // what was left out, and why
-        let registry = registry.extend(loaded.tools)?;
+        page!("docs/cookbook.md", "let registry = registry.extend(loaded.tools)?;");
         Ok(registry)
     }
 
     fn known_at_run_time(name: String, description: String, schema: Value) -> AnyResult<Registry> {
-        use toolgen_runtime::{DynamicTool, Effects};
-
-        let greet = DynamicTool::builder(name, description).schema(&schema).effects(Effects::NONE).run(
-            |arguments, _ctx| async move {
-                Ok(format!("Hello, {}!", arguments["name"].as_str().unwrap_or("you")))
-            },
-        )?;
-        let registry = Registry::builder().add(greet).seal()?;
+        page!("docs/cookbook.md", "|arguments, _ctx| async move");
         Ok(registry)
     }
 
@@ -254,14 +162,7 @@ mod serving {
     use toolgen_runtime::serve::mcp::Server;
 
     async fn served(provider: Provider, token: String) -> AnyResult {
-        Server::new(provider)
-            .name("orders")
-            .version(env!("CARGO_PKG_VERSION"))
-            .instructions("Look an order up before you change it.")
-            .bearer(token)
-            .allow_host("tools.example.com")
-            .http("0.0.0.0:8080")
-            .await?;
+        page!("docs/cookbook.md", "Server::new(provider)");
         Ok(())
     }
 }
@@ -269,46 +170,14 @@ mod serving {
 mod models {
     use super::*;
 
-    use toolgen_runtime::agent::agent_loop::Loop;
-    use toolgen_runtime::wire::WireFormat;
-
-    async fn ask(
-        provider: &Provider,
-        base: &str,
-        question: &str,
-    ) -> Result<String, Box<dyn std::error::Error>> {
-        let client = reqwest::Client::new();
-        let send = |request: Value| {
-            let request = client.post(format!("{base}/v1/chat/completions")).json(&request);
-            async { request.send().await?.json().await }
-        };
-        let mut agent = Loop::new(provider, WireFormat::OpenAiChat, send)?.with_model("qwen3");
-        Ok(agent.run(question).await.text()?)
-    }
+    page!("docs/cookbook.md", "async fn ask(");
 
     fn portable(provider: &Provider) -> AnyResult {
-        use toolgen_runtime::schema::dialect::OPENAI_STRICT;
-
-        for format in [WireFormat::OpenAiChat, WireFormat::Anthropic, WireFormat::Gemini] {
-            format.tools(provider.specs())?; // an error names the tool, the place and the limit
-        }
-        for spec in provider.specs() {
-            for loss in toolgen_runtime::spec::docs::unsaid(spec, &OPENAI_STRICT) {
-                eprintln!("{}: {loss:?}", spec.name); // what its description says, because the schema cannot
-            }
-        }
+        page!("docs/providers.md", "format.tools(provider.specs())?;");
         Ok(())
     }
 
-    #[test]
-    fn every_provider_takes_the_tools() -> Result<(), Box<dyn std::error::Error>> {
-        let registry = Registry::new(toolset![super::order::check_stock])?;
-        for format in [WireFormat::OpenAiChat, WireFormat::Anthropic, WireFormat::Gemini, WireFormat::Bedrock]
-        {
-            format.tools(registry.iter().map(|tool| tool.spec()))?;
-        }
-        Ok(())
-    }
+    page!("docs/cookbook.md", "format.tools(registry.iter().map(|tool| tool.spec()))?;");
 
     #[test]
     fn losses_are_told() {

@@ -12,9 +12,7 @@ struct Pet {
 }
 
 fn oauth(secret: Secret) -> AnyResult<HttpEngine> {
-    let tokens = OAuth::client_credentials("https://auth.example.com/token", "my-client", secret)
-        .scopes(["pets:read"]);
-    let engine = HttpEngine::builder().oauth("petstore_auth", tokens).build()?;
+    page!("docs/http.md", "let tokens = OAuth::client_credentials(");
     Ok(engine)
 }
 
@@ -24,10 +22,7 @@ fn an_engine_gets_tokens() {
 }
 
 async fn pages(engine: &HttpEngine) -> AnyResult {
-    let mut pets = engine.items(&LIST_PETS, json!({"status": "sold"})).of::<Pet>();
-    while let Some(pet) = pets.next().await {
-        println!("{}", pet?.name);
-    }
+    page!("docs/http.md", "while let Some(pet) = pets.next().await");
     Ok(())
 }
 
@@ -43,9 +38,6 @@ async fn log(engine: &HttpEngine) -> AnyResult {
         data: Message,
     }
 
-    let mut entries = engine.items(&WATCH_LOG, json!({"level": "warn"})).of::<Entry>();
-    while let Some(entry) = entries.next().await {
-        println!("{}", entry?.data.message);
-    }
+    page!("docs/media.md", "while let Some(entry) = entries.next().await");
     Ok(())
 }

@@ -1,25 +1,23 @@
-//! The pages for readers: what they show is compiled and run here, and `check` compares the two.
+//! The pages for readers: what they show is compiled from there and run here, and `check` says whether all of it is.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(
     missing_docs,
-    missing_debug_implementations,
     unreachable_pub,
     dead_code,
     unused_imports,
     unused_qualifications,
-    unused_variables,
     reason = "an example shows what it needs"
 )]
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "an example prints")]
 #![allow(
-    clippy::let_and_return,
     clippy::needless_borrow,
-    clippy::needless_borrows_for_generic_args,
     clippy::needless_pass_by_value,
     clippy::redundant_clone,
     reason = "an example is a part"
 )]
+
+#[macro_use]
+extern crate toolgen_page;
 
 pub mod check;
 pub mod conversation;

@@ -9,15 +9,12 @@ use toolgen_runtime::{Limits, Provider, ProviderContext, Registry, ToolContext, 
 use crate::AnyResult;
 
 fn sandboxed() -> ProviderContext {
-    let context = ProviderContext::new()
-        .with_executor(Arc::new(LocalExecutor::new()))
-        .with_work_dir("/srv/project")
-        .with_limits(Limits::PLANNING);
+    page!("docs/manifests/executors.md", "let context = ProviderContext::new()");
     context
 }
 
 fn contained() -> ContainerExecutor {
-    let executor = ContainerExecutor::new("ubuntu:24.04", "/srv/project");
+    page!("docs/manifests/executors.md", "let executor = ContainerExecutor::new(");
     executor
 }
 
@@ -29,7 +26,7 @@ mod a_toolset {
     }
 
     fn provider(registry: &Registry) -> AnyResult<Provider> {
-        let provider = Provider::builder(&registry).toolset(&tools::toolsets::READING).build()?;
+        page!("docs/manifests/toolsets.md", "let provider = Provider::builder(");
         Ok(provider)
     }
 }
@@ -43,53 +40,17 @@ mod an_agent {
     use crate::conversation::posted as post;
     use crate::readme::tools;
 
-    use toolgen_runtime::agent::agent_loop::WireModel;
-    use toolgen_runtime::agent::sub_agent::{AgentEngine, AgentMonitor, AgentTask, LoopRunner};
-    use toolgen_runtime::engine::Engines;
-    use toolgen_runtime::wire::WireFormat;
-
-    fn registry(client: reqwest::Client, url: &'static str) -> Result<Registry, Box<dyn Error>> {
-        // Gives the model for a task, which has the system prompt and `model` of the manifest; it is offered the agent's tools.
-        let model = move |task: &AgentTask, _: &AgentMonitor| {
-            let client = client.clone();
-            let send = move |request: Value| post(client.post(url).json(&request));
-            WireModel::new(WireFormat::OpenAiChat, send)
-                .with_model(task.model_config["name"].as_str().unwrap_or("large"))
-                .with_options(json!({ "temperature": task.model_config["temperature"] }))
-                .with_system(task.system_prompt.as_str())
-        };
-        let engines = Engines::new().with(AgentEngine::new(LoopRunner::new(model)));
-        Ok(Registry::new(engines.tools(tools::TOOLS)?)?)
-    }
+    page!("docs/manifests/agent.md", "let model = move |task: &AgentTask, _: &AgentMonitor|");
 }
 
 mod functions {
     use super::*;
 
-    mod books {
-        toolgen_runtime::include_tools!("books");
-    }
-
-    struct Shop {
-        books: Vec<String>,
-    }
-
-    impl books::Functions for Shop {
-        async fn find_book(
-            &self,
-            arguments: books::FindBook,
-            _ctx: &ToolContext,
-        ) -> Result<books::FindBookOutput, ToolError> {
-            let titles =
-                self.books.iter().filter(|title| title.contains(&arguments.title)).cloned().collect();
-            Ok(books::FindBookOutput { titles })
-        }
-    }
+    page!("docs/manifests/function.md", "mod books");
 
     fn registry() -> AnyResult<Registry> {
         let books = vec!["Emma".to_owned()];
-        let engines = Engines::new().with(books::functions(Shop { books }));
-        let registry = Registry::new(engines.tools(books::TOOLS)?)?;
+        page!("docs/manifests/function.md", "let registry = Registry::new(engines.tools(books::TOOLS)?)?;");
         Ok(registry)
     }
 

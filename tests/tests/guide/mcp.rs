@@ -10,39 +10,21 @@ use crate::AnyResult;
 use crate::readme::{shop, shop as generated};
 
 fn built() {
-    // build.rs
-    toolgen::Build::new("shop").document("shop.lock.json").emit();
+    page!("docs/mcp.md", "toolgen::Build::new(");
 }
 
 fn locked() -> AnyResult<Registry> {
-    // main.rs
-    pub mod shop {
-        toolgen_runtime::include_tools!("shop");
-    }
-
-    let engines = Engines::new().with(McpEngine::new()); // feature `mcp`
-    let registry = Registry::new(engines.tools(shop::TOOLS)?)?;
+    page!("docs/mcp.md", "pub mod shop");
     Ok(registry)
 }
 
 async fn typed() -> AnyResult {
-    use shop::ShopFindOrders;
-
-    let servers = McpEngine::new(); // features `mcp` and `typed`
-    let found = servers.call(ShopFindOrders::new(7)).await?;
-    println!("{}", found.orders.len());
+    page!("docs/mcp.md", "let servers = McpEngine::new();");
     Ok(())
 }
 
 async fn called(server: McpServer) -> AnyResult {
-    use toolgen_runtime::engine::mcp::{McpEngine, McpOptions};
-
-    // Tools that a lock was compiled to: the server is started by the first call.
-    let tools = Engines::new().with(McpEngine::new()).tools(generated::TOOLS)?;
-
-    // Or, without a lock, whatever the server offers now.
-    let client = McpClient::connect(server, McpOptions::new()).await?;
-    let tools = client.tools().await?;
+    page!("docs/mcp.md", "let tools = client.tools().await?;");
     Ok(())
 }
 
@@ -64,10 +46,7 @@ fn find_orders() -> Vec<String> {
 }
 
 async fn served() -> AnyResult {
-    use toolgen_runtime::serve::mcp::Server;
-
-    let provider = Registry::new(toolset![add, find_orders])?.provider(ProviderContext::new());
-    Server::new(provider).stdio().await?;
+    page!("docs/mcp.md", "Server::new(provider).stdio().await?;");
     Ok(())
 }
 
@@ -80,9 +59,6 @@ impl Keys {
 }
 
 async fn for_each_principal(provider: Provider, keys: Keys) -> AnyResult {
-    Server::new(provider)
-        .principal(move |request| keys.owner(request.headers.get("x-api-key")?))
-        .http("127.0.0.1:8080")
-        .await?;
+    page!("docs/mcp.md", ".principal(move |request| keys.");
     Ok(())
 }

@@ -13,33 +13,17 @@ use toolgen_tests::pages::{blocks, root};
 use crate::AnyResult;
 
 mod build_script {
-    // build.rs
-    fn main() {
-        toolgen::Build::new("petstore").document("petstore.yaml").emit();
-    }
+    page!("README.md", "fn main()");
 
     fn with_credentials() {
-        // build.rs: the scheme is one of the document's `components/securitySchemes`.
-        let options = toolgen::Options::default().credential("petstore_auth", "PETSTORE_TOKEN");
-        toolgen::Build::new("petstore").document("petstore.yaml").options(options).emit();
+        page!("README.md", "let options = toolgen::Options::default(");
     }
 }
 
-// src/main.rs
-pub mod petstore {
-    toolgen_runtime::include_tools!("petstore");
-}
+page!("README.md", "pub mod petstore");
 
 fn for_an_agent() -> AnyResult<Provider> {
-    use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
-    use toolgen_runtime::{Limits, Provider, ProviderContext, Registry};
-
-    let engine = HttpEngine::builder().credentials(EnvCredentials::new()).build()?;
-    let registry = Registry::new(engine.tools(petstore::TOOLS))?;
-
-    // What this agent may use, and how far its tools may go: further limits, hooks, records and more are layers.
-    let context = ProviderContext::new().with_agent_id("clerk").with_limits(Limits::ANY);
-    let provider = Provider::builder(&registry).context(context).allow(["listPets", "getPet"]).build()?;
+    page!("README.md", "let engine = HttpEngine::builder().credentials(EnvCredentials::new(");
     Ok(provider)
 }
 
@@ -48,11 +32,7 @@ pub mod tools {
 }
 
 fn from_a_manifest() -> AnyResult<Registry> {
-    use toolgen_runtime::engine::Engines;
-    use toolgen_runtime::engine::http::HttpEngine;
-
-    let engines = Engines::new().with(HttpEngine::builder().build()?); // commands need the feature `process`
-    let registry = Registry::new(engines.tools(tools::TOOLS)?)?;
+    page!("README.md", "let registry = Registry::new(engines.tools(tools::TOOLS)?)?;");
     Ok(registry)
 }
 
@@ -61,11 +41,7 @@ pub mod shop {
 }
 
 fn from_an_mcp_server() -> AnyResult<Registry> {
-    use toolgen_runtime::engine::Engines;
-    use toolgen_runtime::engine::mcp::McpEngine;
-
-    let engines = Engines::new().with(McpEngine::new()); // feature `mcp`
-    let registry = Registry::new(engines.tools(shop::TOOLS)?)?; // shop__find_orders, …
+    page!("README.md", "let engines = Engines::new().with(McpEngine::new());");
     Ok(registry)
 }
 
@@ -82,9 +58,7 @@ fn manifests_are_tools() {
 fn credentials() -> AnyResult<HttpEngine> {
     use toolgen_runtime::engine::http::{EnvCredentials, HttpEngine};
 
-    // src/main.rs: a variable named here takes precedence.
-    let credentials = EnvCredentials::new().variable("petstore_auth", "MY_TOKEN");
-    let engine = HttpEngine::builder().credentials(credentials).build()?;
+    page!("README.md", "let credentials = EnvCredentials::new(");
     Ok(engine)
 }
 
@@ -94,13 +68,7 @@ fn credentials_come_from_named_variables() {
 }
 
 async fn while_the_program_runs(registry: Registry, engine: HttpEngine) -> AnyResult<Registry> {
-    use toolgen::Options;
-    use toolgen::dynamic::Loader;
-
-    let document = Loader::from_url("https://api.example.com/openapi.json", &engine).await?;
-    let options = Options::default().include("tag:pets").namespace("store");
-    let loaded = document.options(options).tools(&engine)?;
-    let registry = registry.extend(loaded.tools)?;
+    page!("README.md", "let loaded = document.options(options).tools(&engine)?;");
     Ok(registry)
 }
 
@@ -112,37 +80,12 @@ async fn model(tools: &Value) -> AnyResult<Value> {
 }
 
 async fn a_turn(provider: Provider) -> AnyResult<Vec<Value>> {
-    use toolgen_runtime::ToolContext;
-    use toolgen_runtime::wire::WireFormat;
-
-    let format = WireFormat::Anthropic;
-    let tools = format.tools(provider.specs())?; // goes into the request to the model
-    let reply = model(&tools).await?;
-
-    let calls = format.calls(&reply)?;
-    for problem in &calls.problems {
-        eprintln!("not answered: {problem}"); // such as a call without an ID
-    }
-    let turn = ToolContext::new("turn-1", "").with_dialect(format.dialect());
-    let answers = provider.dispatch(calls.calls, &turn, &Default::default()).await;
-    let messages = format.answers(&answers.responses); // go into the next one
+    page!("README.md", "let format = WireFormat::Anthropic;");
     Ok(messages)
 }
 
 async fn a_loop(provider: Provider, client: reqwest::Client, url: &str, key: &str) -> AnyResult<String> {
-    use toolgen_runtime::agent::agent_loop::Loop; // feature `agent`
-    use toolgen_runtime::wire::WireFormat;
-
-    let send = |request: Value| {
-        let request = client
-            .post(url)
-            .header("x-api-key", key)
-            .header("anthropic-version", "2023-06-01")
-            .json(&request);
-        async { request.send().await?.json().await }
-    };
-    let mut agent = Loop::new(&provider, WireFormat::Anthropic, send)?.with_model("claude-sonnet-5-5");
-    let answer = agent.run("Which pets are waiting?").await.text()?;
+    page!("README.md", "let send = |request: Value|");
     Ok(answer)
 }
 
@@ -176,20 +119,7 @@ impl Approver for Operator {
 fn guarded(sink: MemorySink) -> AnyResult<(Provider, Auditor)> {
     use toolgen_runtime::{tool, toolset};
 
-    use toolgen_runtime::layers::{audit::Auditor, policy::Rules};
-
-    #[tool(undocumented, destructive = false)]
-    fn login(user: &str, #[arg(secret)] password: &str) -> String {
-        if password.is_empty() { "A password, please.".to_owned() } else { format!("Hello, {user}.") }
-    }
-
-    let auditor = Auditor::builder(sink).start()?;
-    let provider = Provider::builder(&Registry::new(toolset![login])?)
-        .rules(Rules::builder().exclude(["effect:destructive"]).build()?) // which tools there are
-        .middleware(AskFirst) // which calls need an approval
-        .approver(Operator) // who gives it, now or later
-        .auditor(auditor.clone()) // where calls are recorded, without their secrets
-        .build()?;
+    page!("README.md", "let auditor = Auditor::builder(sink).start()?;");
     Ok((provider, auditor))
 }
 
@@ -206,47 +136,18 @@ async fn guards_approve_and_record_without_secrets() {
 }
 
 async fn for_rust_code(engine: &HttpEngine) -> AnyResult<Vec<petstore::Pet>> {
-    let pets = engine.call(petstore::ListPets::new().with_limit(5)).await?;
+    page!("README.md", "let pets = engine.call(");
     Ok(pets)
 }
 
 fn from_a_function() -> AnyResult<Registry> {
-    use toolgen_runtime::{Registry, tool, toolset};
-
-    /// Adds two numbers.
-    #[tool(read_only)]
-    fn add(
-        /// The first number.
-        a: i64,
-        /// The second number.
-        #[arg(default = 1, range = 0..=100)]
-        b: i64,
-    ) -> i64 {
-        a + b
-    }
-    let registry = Registry::new(toolset![add])?;
+    page!("README.md", "fn add(");
     assert_eq!(add(1, 2), 3);
     Ok(registry)
 }
 
 mod by_hand {
-    use serde_json::Value;
-    use toolgen_runtime::{AgentTool, BoxFuture, ToolContext, ToolError, ToolResult, ToolSpec};
-
-    struct Now(ToolSpec);
-
-    impl AgentTool for Now {
-        fn spec(&self) -> &ToolSpec {
-            &self.0
-        }
-        fn execute<'a>(
-            &'a self,
-            _: Value,
-            _: &'a ToolContext,
-        ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-            Box::pin(async { Ok(ToolResult::text(format!("{:?}", std::time::SystemTime::now()))) })
-        }
-    }
+    page!("README.md", "struct Now(ToolSpec);");
 
     pub(crate) fn tool(spec: ToolSpec) -> impl AgentTool {
         Now(spec)

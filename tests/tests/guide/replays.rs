@@ -38,15 +38,9 @@ fn model() -> impl FnMut(Value) -> std::future::Ready<Result<Value, String>> {
     move |_| std::future::ready(replies.pop().ok_or_else(|| "it said no more".to_owned()))
 }
 
-use toolgen_runtime::{Provider, replay_test};
+page!("docs/testing.md", "use toolgen_runtime::{Provider, replay_test};");
 
-replay_test!(a_refund_is_still_possible, "tests/runs/refund.json", Provider::builder(&registry()));
-
-replay_test!(the_clerk_pays_back, "tests/runs/refund.json", |replay| {
-    let provider = Provider::builder(&registry()).replay(&replay).build()?;
-    let mut clerk = Loop::new(&provider, WireFormat::Anthropic, model())?;
-    assert_eq!(clerk.run("Pay Ada back.").await.text()?, "Done.");
-});
+page!("docs/testing.md", "let provider = Provider::builder(");
 
 mod traffic {
     use super::*;
@@ -56,23 +50,13 @@ mod traffic {
     use toolgen_runtime::testing::cassette::Cassette;
 
     fn recorded(path: &str) -> AnyResult {
-        use toolgen_runtime::layers::redact::Redactor;
-        use toolgen_runtime::testing::cassette::Cassette; // feature `http` or `mcp`
-
-        let cassette = Cassette::record(&Redactor::new());
-        let engine = HttpEngine::builder().cassette(&cassette).build()?;
-        let options = McpOptions::new().cassette(&cassette);
-        // … the program runs …
-        cassette.save(path)?;
+        page!("docs/testing.md", "let cassette = Cassette::record(&Redactor::new());");
         drop((engine, options));
         Ok(())
     }
 
     fn played(path: &str) -> AnyResult {
-        let cassette = Cassette::open(path)?;
-        let engine = HttpEngine::builder().cassette(&cassette).build()?;
-        // … the program runs …
-        cassette.finish()?;
+        page!("docs/testing.md", "let cassette = Cassette::open(path)?;");
         drop(engine);
         Ok(())
     }

@@ -1,0 +1,76 @@
+//! The Rust of the pages for readers, compiled from the pages: what a page shows stands there and nowhere else.
+
+use proc_macro::{TokenStream, TokenTree};
+
+use toolgen_test_support::pages::{blocks_of, root};
+
+/// `page!("docs/page.md", "a text in it")` is the block of Rust in this page, named from the root of the repository, that
+/// has the text: as items, or as statements, whose variables are those of the code around it.
+///
+/// Where the block ends in an expression, which is the value of the code around it, write `page! { … }`. The texts have
+/// no escapes, and one block alone has the second one. A changed page is compiled again.
+#[proc_macro]
+pub fn page(input: TokenStream) -> TokenStream {
+    let words = input.into_iter().filter(|token| !matches!(token, TokenTree::Punct(_)));
+    let words: Vec<_> = words.map(|token| token.to_string()).collect();
+    let words: Option<Vec<_>> = words.iter().map(|word| literal(word)).collect();
+    let code = match words.as_deref() {
+        Some([page, text]) => block(page, text),
+        _ => Err("name a page and a text of one of its blocks, without escapes".to_owned()),
+    };
+    let tokens = code.and_then(|code| code.parse().map_err(|why| format!("{why}")));
+    tokens.unwrap_or_else(|why: String| format!("compile_error! {{ {why:?} }}").parse().unwrap_or_default())
+}
+
+/// What is between the quotes.
+fn literal(token: &str) -> Option<&str> {
+    token.strip_prefix('"')?.strip_suffix('"').filter(|text| !text.contains('\\'))
+}
+
+/// The only block of Rust in a page that has this text, after what makes cargo look at the page again.
+fn block(page: &str, text: &str) -> Result<String, String> {
+    let path = root().join(page);
+    if !path.is_file() {
+        return Err(format!("there is no page {page}"));
+    }
+    let blocks = blocks_of(&path).into_iter().filter(|block| block.kind == "rust");
+    let mut found = blocks.filter(|block| block.text.contains(text));
+    match (found.next(), found.next()) {
+        (Some(block), None) => Ok(format!("const _: &[u8] = include_bytes!({path:?});\n{}", block.text)),
+        (None, _) => Err(format!("{page} has no block of Rust with `{text}`")),
+        (Some(one), Some(other)) => {
+            Err(format!("two blocks have `{text}`: {} and {}; take a longer one", one.place(), other.place()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{block, literal};
+
+    #[test]
+    fn a_text_names_one_block() {
+        let code = block("README.md", "let pets = engine.call(").unwrap();
+        let (rebuilt, code) = code.split_once('\n').unwrap();
+        assert!(rebuilt.starts_with("const _") && rebuilt.ends_with("README.md\");"), "{rebuilt}");
+        assert!(code.starts_with("let pets = ") && !code.contains("```"), "{code}");
+    }
+
+    #[test]
+    fn what_names_no_block_says_why() {
+        for (page, text, why) in [
+            ("docs/nowhere.md", "let", "there is no page docs/nowhere.md"),
+            ("README.md", "nothing like it", "README.md has no block of Rust with `nothing like it`"),
+            ("README.md", "let", "two blocks have `let`: README.md:"),
+        ] {
+            let told = block(page, text).unwrap_err();
+            assert!(told.starts_with(why), "{told}");
+        }
+    }
+
+    #[test]
+    fn texts_have_no_escapes() {
+        assert_eq!(literal(r#""a b""#), Some("a b"));
+        assert_eq!([literal(r#""a\n""#), literal("name"), literal("1")], [None; 3]);
+    }
+}
