@@ -1,6 +1,7 @@
 //! What some tests need and not every machine has. A test that cannot run says so, or fails where it must run.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -77,8 +78,25 @@ pub fn skip(need: Need, why: &str) {
         panic!("`{}` is required, and {why}", need.name());
     }
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
-    let _ =
-        writeln!(std::io::stderr(), "SKIPPED: {test}: {why} (TOOLGEN_REQUIRE={} fails here)", need.name());
+    let name = need.name();
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {why} (TOOLGEN_REQUIRE={name} fails here)");
+    // For the last program of the run, see `tests/left-out`.
+    if let Some(mut notes) =
+        notes().and_then(|file| File::options().create(true).append(true).open(file).ok())
+    {
+        let _ = writeln!(notes, "{name}\t{test}");
+    }
+}
+
+/// The file in which all test programs that one `cargo test` starts note what they skip: beside them, with the number of
+/// that process. Elsewhere than on Unix there is none.
+pub fn notes() -> Option<PathBuf> {
+    #[cfg(unix)]
+    let parent = Some(std::os::unix::process::parent_id());
+    #[cfg(not(unix))]
+    let parent: Option<u32> = None;
+    let program = std::env::current_exe().ok()?;
+    Some(program.with_file_name(format!("skipped-tests-{}", parent?)))
 }
 
 /// The documents of the corpus, in the order of their names; none, and said, where it is not there.

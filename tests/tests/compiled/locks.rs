@@ -35,10 +35,11 @@ fn examples() -> Vec<PathBuf> {
     paths
 }
 
-/// Documents of the request oracle, which use more of OpenAPI than the examples do.
+/// Documents of other tests, which use more of OpenAPI than the examples do.
 fn sample() -> Vec<PathBuf> {
-    files(&root().join("tests/oracle/documents"), ".yaml")
+    ["tests/documents", "tests/oracle/documents"]
         .into_iter()
+        .flat_map(|folder| files(&root().join(folder), ".yaml"))
         .filter(|path| !path.to_string_lossy().ends_with(".calls.yaml"))
         .collect()
 }

@@ -13,6 +13,7 @@ use toolgen_test_support::needs;
 const TOOLCHAIN: &str = include_str!("../toolchain");
 
 #[test]
+#[ignore = "heavy: cargo"]
 fn mistakes_are_told_at_the_token_they_are_about() {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let version = Command::new(rustc).arg("--version").output().unwrap().stdout;

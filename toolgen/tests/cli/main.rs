@@ -4,6 +4,7 @@ mod approvals;
 mod cases;
 mod command_line;
 mod gateway;
+mod guide;
 mod mcp;
 mod project;
 mod record;

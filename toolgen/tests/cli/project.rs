@@ -273,6 +273,7 @@ fn a_test_shows_what_does_not_hold() {
 
 /// From an empty crate to a called tool, and to tests of it.
 #[test]
+#[ignore = "heavy: cargo"]
 fn a_fresh_crate_has_a_tool_in_no_time() {
     let place = folder("fresh");
     fs::create_dir_all(place.join("src")).unwrap();
@@ -415,6 +416,7 @@ fn without_a_checkout_init_says_which_lines_to_add() {
 }
 
 #[test]
+#[ignore = "heavy: cargo"]
 fn a_program_is_built_and_answers_calls() {
     let place = folder("bin");
     fs::write(place.join("tools.yaml"), MANIFEST).unwrap();

@@ -1,7 +1,6 @@
 //! What takes minutes: the corpus of real documents, and projects that cargo builds.
 
 mod discovery;
-mod guide;
 mod mcp_types;
 mod openapi_corpus;
 mod overlay_corpus;

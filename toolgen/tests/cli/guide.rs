@@ -202,6 +202,7 @@ fn called_by_a_client(folder: &Path, server: &Value, tool: &str) -> Value {
 
 /// The first page, word by word, from an empty folder: a function, an API with a credential, an MCP client.
 #[test]
+#[ignore = "heavy: cargo"]
 fn the_first_page_works() {
     let folder = folder("start");
     let page = root().join("docs/start.md");

@@ -1,0 +1,1 @@
+//! Nothing: what counts is its test, the last of all.
