@@ -10,8 +10,8 @@ if [ ! -d "$corpus/openapi" ]; then
   echo "SKIPPED: no corpus at $corpus"
   exit 0
 fi
-work=$repository/target/corpus-check
-export CARGO_TARGET_DIR=$work/target CARGO_INCREMENTAL=0 RUSTFLAGS="-D warnings"
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$repository/target} CARGO_INCREMENTAL=0
+work=$CARGO_TARGET_DIR/corpus-check
 mapfile -t documents < <(ls "$corpus"/openapi/*.json "$corpus"/openapi/*.yaml)
 mkdir -p "$work"
 
@@ -19,14 +19,15 @@ gen() { # gen NAME OPTIONS… -- DOCUMENTS…
   "$binary" toolgen gen --out "$work/$1" --crate "$1" --runtime-path "$repository/runtime" "${@:2}" 2>>"$work/gen.log"
 }
 
-own_workspace() { # own_workspace NAME: the folder is below that of the repository's workspace
-  printf '\n[workspace]\n' >>"$work/$1/Cargo.toml"
+deny_warnings() { # deny_warnings FOLDER, whose crate has no lints of its own
+  printf '\n[lints.rust]\nwarnings = "deny"\n' >>"$1/Cargo.toml"
 }
 
 echo "without types: ${#documents[@]} documents in one crate"
 gen untyped --no-types "${documents[@]}"
 gen untyped --no-types --check "${documents[@]}"
-own_workspace untyped
+deny_warnings "$work/untyped"
+printf '\n[workspace]\n' >>"$work/untyped/Cargo.toml" # it is below that of the repository
 cp "$repository/Cargo.lock" "$work/untyped/Cargo.lock"
 (cd "$work/untyped" && cargo check -q)
 
@@ -41,8 +42,6 @@ edition = "2024"
 toolgen = { path = "$repository/toolgen" }
 toolgen-runtime = { path = "$repository/runtime", default-features = false }
 untyped = { path = "../untyped" }
-[profile.dev.package."*"]
-opt-level = 1
 [workspace]
 TOML
 {
@@ -64,8 +63,9 @@ typed() { # typed DOCUMENT one|by-tag
   name=typed-$2-$(basename "${1%.*}")
   "$binary" toolgen gen --out "$work/typed/$name" --crate "$name" --runtime-path "$repository/runtime" --modules "$2" "$1" \
     >/dev/null 2>"$work/typed/$name.log" || { echo "  $name is not generated:"; head -20 "$work/typed/$name.log"; return 1; }
+  deny_warnings "$work/typed/$name"
 }
-export -f typed
+export -f typed deny_warnings
 export binary work repository
 printf '%s\0' "${documents[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'typed "$1" one' typed
 # Some of them also with a file for each tag: those of middle size, which have most tags for their code.

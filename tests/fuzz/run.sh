@@ -17,7 +17,7 @@ if rustup toolchain list 2>/dev/null | grep -q '^nightly'; then
     flags="$flags -Zsanitizer=address"
 fi
 host=$(rustc -vV | sed -n 's/^host: //p')
-target=${CARGO_TARGET_DIR:-$PWD/target}
+target=${CARGO_TARGET_DIR:-../../target}
 # With `--target`, so that the flags are not those of build scripts and macros.
 RUSTFLAGS=$flags CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true \
     CARGO_PROFILE_RELEASE_DEBUG=line-tables-only cargo build --release --bins --target "$host" \

@@ -3,7 +3,7 @@
 # FOLDER keeps the compiler between runs (default target/typescript). Exits with 3 if it cannot be installed.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
-binary=$1 folder=${2:-target/typescript} corpus=${TOOLGEN_CORPUS:-../shared/corpus}
+binary=$1 folder=${2:-${CARGO_TARGET_DIR:-target}/typescript} corpus=${TOOLGEN_CORPUS:-../shared/corpus}
 mkdir -p "$folder"
 [ -x "$folder/node_modules/.bin/tsc" ] \
   || npm install --prefix "$folder" --no-audit --no-fund --silent typescript@7.0.2 \

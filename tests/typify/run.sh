@@ -3,7 +3,7 @@
 # TOOLGEN_TYPIFY_TYPES=N takes N schemas of each document; TOOLGEN_TYPIFY_COUNT=1 only counts what typify takes of all.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/../../target}/typify CARGO_INCREMENTAL=0
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/../../target} CARGO_INCREMENTAL=0
 corpus=${TOOLGEN_CORPUS:-$here/../../../shared/corpus}
 if [ -d "$corpus" ]; then
   TOOLGEN_CORPUS=$(cd "$corpus" && pwd)
