@@ -11,17 +11,21 @@ check:
 test crate *words:
     cargo test -p {{crate}} {{words}}
 
-# Tests one file of tests, with all features: just one toolgen project
-one crate file *words:
-    cargo test -p {{crate}} --all-features --test {{file}} {{words}}
+# Tests one test program, or a part of it: just one toolgen cli project::
+one crate program *words:
+    cargo test -p {{crate}} --test {{program}} {{words}}
 
-# Tests everything.
+# Tests everything but what takes long.
 all:
     cargo test --workspace
 
-# Writes the golden files of one file of tests and shows what changed: just golden toolgen cli
-golden crate file:
-    TOOLGEN_UPDATE=1 cargo test -p {{crate}} --all-features --test {{file}}
+# Tests what takes long.
+heavy:
+    cargo test --workspace -- --ignored
+
+# Writes the golden files of one test program and shows what changed: just golden toolgen cli
+golden crate program:
+    TOOLGEN_UPDATE=1 cargo test -p {{crate}} --test {{program}}
     git diff --stat
 
 # Lints, as the checks want them.
@@ -34,7 +38,7 @@ fmt:
 
 # The rules of the repository, and the guide.
 tidy:
-    cargo test -p toolgen-tests --test tidy --test floors --test guide
+    cargo test -p toolgen-tests --test repository --test guide
 
 # The documentation of the crates.
 doc:
@@ -44,9 +48,9 @@ doc:
 book:
     mdbook serve docs --open
 
-# Every check, as before a merge.
-ci:
-    .ci/run
+# The checks before a merge; with --all those of a release.
+ci *words:
+    .ci/run {{words}}
 
 # A release's files, without publishing: just release 0.1.0
 release version:

@@ -4,7 +4,7 @@
 The recordings must be what the libraries read as events, and give what the libraries assemble from them; the requests
 must be what the libraries take. Nothing is sent. Usage:
 
-    TOOLGEN_CONVERSATIONS=conversations.json cargo test -p toolgen-runtime --features agent --test conversation recordings
+    TOOLGEN_CONVERSATIONS=conversations.json cargo test -p toolgen-runtime --test kernel recordings
     pip install openai anthropic google-genai botocore
     tests/conversation/validate.py conversations.json
 """

@@ -5,11 +5,11 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolgen_page::page;
 use toolgen_runtime::engine::executor::LocalExecutor;
 use toolgen_runtime::engine::mcp::{McpClient, McpOAuth, McpOptions, TokenStore};
 use toolgen_runtime::spec::plan::McpServer;
 use toolgen_runtime::{Provider, ProviderContext, Registry, builtin, engine, serve};
+use toolgen_test_macros::page;
 
 type AnyResult<T = ()> = Result<T, Box<dyn Error>>;
 

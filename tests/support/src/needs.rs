@@ -80,7 +80,7 @@ pub fn skip(need: Need, why: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     let name = need.name();
     let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {why} (TOOLGEN_REQUIRE={name} fails here)");
-    // For the last program of the run, see `tests/left-out`.
+    // For the end of the run, see `tests/left-out`.
     if let Some(mut notes) =
         notes().and_then(|file| File::options().create(true).append(true).open(file).ok())
     {
@@ -88,15 +88,13 @@ pub fn skip(need: Need, why: &str) {
     }
 }
 
-/// The file in which all test programs that one `cargo test` starts note what they skip: beside them, with the number of
-/// that process. Elsewhere than on Unix there is none.
+/// The file in which all programs that one `cargo test` starts note what they skip. Elsewhere than on Unix there is none.
 pub fn notes() -> Option<PathBuf> {
     #[cfg(unix)]
-    let parent = Some(std::os::unix::process::parent_id());
+    let cargo = Some(std::os::unix::process::parent_id());
     #[cfg(not(unix))]
-    let parent: Option<u32> = None;
-    let program = std::env::current_exe().ok()?;
-    Some(program.with_file_name(format!("skipped-tests-{}", parent?)))
+    let cargo: Option<u32> = None;
+    Some(std::env::temp_dir().join(format!("toolgen-skipped-tests-{}", cargo?)))
 }
 
 /// The documents of the corpus, in the order of their names; none, and said, where it is not there.

@@ -15,7 +15,7 @@ fn plain(code: &str) -> String {
     code.replace(",)", ")").replace(",}", "}").replace(",]", "]")
 }
 
-/// Code in which each `page!` is the block that it stands for, as `toolgen_page::page` finds it.
+/// Code in which each `page!` is the block that it stands for, as `toolgen_test_macros::page` finds it.
 fn expanded(code: &str, shown: &[Block]) -> String {
     let mut parts = code.split("page!");
     let mut text = parts.next().unwrap().to_owned();

@@ -17,7 +17,7 @@
 )]
 
 #[macro_use]
-extern crate toolgen_page;
+extern crate toolgen_test_macros;
 
 pub mod check;
 pub mod conversation;

@@ -3,7 +3,7 @@
 //!
 //! `tests/discovery/questions.tsv` holds the questions, written from the summaries of a random sample of operations
 //! before the search was tuned. It was tuned on those of the set `tuned`; those of `held-out` only judge it. `cargo test
-//! -p toolgen --test discovery -- --nocapture` prints the figures and the misses. Without the corpus the test says so.
+//! -p toolgen --test heavy discovery:: -- --ignored --nocapture` prints the figures and the misses.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
 

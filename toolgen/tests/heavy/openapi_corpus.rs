@@ -1,7 +1,7 @@
 //! Compiles every OpenAPI document of the corpus, if it is there.
 //!
 //! The corpus is not part of the repository: `TOOLGEN_CORPUS` names it, `../shared/corpus` beside the repository is
-//! the default. Without it the test says so.
+//! the default.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
 

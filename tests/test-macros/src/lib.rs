@@ -1,4 +1,6 @@
-//! The Rust of the pages for readers, compiled from the pages: what a page shows stands there and nowhere else.
+//! Macros of the tests: what a page for readers shows is compiled from the page, and a run says what it left out.
+
+mod left_out;
 
 use proc_macro::{TokenStream, TokenTree};
 
@@ -20,6 +22,18 @@ pub fn page(input: TokenStream) -> TokenStream {
     };
     let tokens = code.and_then(|code| code.parse().map_err(|why| format!("{why}")));
     tokens.unwrap_or_else(|why: String| format!("compile_error! {{ {why:?} }}").parse().unwrap_or_default())
+}
+
+/// Prints which tests a run of all tests has left out, when it is expanded: see `tests/left-out`.
+#[proc_macro]
+#[allow(clippy::print_stderr, reason = "this is what it is for")]
+pub fn left_out(_: TokenStream) -> TokenStream {
+    let words: Vec<String> = std::env::args().collect();
+    match left_out::told(&words) {
+        Ok(told) => eprint!("{told}"),
+        Err(why) => return format!("compile_error! {{ {why:?} }}").parse().unwrap_or_default(),
+    }
+    TokenStream::new()
 }
 
 /// What is between the quotes.

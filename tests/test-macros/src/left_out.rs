@@ -1,0 +1,80 @@
+//! Which tests of a run did not run, why, and what runs them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+
+use toolgen_test_support::{needs, pages};
+
+/// The groups of tests that run only if they are asked for: `#[ignore = "heavy: NAME"]`.
+const GROUPS: [(&str, &str); 4] = [
+    ("cargo", "projects that cargo builds, and what the macros say of mistakes"),
+    ("corpus", "real documents: those below TOOLGEN_CORPUS, or beside the repository in ../shared/corpus"),
+    ("servers of others", "MCP servers of npm and PyPI, below TOOLGEN_MCP_SERVERS"),
+    ("soak", "many calls, many kills, and what needs a machine for itself"),
+];
+
+/// What there is to say at the end of a run with these words; an error if a test is in a group without a line above.
+pub(crate) fn told(words: &[String]) -> Result<String, String> {
+    let mut told = String::new();
+    if !words.iter().any(|word| word.ends_with("--ignored") || word.ends_with("--include-ignored")) {
+        told.push_str("\nNot run, since they take minutes or need more than a toolchain:\n");
+        let found = groups();
+        let known: Vec<&str> = GROUPS.iter().map(|(name, _)| *name).collect();
+        if !found.keys().eq(known.iter()) {
+            return Err(format!("tests are in the groups {found:?}, and those with a line are {known:?}"));
+        }
+        for (name, what) in GROUPS {
+            let _ = writeln!(told, "{:5} tests  {name}: {what}", found[name]);
+        }
+        told.push_str(
+            "`cargo test --workspace -- --ignored` runs them, and `.ci/run --all` also whatever needs other programs.\n",
+        );
+    }
+    told.push_str(&skipped());
+    Ok(told)
+}
+
+/// How many tests are in each group.
+fn groups() -> BTreeMap<String, usize> {
+    let mut found = BTreeMap::new();
+    for folder in ["examples", "runtime", "tests", "toolgen", "tool-macros"] {
+        for path in pages::files(&pages::root().join(folder), ".rs") {
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let marks = text.lines().filter_map(|line| line.trim().strip_prefix("#[ignore = \"heavy: "));
+            for name in marks.map(|rest| rest.trim_end_matches("\"]")) {
+                *found.entry(name.to_owned()).or_default() += 1;
+            }
+        }
+    }
+    found
+}
+
+/// What the test programs of this run skipped for want of something.
+fn skipped() -> String {
+    let Some(file) = needs::notes() else { return String::new() };
+    let Ok(text) = fs::read_to_string(&file) else { return String::new() };
+    let _ = fs::remove_file(file);
+    let mut by_need: BTreeMap<&str, usize> = BTreeMap::new();
+    for (need, _) in text.lines().filter_map(|line| line.split_once('\t')) {
+        *by_need.entry(need).or_default() += 1;
+    }
+    let mut told = "\nSkipped, for want of something that this machine does not have:\n".to_owned();
+    for (need, count) in by_need {
+        let _ = writeln!(told, "{count:5} tests  {need}");
+    }
+    told.push_str("Lines above that begin with SKIPPED say what is missing; with TOOLGEN_REQUIRE=all these tests fail.\n");
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+
+    #[test]
+    fn groups_are_counted_unless_they_run() {
+        let usual = told(&[]).unwrap();
+        assert!(usual.contains(" tests  corpus: ") && usual.contains("-- --ignored` runs them"), "{usual}");
+        assert!(!told(&["--test-args".to_owned(), "--ignored".to_owned()]).unwrap().contains("Not run"));
+    }
+}
