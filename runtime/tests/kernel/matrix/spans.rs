@@ -86,7 +86,8 @@ mod listening {
     }
 
     pub(crate) fn listen() {
-        tracing::subscriber::set_global_default(Listener).unwrap();
+        static ONCE: std::sync::Once = std::sync::Once::new();
+        ONCE.call_once(|| tracing::subscriber::set_global_default(Listener).unwrap());
     }
 }
 
