@@ -104,7 +104,7 @@ fn what_is_no_document_at_a_url_is_told() {
 /// The arguments as they would be sent.
 fn sent(place: &Folder, words: &str) -> Result<Value, String> {
     let call = "call api.json addThing --dry-run --base-url https://x.example";
-    let Ran { code, stdout, stderr, .. } = place.run(&format!("{call} {words}"));
+    let Ran { code, stdout, stderr, .. } = place.run(format!("{call} {words}"));
     if code != Some(0) {
         return Err(stderr);
     }
@@ -197,8 +197,8 @@ fn what_is_denied_fails_every_command() {
     for words in ["list api.json", "gen api.json --out out"] {
         let words = format!("{words} {filters}");
         place.run(&words).exits(0);
-        place.run(&format!("{words} --deny warnings")).exits(1).tells("error[W0330]");
-        place.run(&format!("{words} --allow W0330")).exits(0).told("");
+        place.run(format!("{words} --deny warnings")).exits(1).tells("error[W0330]");
+        place.run(format!("{words} --allow W0330")).exits(0).told("");
     }
 }
 
@@ -271,7 +271,7 @@ fn a_plan_says_how_each_tool_is_shown_and_why() {
         operations.join(",")
     );
     place.write("many.json", many);
-    let plan = |words: &str| place.run(&format!("schema many.json --plan {words}"));
+    let plan = |words: &str| place.run(format!("schema many.json --plan {words}"));
     let wide = "--path /t0 --path /t1 --path /t2 --dialect anthropic-strict";
     plan(&wide)
         .exits(0)
@@ -299,7 +299,7 @@ fn what_is_no_code_is_refused_by_every_command() {
         ("--warn N9999", "`--warn N9999`: there is no such code; `cargo toolgen explain` lists"),
     ] {
         for command in ["check api.json", "gen api.json --out out"] {
-            place.run(&format!("{command} {words}")).exits(2).printed("").tells(meant);
+            place.run(format!("{command} {words}")).exits(2).printed("").tells(meant);
         }
     }
     place.run("explain E303").exits(2).tells("did you mean `E0303`?");
@@ -315,7 +315,7 @@ fn headers_of_every_request_come_from_variables() {
     let dry = format!("{call} --dry-run");
     let set = [("ORGANISATION", "red-7\n")];
     place.run_with(&dry, &set).exits(0).prints("[\"X-Organisation\",\"[REDACTED]\"]");
-    place.run_with(&format!("{dry} --show-secrets"), &set).prints("[\"X-Organisation\",\"red-7\"]");
+    place.run_with(format!("{dry} --show-secrets"), &set).prints("[\"X-Organisation\",\"red-7\"]");
 
     for words in [&call, &dry] {
         place
@@ -342,7 +342,7 @@ fn a_secret_in_place_of_a_variable_is_not_repeated() {
         (lock, "--bearer s3cret", "`--bearer VARIABLE` takes the name"),
         (lock, "--header x-key=s3cret", "`--header NAME=VARIABLE` takes the name"),
     ] {
-        place.run(&format!("{command} {words}")).exits(2).tells(told).tells_no("s3cret").prints_no("s3cret");
+        place.run(format!("{command} {words}")).exits(2).tells(told).tells_no("s3cret").prints_no("s3cret");
     }
     // A variable of any name may be given if it is there.
     let words = format!("{call} --auth key=my_key");
@@ -362,7 +362,7 @@ fn what_is_nearly_right_is_told_how_it_is_written() {
         ("name=x --private-host http://127.0.0.1", "write `--private-host 127.0.0.1`"),
         ("name=x --private-host db.example:80", "write `--private-host db.example`"),
     ] {
-        place.run(&format!("{call} {words}")).exits(2).tells(told);
+        place.run(format!("{call} {words}")).exits(2).tells(told);
     }
     for host in ["::1", "[::1]", "*.example.com", "localhost"] {
         let words = format!("call api.json addThing name=x --dry-run --private-host '{host}'");

@@ -107,7 +107,7 @@ fn the_graph_shows_what_is_required_and_what_is_called() {
 fn tools_of_every_kind_are_called_from_the_shell() {
     let place = folder("call");
     place.write("tools.yaml", MANIFEST);
-    let call = |words: &str| place.run(&format!("call tools.yaml {words}"));
+    let call = |words: &str| place.run(format!("call tools.yaml {words}"));
     call(r#"greet '{"name": "$(id) Ada"}'"#).exits(0).printed("Hello, $(id) Ada.\n");
     call(r#"shout '{"name": "Ada"}'"#).exits(0).printed("Hello, Ada!.\n");
     let Ran { code, stdout, .. } = call(r#"greet '{"name": "Ada"}' --dry-run"#);
@@ -201,7 +201,7 @@ fn a_test_shows_what_does_not_hold() {
     ] {
         place.write("failing.yaml", failing.replace("EXAMPLE", example));
         place
-            .run(&format!("test failing.yaml {words}"))
+            .run(format!("test failing.yaml {words}"))
             .exits(1)
             .prints(part)
             .ends("1 tool, 1 failure, 0 not known\n");

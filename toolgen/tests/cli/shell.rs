@@ -37,7 +37,7 @@ fn folder(name: &str) -> Folder {
 #[test]
 fn arguments_are_given_by_their_names() {
     let place = folder("names");
-    let call = |words: &str| place.run(&format!("call tools.yaml {words}"));
+    let call = |words: &str| place.run(format!("call tools.yaml {words}"));
     for (words, told) in [
         ("greet name=Ada", "Ada,1,false,\n"),
         // A text stays one, whatever it looks like; other values are JSON.

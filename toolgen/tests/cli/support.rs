@@ -20,19 +20,23 @@ pub(crate) fn spec(name: &str) -> String {
 
 /// The documents that tests read and do not change.
 pub(crate) fn documents() -> Folder {
-    Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents"))
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
+    Folder { path, variables: Vec::new() }
 }
 
 /// A folder in which the command runs.
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct Folder {
+    path: PathBuf,
+    variables: Vec<(String, String)>,
+}
 
 impl Folder {
     /// An empty folder of this name, which no other test may have.
     pub(crate) fn new(name: &str) -> Folder {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        Folder(folder)
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Folder { path, variables: Vec::new() }
     }
 
     /// The path of a file.
@@ -53,18 +57,35 @@ impl Folder {
         self
     }
 
+    /// The folder with another variable of the environment for what runs in it.
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Folder {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     pub(crate) fn read(&self, file: &str) -> String {
         fs::read_to_string(self.join(file)).unwrap()
     }
 
     /// Runs the command with these [`words`].
     pub(crate) fn run(&self, line: impl AsRef<str>) -> Ran {
-        toolgen(self, line).ran("")
+        self.run_with(line, &[])
     }
 
     /// [`Self::run`] with variables of the environment.
     pub(crate) fn run_with(&self, line: impl AsRef<str>, variables: &[(&str, &str)]) -> Ran {
-        toolgen(self, line).envs(variables.iter().copied()).ran("")
+        self.toolgen(line).envs(variables.iter().copied()).ran("")
+    }
+
+    /// The command with these [`words`], without colors of the environment's.
+    pub(crate) fn toolgen(&self, line: impl AsRef<str>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        offline(&mut command).current_dir(&self.path).args(words(line.as_ref()));
+        command
     }
 }
 
@@ -72,18 +93,8 @@ impl Deref for Folder {
     type Target = Path;
 
     fn deref(&self) -> &Path {
-        &self.0
+        &self.path
     }
-}
-
-/// The command with these [`words`], in a folder and without colors of the environment's.
-pub(crate) fn toolgen(folder: &Path, line: impl AsRef<str>) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
-        command.env_remove(name);
-    }
-    offline(&mut command).current_dir(folder).args(words(line.as_ref()));
-    command
 }
 
 /// Makes builds of a command quick, and keeps them from the network and from the target of the workspace, which may be
@@ -226,13 +237,6 @@ impl Ran {
     pub(crate) fn told(self, whole: &str) -> Ran {
         let holds = self.stderr == whole;
         self.claim(holds, &format!("it does not tell exactly `{whole}`"))
-    }
-
-    /// Claims that this is part of nothing that was written.
-    #[track_caller]
-    pub(crate) fn hides(self, secret: &str) -> Ran {
-        let holds = !self.stdout.contains(secret) && !self.stderr.contains(secret);
-        self.claim(holds, &format!("it shows `{secret}`"))
     }
 
     /// The standard output as JSON.
