@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 pub mod golden;
+pub mod http;
 pub mod mutants;
 pub mod needs;
 pub mod pages;
