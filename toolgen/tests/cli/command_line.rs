@@ -1,10 +1,10 @@
 //! What is convenient in a shell: documents by URL, typed arguments, completions, manual pages, colors, and `doctor`.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpListener;
 
 use serde_json::{Value, json};
+
+use toolgen_test_support::http::{Server, ok, raw, reply};
 
 use crate::support::{Folder, Ran};
 
@@ -27,43 +27,11 @@ fn folder(name: &str) -> Folder {
     Folder::new(&format!("command-line/{name}")).with("api.json", API)
 }
 
-/// Answers as many requests with these answers.
-fn serve(answers: Vec<String>) -> (String, std::thread::JoinHandle<()>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    let served = std::thread::spawn(move || {
-        for answer in answers {
-            let (mut stream, _) = listener.accept().unwrap();
-            let _ = stream.read(&mut [0; 4096]).unwrap();
-            stream.write_all(answer.as_bytes()).unwrap();
-        }
-    });
-    (address, served)
-}
-
-/// Answers one request with this answer, and returns what was received.
-fn heard(answer: &str) -> (String, std::thread::JoinHandle<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    let answer = answer.to_owned();
-    let heard = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let mut request = [0; 4096];
-        let length = stream.read(&mut request).unwrap();
-        stream.write_all(answer.as_bytes()).unwrap();
-        String::from_utf8_lossy(&request[..length]).into_owned()
-    });
-    (address, heard)
-}
-
-fn ok(body: &str) -> String {
-    format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len())
-}
-
 #[test]
 fn a_document_is_fetched_by_its_url() {
     let place = folder("url");
-    let (address, served) = serve(vec![ok(API), ok(API)]);
+    let server = Server::start(|_| ok("application/json", API));
+    let address = &server.url;
     let url = format!("{address}/docs/api.json?key=s3cret");
     place
         .run(format!("list {url} --private-host 127.0.0.1"))
@@ -77,7 +45,7 @@ fn a_document_is_fetched_by_its_url() {
         .run(format!("call {url} addThing name=x --dry-run --private-host 127.0.0.1"))
         .exits(0)
         .prints(&format!("\"{address}/v1/things\""));
-    served.join().unwrap();
+    assert_eq!(server.seen().len(), 2);
 }
 
 #[test]
@@ -86,19 +54,18 @@ fn what_is_no_document_at_a_url_is_told() {
     // Loopback is private.
     place.run("check http://127.0.0.1:1/api.json").exits(1).tells("Open it with `--private-host 127.0.0.1`");
 
-    let moved = "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.2:1/\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-    let missing = "HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-    let large = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 99999999999\r\n\r\n{";
-    let answers = [moved, missing, &ok("<!doctype html><p>Docs"), large].map(str::to_owned);
-    let (address, served) = serve(answers.to_vec());
+    let moved = reply("302 Found", "Location: http://127.0.0.2:1/\r\n", "");
+    let large = raw("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 99999999999\r\n\r\n{");
+    let page = ok("application/json", "<!doctype html><p>Docs");
+    let server = Server::in_turn([moved, reply("404 Not Found", "", ""), page, large]);
     for told in
         ["`127.0.0.2` may not be reached", "status 404", "this is a page to be read, not a document", ""]
     {
-        let url = format!("{address}/api.json");
+        let url = format!("{}/api.json", server.url);
         let stderr = place.run(format!("list {url} --private-host 127.0.0.1")).exits(1).stderr;
         assert!(stderr.starts_with("error: ") && stderr.contains(told), "{told}: {stderr}");
     }
-    served.join().unwrap();
+    assert_eq!(server.seen().len(), 4);
 }
 
 /// The arguments as they would be sent.
@@ -308,7 +275,8 @@ fn what_is_no_code_is_refused_by_every_command() {
 #[test]
 fn headers_of_every_request_come_from_variables() {
     let place = folder("headers");
-    let (address, received) = heard(&ok("{}"));
+    let server = Server::start(|_| ok("application/json", "{}"));
+    let address = &server.url;
     let call = format!(
         "call api.json addThing name=x --base-url {address} --private-host 127.0.0.1 --header X-Organisation=ORGANISATION"
     );
@@ -325,7 +293,7 @@ fn headers_of_every_request_come_from_variables() {
     let Ran { code, stderr, .. } = place.run_with(&call, &[("ORGANISATION", "a\nb")]);
     assert!(code != Some(0) && stderr.contains("what ORGANISATION holds cannot be sent"), "{stderr}");
     place.run_with(&call, &set).exits(0);
-    let request = received.join().unwrap().to_ascii_lowercase();
+    let request = server.only().head.to_ascii_lowercase();
     assert!(request.contains("\r\nx-organisation: red-7\r\n"), "{request}");
 }
 

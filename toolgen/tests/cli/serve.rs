@@ -1,13 +1,13 @@
 //! `cargo toolgen serve`, as a client of the Model Context Protocol sees it.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::{Child, Stdio};
-use std::thread;
 
 use serde_json::{Value, json};
 use toolgen_runtime::layers::audit::{AuditReader, AuditStatus};
 
+use toolgen_test_support::http::{self, Server};
 use toolgen_test_support::postgres;
 
 use crate::support::{Client, Folder, Run as _, hello, spec};
@@ -39,23 +39,12 @@ fn tasks() -> String {
 
 /// A service that answers each request with its first line. Returns its address.
 fn echo() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
-            let first = lines.next().unwrap_or_default();
-            let key =
-                lines.take_while(|line| !line.is_empty()).find(|line| line.starts_with("authorization"));
-            let body =
-                json!([{"id": 1, "title": format!("{first} {}", key.unwrap_or_default()), "status": "open"}])
-                    .to_string();
-            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close";
-            let _ = write!(stream, "{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-        }
+    let server = Server::start(|request| {
+        let key = request.header("authorization").map(|key| format!("authorization: {key}"));
+        let title = format!("{} {}", request.line(), key.unwrap_or_default());
+        http::json(&json!([{"id": 1, "title": title, "status": "open"}]))
     });
-    format!("http://{address}")
+    server.url
 }
 
 #[test]
@@ -206,10 +195,8 @@ fn the_operator_reads_which_host_is_not_opened() {
 
 /// A server over HTTP, and the address that it tells.
 fn over_http(name: &str, line: &str) -> (Child, String) {
-    let mut command = toolgen(
-        &Folder::new(&format!("serve/{name}")),
-        format!("serve '{}' --http 127.0.0.1:0 {line}", tasks()),
-    );
+    let mut command = Folder::new(&format!("serve/{name}"))
+        .toolgen(format!("serve '{}' --http 127.0.0.1:0 {line}", tasks()));
     command.env("SERVE_TOKEN", "s3cret").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut told = String::new();

@@ -2,8 +2,8 @@
 //! private, functions beside manifests.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpListener;
+
+use toolgen_test_support::http::{Server, ok};
 
 use crate::support::Folder;
 
@@ -88,20 +88,15 @@ fn a_list_says_what_the_tools_of_a_manifest_do() {
 #[test]
 fn private_hosts_are_opened_one_by_one() {
     let place = folder("private");
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
+    let server = Server::start(|_| ok("text/plain", "pong"));
     let manifest = format!(
-        "toolgen: 1\ntools:\n  ping:\n    description: Pings.\n    http: {{url: 'http://127.0.0.1:{port}/'}}\n"
+        "toolgen: 1\ntools:\n  ping:\n    description: Pings.\n    http: {{url: '{}/'}}\n",
+        server.url
     );
     place.write("tools.yaml", manifest);
     place.run("call tools.yaml ping").exits(1).tells("`--private-host HOST`");
-    let served = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let _ = stream.read(&mut [0; 4096]).unwrap();
-        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npong").unwrap();
-    });
     place.run("call tools.yaml ping --private-host 127.0.0.1").exits(0).prints("pong");
-    served.join().unwrap();
+    server.only();
 
     place.run("bin tools.yaml --out ping --private-host 127.0.0.1").exits(0);
     let main = place.read("ping/src/main.rs");

@@ -20,8 +20,7 @@ pub(crate) fn spec(name: &str) -> String {
 
 /// The documents that tests read and do not change.
 pub(crate) fn documents() -> Folder {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
-    Folder { path, variables: Vec::new() }
+    Folder::at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents"))
 }
 
 /// A folder in which the command runs.
@@ -31,12 +30,17 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
+    /// A folder that is there.
+    pub(crate) fn at(path: &Path) -> Folder {
+        Folder { path: path.to_path_buf(), variables: Vec::new() }
+    }
+
     /// An empty folder of this name, which no other test may have.
     pub(crate) fn new(name: &str) -> Folder {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
-        Folder { path, variables: Vec::new() }
+        Folder::at(&path)
     }
 
     /// The path of a file.
@@ -243,6 +247,12 @@ impl Ran {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap()
     }
+}
+
+/// The data that a page of a timeline carries.
+pub(crate) fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once(r#"<script type="application/json" id="data">"#).unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }
 
 /// The lines with which a client of the Model Context Protocol begins.

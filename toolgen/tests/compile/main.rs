@@ -1,5 +1,7 @@
 //! What documents become: tools, types, problems.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 mod archives;
 mod composed;
 mod dynamic;
@@ -12,5 +14,6 @@ mod openapi_peer;
 mod overlays;
 mod pages;
 mod prose;
+mod support;
 mod tag_modules;
 mod type_names;
