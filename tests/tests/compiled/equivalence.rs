@@ -1,7 +1,5 @@
 //! The oracle of the compiler: a tool that rustc compiled equals the value it was made from, for every document.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -1,8 +1,6 @@
 //! Arguments of the tools of manifests: what a tool takes, the schema it shows takes, as another implementation of JSON
 //! Schema judges it.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::path::Path;
 
 use serde_json::{Map, Value, json};

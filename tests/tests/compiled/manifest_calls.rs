@@ -1,7 +1,5 @@
 //! Tools of a manifest, loaded and called: what a placeholder says there is what happens.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;

@@ -1,8 +1,6 @@
 //! Tools of a manifest, loaded, run by the engines and called through a provider.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::PathBuf;
 
 use serde_json::{Value, json};

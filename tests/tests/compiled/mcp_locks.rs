@@ -1,7 +1,5 @@
 //! Locks of MCP servers: their files, the names of their tools, and the changes that are found in them.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

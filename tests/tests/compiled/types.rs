@@ -2,7 +2,6 @@
 //!
 //! The first test of each is that the modules compile at all, without warnings and with the default recursion limit.
 
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
 #![deny(warnings)]
 
 use std::fmt::Debug;

@@ -1,7 +1,5 @@
 //! Tools that are functions: the trait that generated code has for them, and calls of its implementation.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::Path;
 
 use serde_json::{Value, json};

@@ -1,7 +1,5 @@
 //! `#[tool]` on functions: what the model sees, what it may send, and what it gets.
 
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,7 +1,5 @@
 //! `#[derive(ToolInput)]`: the schema says what serde takes, and decoding gives what serde gives.
 
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,5 @@
 //! What arguments may not be, and documentation that is written by hand.
 
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use toolgen_runtime::call::tool::{DEFAULT_TIMEOUT, call_without_layers as call};
 use toolgen_runtime::schema::dialect::{JSON_SCHEMA, OPENAI_STRICT};

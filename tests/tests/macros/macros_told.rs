@@ -1,8 +1,6 @@
 //! What a model is told of types with `#[derive(ToolInput)]`: the meaning of values, defaults, and no bounds that only say
 //! how a program holds a number.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};

@@ -1,7 +1,5 @@
 //! Overlays that others wrote, against what others made of them.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
