@@ -1,14 +1,12 @@
 //! Arguments of the tools of manifests: what a tool takes, the schema it shows takes, as another implementation of JSON
 //! Schema judges it.
 
-use std::path::Path;
-
 use serde_json::{Map, Value, json};
-use toolgen::{Document, Options, Problems};
 use toolgen_runtime::ToolSpec;
 use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_runtime::schema::shape::decode::decode;
 use toolgen_runtime::schema::shape::render::{render_input, render_output};
+use toolgen_tests::compiled;
 
 const MANIFESTS: [&str; 8] = [
     "manifest-agents",
@@ -22,14 +20,8 @@ const MANIFESTS: [&str; 8] = [
 ];
 
 fn specs() -> Vec<ToolSpec> {
-    let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
-    let compiled = MANIFESTS.iter().flat_map(|name| {
-        let mut problems = Problems::new();
-        let document = Document::load(&specs.join(format!("{name}.yaml")), &mut problems).unwrap();
-        let program = toolgen::compile(&document, &Options::default(), &mut problems).unwrap();
-        program.into_tools().into_iter().map(|tool| tool.spec).collect::<Vec<_>>()
-    });
-    compiled.collect()
+    let programs = MANIFESTS.iter().map(|name| compiled(&format!("specs/{name}.yaml")));
+    programs.flat_map(toolgen::Program::into_tools).map(|tool| tool.spec).collect()
 }
 
 /// Values from a seed, most of which fit a schema.
@@ -46,30 +38,11 @@ impl Values<'_> {
     }
 
     fn any(&mut self) -> Value {
-        let values = [
-            json!(null),
-            json!(true),
-            json!(0),
-            json!(-1),
-            json!(1),
-            json!(7),
-            json!(2.0),
-            json!(0.5),
-            json!(1e15),
-            json!(""),
-            json!("a"),
-            json!("notes.txt"),
-            json!("x".repeat(300)),
-            json!("ä€😀"),
-            json!("-1"),
-            json!("a b"),
-            json!([]),
-            json!(["a"]),
-            json!(["a", "a"]),
-            json!([1, "1"]),
-            json!({}),
-            json!({"path": "a"}),
-        ];
+        let values = json!([
+            null, true, 0, -1, 1, 7, 2.0, 0.5, 1e15, "", "a", "notes.txt", "x".repeat(300), "ä€😀", "-1", "a b", [], ["a"],
+            ["a", "a"], [1, "1"], {}, {"path": "a"},
+        ]);
+        let values = values.as_array().unwrap();
         values[self.below(values.len())].clone()
     }
 

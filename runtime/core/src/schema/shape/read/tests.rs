@@ -51,64 +51,21 @@ proptest! {
 
 /// Keywords with any value, right or wrong, nested.
 fn odd_schema() -> impl Strategy<Value = Value> {
-    const KEYWORDS: &[&str] = &[
-        "type",
-        "enum",
-        "const",
-        "properties",
-        "required",
-        "items",
-        "prefixItems",
-        "additionalProperties",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "then",
-        "$ref",
-        "minimum",
-        "exclusiveMinimum",
-        "minLength",
-        "pattern",
-        "format",
-        "nullable",
-        "default",
-        "description",
-        "uniqueItems",
-        "contains",
-        "minContains",
-        "unevaluatedProperties",
-        "discriminator",
-        "x-wire",
-        "x-raw",
-        "title",
-        "example",
-        "examples",
-        "readOnly",
-    ];
-    let value = prop_oneof![
-        arbitrary::json(),
-        proptest::sample::select(vec![
-            json!("string"),
-            json!("object"),
-            json!("integer"),
-            json!("null"),
-            json!(["string", "null"]),
-            json!(["object", "array"]),
-            json!("#/$defs/a"),
-            json!("#/definitions/b%20c"),
-            json!([{"type": "null"}]),
-            json!({"$ref": "#/$defs/a"}),
-            json!({"propertyName": "a", "mapping": {"b": "#/$defs/b"}}),
-        ]),
-    ];
-    let leaf = proptest::collection::vec((proptest::sample::select(KEYWORDS), value), 0..5).prop_map(object);
-    leaf.prop_recursive(3, 20, 4, |inner| {
+    const KEYWORDS: &str = "type enum const properties required items prefixItems additionalProperties allOf anyOf oneOf \
+        not if then $ref minimum exclusiveMinimum minLength pattern format nullable default description uniqueItems \
+        contains minContains unevaluatedProperties discriminator x-wire x-raw title example examples readOnly";
+    let keyword = || proptest::sample::select(KEYWORDS.split(' ').collect::<Vec<_>>());
+    let values = json!([
+        "string", "object", "integer", "null", ["string", "null"], ["object", "array"], "#/$defs/a", "#/definitions/b%20c",
+        [{"type": "null"}], {"$ref": "#/$defs/a"}, {"propertyName": "a", "mapping": {"b": "#/$defs/b"}},
+    ]);
+    let value = prop_oneof![arbitrary::json(), proptest::sample::select(values.as_array().unwrap().clone())];
+    let leaf = proptest::collection::vec((keyword(), value), 0..5).prop_map(object);
+    leaf.prop_recursive(3, 20, 4, move |inner| {
         let list = proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from);
         let map = inner.clone().prop_map(|schema| json!({"a": schema, "b c": true}));
         let value = prop_oneof![inner, list, map];
-        proptest::collection::vec((proptest::sample::select(KEYWORDS), value), 0..5).prop_map(object)
+        proptest::collection::vec((keyword(), value), 0..5).prop_map(object)
     })
 }
 
