@@ -13,3 +13,9 @@ pub mod postgres;
 #[cfg(unix)]
 pub mod redis;
 pub mod scratch;
+
+/// Rows of JSON, for tables of tests: a comma divides the cells of a row, and a semicolon ends it. Each row is a tuple.
+#[macro_export]
+macro_rules! rows {
+    ($($($cell:tt),+;)*) => { [$(($(::serde_json::json!($cell)),+)),*] };
+}
