@@ -2,6 +2,8 @@
 
 use toolgen::{Document, Options, Problems, Program};
 
+pub mod sampler;
+
 pub use toolgen_test_support::{golden, needs, pages};
 
 /// The program of a document of the repository.

@@ -169,7 +169,8 @@ impl Run for Command {
 impl Ran {
     /// Claims something of the run, which is shown as a whole where it does not hold.
     #[track_caller]
-    fn claim(self, holds: bool, what: &str) -> Ran {
+    fn claim(self, holds: impl Fn(&Ran) -> bool, what: &str) -> Ran {
+        let holds = holds(&self);
         let Ran { code, stdout, stderr, command } = &self;
         assert!(holds, "{command}\n{what}\n-- exit {code:?}\n-- stdout\n{stdout}\n-- stderr\n{stderr}");
         self
@@ -178,69 +179,59 @@ impl Ran {
     /// Claims an exit code.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Ran {
-        let holds = self.code == Some(code);
-        self.claim(holds, &format!("it does not exit with {code}"))
+        self.claim(|ran| ran.code == Some(code), &format!("it does not exit with {code}"))
     }
 
     /// Claims that this is a part of the standard output. `prints_no` claims that it is none.
     #[track_caller]
     pub(crate) fn prints(self, part: &str) -> Ran {
-        let holds = self.stdout.contains(part);
-        self.claim(holds, &format!("it does not print `{part}`"))
+        self.claim(|ran| ran.stdout.contains(part), &format!("it does not print `{part}`"))
     }
 
     #[track_caller]
     pub(crate) fn prints_no(self, part: &str) -> Ran {
-        let holds = !self.stdout.contains(part);
-        self.claim(holds, &format!("it prints `{part}`"))
+        self.claim(|ran| !ran.stdout.contains(part), &format!("it prints `{part}`"))
     }
 
     /// Claims with what the standard output starts.
     #[track_caller]
     pub(crate) fn starts(self, part: &str) -> Ran {
-        let holds = self.stdout.starts_with(part);
-        self.claim(holds, &format!("it does not print `{part}` first"))
+        self.claim(|ran| ran.stdout.starts_with(part), &format!("it does not print `{part}` first"))
     }
 
     /// Claims with what the standard output ends.
     #[track_caller]
     pub(crate) fn ends(self, part: &str) -> Ran {
-        let holds = self.stdout.ends_with(part);
-        self.claim(holds, &format!("it does not print `{part}` last"))
+        self.claim(|ran| ran.stdout.ends_with(part), &format!("it does not print `{part}` last"))
     }
 
     /// Claims the whole standard output.
     #[track_caller]
     pub(crate) fn printed(self, whole: &str) -> Ran {
-        let holds = self.stdout == whole;
-        self.claim(holds, &format!("it does not print exactly `{whole}`"))
+        self.claim(|ran| ran.stdout == whole, &format!("it does not print exactly `{whole}`"))
     }
 
     /// Claims that this is a part of the standard error. `tells_no` claims that it is none.
     #[track_caller]
     pub(crate) fn tells(self, part: &str) -> Ran {
-        let holds = self.stderr.contains(part);
-        self.claim(holds, &format!("it does not tell `{part}`"))
+        self.claim(|ran| ran.stderr.contains(part), &format!("it does not tell `{part}`"))
     }
 
     #[track_caller]
     pub(crate) fn tells_no(self, part: &str) -> Ran {
-        let holds = !self.stderr.contains(part);
-        self.claim(holds, &format!("it tells `{part}`"))
+        self.claim(|ran| !ran.stderr.contains(part), &format!("it tells `{part}`"))
     }
 
     /// Claims with what the standard error ends.
     #[track_caller]
     pub(crate) fn tells_last(self, part: &str) -> Ran {
-        let holds = self.stderr.ends_with(part);
-        self.claim(holds, &format!("it does not tell `{part}` last"))
+        self.claim(|ran| ran.stderr.ends_with(part), &format!("it does not tell `{part}` last"))
     }
 
     /// Claims the whole standard error.
     #[track_caller]
     pub(crate) fn told(self, whole: &str) -> Ran {
-        let holds = self.stderr == whole;
-        self.claim(holds, &format!("it does not tell exactly `{whole}`"))
+        self.claim(|ran| ran.stderr == whole, &format!("it does not tell exactly `{whole}`"))
     }
 
     /// The standard output as JSON.
