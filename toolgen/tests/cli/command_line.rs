@@ -240,7 +240,7 @@ fn a_plan_says_how_each_tool_is_shown_and_why() {
     place.write("many.json", many);
     let plan = |words: &str| place.run(format!("schema many.json --plan {words}"));
     let wide = "--path /t0 --path /t1 --path /t2 --dialect anthropic-strict";
-    plan(&wide)
+    plan(wide)
         .exits(0)
         .starts("tool0: anthropic-strict\ntool1: anthropic-strict\ntool2: anthropic, because strict")
         .ends("it needs 9, and 6 are left\n");

@@ -1,6 +1,12 @@
 //! What documents become: tools, types, problems.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, and says what it skips"
+)]
 
 mod archives;
 mod composed;
