@@ -1,6 +1,24 @@
 //! The tests across the crates, see `tests/README.md`.
 
+use toolgen::{Document, Options, Problems, Program};
+
+pub mod sampler;
+
 pub use toolgen_test_support::{golden, needs, pages};
+
+/// The program of a document of the repository.
+///
+/// # Panics
+///
+/// If there is none.
+#[must_use]
+pub fn compiled(path: &str) -> Program {
+    let mut problems = Problems::new();
+    let document = Document::load(&pages::root().join(path), &mut problems);
+    let program =
+        document.and_then(|document| toolgen::compile(&document, &Options::default(), &mut problems));
+    program.unwrap_or_else(|| panic!("{path}: {problems}"))
+}
 
 #[cfg(doctest)]
 #[doc = include_str!("../../tool-macros/README.md")]

@@ -3,8 +3,9 @@
 use serde_json::json;
 use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, Middleware, ToolRequest};
 use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolError};
+use toolgen_test_support::http::Server;
 
-use crate::server::{TestServer, ctx, engine, plan, tool};
+use crate::server::{ctx, engine, plan, tool};
 
 struct Asks;
 
@@ -38,7 +39,7 @@ fn what_a_tool_does_is_told_without_the_keys_of_its_server() {
 
 #[tokio::test]
 async fn what_was_approved_of_one_request_runs_no_other() {
-    let (server, other) = (TestServer::ok().await, TestServer::ok().await);
+    let (server, other) = (Server::ok(), Server::ok());
     let approved = || provider("GET", &server.url, "/read");
     for changed in [
         provider("DELETE", &server.url, "/read"),

@@ -7,16 +7,17 @@ use toolgen_runtime::engine::http::{EnvCredentials, Secret, StaticCredentials};
 use toolgen_runtime::spec::Timeout;
 use toolgen_runtime::spec::plan::{Placement, RequestPlan};
 use toolgen_runtime::{CancellationToken, Registry, ToolError};
+use toolgen_test_support::http::{Request, Server, Step, nobody, open, reply};
 
-use crate::server::{Step, TestServer, call, ctx, engine, open, plan, reply, secured, tool};
+use crate::server::{call, ctx, engine, plan, secured, tool};
 
-async fn silent() -> TestServer {
-    TestServer::start(|_| vec![Step::Wait(Duration::from_secs(60))]).await
+fn silent() -> Server {
+    Server::start(|_| vec![Step::Wait(Duration::from_secs(60))])
 }
 
 #[tokio::test]
 async fn a_silent_server_does_not_hold_a_call() {
-    let server = silent().await;
+    let server = silent();
     let started = Instant::now();
     let engine_timeout = engine().timeout(Duration::from_millis(100));
     let error = call(engine_timeout, plan("GET", &server.url, "/x"), json!({})).await.unwrap_err();
@@ -36,14 +37,13 @@ async fn a_silent_server_does_not_hold_a_call() {
 
 #[tokio::test]
 async fn a_body_that_stalls_does_not_hold_a_call() {
-    let server = TestServer::start(|_| {
+    let server = Server::start(|_| {
         vec![
             open("Content-Type: text/plain\r\n"),
             Step::Send(b"x".to_vec()),
             Step::Wait(Duration::from_secs(60)),
         ]
-    })
-    .await;
+    });
     let engine = engine().timeout(Duration::from_millis(100));
     let error = call(engine, plan("GET", &server.url, "/x"), json!({})).await.unwrap_err();
     assert_eq!(error.code(), "TIMEOUT");
@@ -51,7 +51,7 @@ async fn a_body_that_stalls_does_not_hold_a_call() {
 
 #[tokio::test]
 async fn a_caller_can_give_up_a_request() {
-    let server = silent().await;
+    let server = silent();
     let registry =
         Registry::new([engine().build().unwrap().tool(tool(plan("GET", &server.url, "/x")))]).unwrap();
     let cancel = CancellationToken::new();
@@ -71,9 +71,7 @@ async fn no_answer_is_an_error_that_tells_no_secret() {
     let credentials = || StaticCredentials::new().with("s", Secret::new("hunter2hunter2"));
     // Nobody listens there.
     let plan_to = |url: &str| secured(plan("GET", url, "/x"), placement.clone());
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
+    let url = nobody();
     let error = call(engine().credentials(credentials()), plan_to(&url), json!({})).await.unwrap_err();
     // A model learns which host, and neither path nor query.
     let at = url.strip_prefix("http://").unwrap();
@@ -88,13 +86,13 @@ async fn no_answer_is_an_error_that_tells_no_secret() {
     assert_eq!(error.code(), "http_error");
     // The host that a redirect led to is the one that failed.
     let to = format!("Location: {url}/y?token=abc\r\n");
-    let server = TestServer::start(move |_| reply(302, &to, b"")).await;
+    let server = Server::start(move |_| reply(302, &to, b""));
     let error = call(engine(), plan("GET", &server.url, "/x"), json!({})).await.unwrap_err();
     assert!(error.to_string().starts_with(&format!("Error: HTTP request failed: {at}: ")), "{error}");
     assert!(!error.to_string().contains("abc"), "{error}");
     // The answer breaks off.
     let broken = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nabc".to_vec();
-    let server = TestServer::start(move |_| vec![Step::Send(broken.clone())]).await;
+    let server = Server::start(move |_| vec![Step::Send(broken.clone())]);
     let error = call(engine().credentials(credentials()), plan_to(&server.url), json!({})).await.unwrap_err();
     assert_eq!(error.code(), "read_error");
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
@@ -102,7 +100,7 @@ async fn no_answer_is_an_error_that_tells_no_secret() {
 
 #[tokio::test]
 async fn a_call_without_its_credential_says_what_to_set() {
-    let server = TestServer::ok().await;
+    let server = Server::ok();
     let plan = secured(plan("GET", &server.url, "/x"), Placement::Bearer);
     let error = call(engine().credentials(EnvCredentials::new()), plan.clone(), json!({})).await.unwrap_err();
     assert_eq!(
@@ -146,7 +144,7 @@ async fn a_call_without_its_credential_says_what_to_set() {
 
 #[tokio::test]
 async fn a_service_that_sends_a_credential_back_does_not_show_it() {
-    let echo = |seen: &crate::server::Seen| {
+    let echo = |seen: &Request| {
         let authorization = seen.header("authorization").unwrap_or_default().to_owned();
         reply(
             200,
@@ -154,7 +152,7 @@ async fn a_service_that_sends_a_credential_back_does_not_show_it() {
             authorization.as_bytes(),
         )
     };
-    let server = TestServer::start(echo).await;
+    let server = Server::start(echo);
     for placement in [Placement::Bearer, Placement::Basic] {
         let credentials = StaticCredentials::new().with("s", Secret::new("user:hunter2hunter2"));
         let plan = secured(plan("GET", &server.url, "/x"), placement);
@@ -186,8 +184,7 @@ async fn a_credential_that_is_sent_back_encoded_or_cut_is_not_shown() {
         ("token: tok/abc d", 11),
     ] {
         let body = sent_back.replace("\\\\", "\\");
-        let server =
-            TestServer::start(move |_| reply(200, "Content-Type: text/plain\r\n", body.as_bytes())).await;
+        let server = Server::start(move |_| reply(200, "Content-Type: text/plain\r\n", &body));
         let credentials = StaticCredentials::new().with("s", Secret::new("tok/abc d"));
         let plan = secured(plan("GET", &server.url, "/x"), Placement::Header("X-Key".into()));
         let engine = engine().credentials(credentials).max_bytes(limit);
@@ -210,7 +207,7 @@ async fn a_plan_that_cannot_be_sent_is_an_error() {
 
 #[tokio::test]
 async fn the_operator_s_base_url_takes_the_place_of_the_plan_s_server() {
-    let server = TestServer::ok().await;
+    let server = Server::ok();
     let engine = engine().base_url(format!("{}/proxy", server.url));
     call(engine, plan("GET", "https://api.invalid/v1", "/x"), json!({})).await.unwrap();
     assert_eq!(server.only().target(), "/proxy/x");

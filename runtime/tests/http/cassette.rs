@@ -13,8 +13,9 @@ use toolgen_runtime::spec::plan::{
 };
 use toolgen_runtime::testing::cassette::Cassette;
 use toolgen_runtime::{Content, Frozen, Provider, Registry, ToolCall, ToolContext, ToolResult};
+use toolgen_test_support::http::{Request, Server, Step, reply};
 
-use crate::server::{Seen, Step, TestServer, call, engine, parameter, plan, reply, secured, tool};
+use crate::server::{call, engine, parameter, plan, secured, tool};
 
 const JSON: &str = "Content-Type: application/json\r\n";
 
@@ -34,18 +35,17 @@ fn with_body(url: &str) -> RequestPlan {
 }
 
 /// A shop for pets, which counts.
-async fn shop() -> TestServer {
+fn shop() -> Server {
     let asked = std::sync::atomic::AtomicUsize::new(0);
-    TestServer::start(move |seen| {
+    Server::start(move |seen| {
         let number = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         match seen.target().split('?').next().unwrap() {
             "/old" => reply(302, "Location: /pets?name=new\r\n", b""),
             "/picture" => reply(200, "Content-Type: image/png\r\n", &[0x89, b'P', 0xff, 0]),
             "/gone" => reply(404, JSON, br#"{"error":"gone"}"#),
-            _ => reply(200, JSON, json!({"asked": number, "n": 1.5}).to_string().as_bytes()),
+            _ => reply(200, JSON, json!({"asked": number, "n": 1.5}).to_string()),
         }
     })
-    .await
 }
 
 /// Everything that is asked for, and what came of it.
@@ -66,7 +66,7 @@ async fn program(engine: impl Fn() -> HttpEngineBuilder, url: &str) -> Vec<ToolR
 
 #[tokio::test]
 async fn what_was_recorded_is_played_without_a_socket() {
-    let server = shop().await;
+    let server = shop();
     let cassette = Cassette::record(&Redactor::new());
     let first = program(|| engine().cassette(&cassette), &server.url).await;
     let asked = server.seen().len();
@@ -92,7 +92,7 @@ async fn what_was_recorded_is_played_without_a_socket() {
 
 #[tokio::test]
 async fn a_cassette_is_a_file_that_people_read() {
-    let server = shop().await;
+    let server = shop();
     let cassette = Cassette::record(&Redactor::new());
     call(
         engine().cassette(&cassette),
@@ -118,7 +118,7 @@ async fn a_cassette_is_a_file_that_people_read() {
 
 #[tokio::test]
 async fn another_request_is_refused_with_what_differs() {
-    let server = shop().await;
+    let server = shop();
     let cassette = Cassette::record(&Redactor::new());
     let ada = || json!({"body": {"name": "Ada", "tags": ["a"], "password": "hunter2"}});
     call(engine().cassette(&cassette), with_body(&server.url), ada()).await.unwrap();
@@ -227,10 +227,10 @@ fn encodings(secret: &str) -> Vec<String> {
 }
 
 /// Answers with all secrets in all encodings, each at every place of an answer.
-fn leak(seen: &Seen) -> Vec<Step> {
+fn leak(seen: &Request) -> Vec<Step> {
     if seen.target() == "/token" {
         let body = json!({"access_token": "an-access-token", "token_type": "Bearer", "said": SECRETS[4]});
-        return reply(200, JSON, body.to_string().as_bytes());
+        return reply(200, JSON, body.to_string());
     }
     let said: Vec<String> = SECRETS.iter().flat_map(|secret| encodings(secret)).collect();
     let as_keys: Vec<Value> = said.iter().map(|said| json!({ said.clone(): "x" })).collect();
@@ -239,7 +239,7 @@ fn leak(seen: &Seen) -> Vec<Step> {
     let headers =
         format!("X-Echo: {}\r\nSet-Cookie: session={}\r\n", in_headers.join(" "), "opaque-cookie-value");
     match seen.target().split('?').next().unwrap() {
-        "/text" => reply(200, &format!("{headers}Content-Type: text/plain\r\n"), said.join("\n").as_bytes()),
+        "/text" => reply(200, &format!("{headers}Content-Type: text/plain\r\n"), said.join("\n")),
         "/bytes" => {
             let bytes = [&[0xff, 0xfe][..], said.join("\n").as_bytes(), &[0xff]].concat();
             reply(200, &format!("{headers}Content-Type: application/octet-stream\r\n"), &bytes)
@@ -247,14 +247,14 @@ fn leak(seen: &Seen) -> Vec<Step> {
         _ => {
             // Parsed and written anew, so that escapes in the text itself do not hide anything either.
             let body = json!({"said": said, "keys": as_keys, "token": "an-access-token"});
-            reply(200, &format!("{headers}{JSON}"), body.to_string().as_bytes())
+            reply(200, &format!("{headers}{JSON}"), body.to_string())
         }
     }
 }
 
 #[tokio::test]
 async fn no_credential_reaches_a_cassette_in_any_encoding() {
-    let server = TestServer::start(leak).await;
+    let server = Server::start(leak);
     let cassette = Cassette::record(&Redactor::new());
     let placements = [
         (Placement::Bearer, SECRETS[0]),
@@ -317,8 +317,7 @@ async fn bytes_that_hold_what_the_redactor_hides_are_left_out() {
     ];
     for (body, is_left_out) in bodies {
         let sent = body.clone();
-        let server =
-            TestServer::start(move |_| reply(200, "Content-Type: application/octet-stream\r\n", &sent)).await;
+        let server = Server::start(move |_| reply(200, "Content-Type: application/octet-stream\r\n", &sent));
         let cassette = Cassette::record(&Redactor::new());
         call(engine().cassette(&cassette), plan("GET", &server.url, "/b"), json!({})).await.unwrap();
         let text = cassette.text().unwrap();
@@ -337,7 +336,7 @@ async fn bytes_that_hold_what_the_redactor_hides_are_left_out() {
 /// A mask within a text stands for one secret: not for what is added behind it.
 #[tokio::test]
 async fn a_mask_in_a_url_does_not_fit_further_parameters() {
-    let server = shop().await;
+    let server = shop();
     let form = || Encoding::Style { style: Style::Form, explode: true, allow_reserved: false };
     let asks = |names: &[&'static str]| {
         let parameters: Vec<_> = names.iter().map(|name| parameter(name, Location::Query, form())).collect();

@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 use toolgen_runtime::engine::dynamic::{DynamicTool, DynamicToolError};
 use toolgen_runtime::provider::ProviderContext;
-use toolgen_runtime::spec::plan::{Call, Encoding, Location, Parameter, RequestPlan, Server, Style, Tool};
+use toolgen_runtime::spec::plan::{self, Call, Encoding, Location, Parameter, RequestPlan, Style, Tool};
 use toolgen_runtime::{List, Registry, ToolCall};
+use toolgen_test_support::http;
 
-use crate::server::{TestServer, ctx, engine};
+use crate::server::{ctx, engine};
 
 /// The tool `call_{name}` of an endpoint: `{"name", "method", "url", "path", "query": {NAME: SCHEMA}}`.
 fn endpoint(config: &Value) -> Result<Tool, DynamicToolError> {
@@ -22,7 +23,7 @@ fn endpoint(config: &Value) -> Result<Tool, DynamicToolError> {
     let plan = RequestPlan {
         method: text("method").into(),
         path: text("path").into(),
-        servers: vec![Server { url: text("url").into(), variables: List::EMPTY }].into(),
+        servers: vec![plan::Server { url: text("url").into(), variables: List::EMPTY }].into(),
         parameters: query.keys().map(parameter).collect(),
         ..RequestPlan::EMPTY
     };
@@ -33,7 +34,7 @@ fn endpoint(config: &Value) -> Result<Tool, DynamicToolError> {
 
 #[tokio::test]
 async fn endpoints_of_a_configuration_are_tools() {
-    let server = TestServer::ok().await;
+    let server = http::Server::ok();
     let config = json!([
         { "name": "weather", "method": "GET", "url": server.url, "path": "/weather",
           "query": { "city": { "type": "string", "minLength": 1 }, "days": { "type": "integer" } } },

@@ -9,34 +9,34 @@ use toolgen_runtime::engine::http::{HttpEngine, HttpEngineBuilder, OAuth, Secret
 use toolgen_runtime::spec::plan::{Placement, RequestPlan};
 use toolgen_runtime::spec::{Effects, Network};
 use toolgen_runtime::{Registry, ToolError, ToolResult};
+use toolgen_test_support::http::{Server, Step, reply};
 
-use crate::server::{Step, TestServer, call, ctx, engine, plan, reply, secured, tool};
+use crate::server::{call, ctx, engine, plan, secured, tool};
 
 const JSON: &str = "Content-Type: application/json\r\n";
 
 /// Gives the tokens `token-1`, `token-2` and so on, and refuses all that it has not given last.
-async fn service(expires_in: &'static str) -> TestServer {
+fn service(expires_in: &'static str) -> Server {
     let given = AtomicUsize::new(0);
-    TestServer::start(move |seen| {
+    Server::start(move |seen| {
         if seen.target() == "/token" {
             let number = given.fetch_add(1, Ordering::SeqCst) + 1;
             let body = format!(r#"{{"access_token":"token-{number}","token_type":"Bearer"{expires_in}}}"#);
-            return [vec![Step::Wait(Duration::from_millis(30))], reply(200, JSON, body.as_bytes())].concat();
+            return [vec![Step::Wait(Duration::from_millis(30))], reply(200, JSON, body)].concat();
         }
         let last = format!("Bearer token-{}", given.load(Ordering::SeqCst));
         match seen.header("authorization") {
             Some(token) if token == last => reply(200, "", b"ok"),
-            token => reply(401, "", format!("not {token:?}").as_bytes()),
+            token => reply(401, "", format!("not {token:?}")),
         }
     })
-    .await
 }
 
-fn client(server: &TestServer) -> OAuth {
+fn client(server: &Server) -> OAuth {
     OAuth::client_credentials(format!("{}/token", server.url), "the client", Secret::new("its:secret+1"))
 }
 
-fn protected(server: &TestServer) -> RequestPlan {
+fn protected(server: &Server) -> RequestPlan {
     secured(plan("GET", &server.url, "/pets"), Placement::Bearer)
 }
 
@@ -44,13 +44,13 @@ async fn called(engine: &HttpEngine, plan: RequestPlan) -> Result<ToolResult, To
     Registry::new([engine.tool(tool(plan))]).unwrap().call_without_layers("t", json!({}), &ctx()).await
 }
 
-fn targets(server: &TestServer) -> Vec<String> {
+fn targets(server: &Server) -> Vec<String> {
     server.seen().iter().map(|seen| seen.target().to_owned()).collect()
 }
 
 #[tokio::test]
 async fn a_token_is_asked_for_once_and_kept() {
-    let server = service(r#","expires_in":3600"#).await;
+    let server = service(r#","expires_in":3600"#);
     let oauth = client(&server).scopes(["read", "write"]).parameter("audience", "https://pets");
     let engine = engine().oauth("s", oauth).build().unwrap();
     for _ in 0..2 {
@@ -59,7 +59,7 @@ async fn a_token_is_asked_for_once_and_kept() {
     }
     assert_eq!(targets(&server), ["/token", "/pets", "/pets"]);
     let asked = server.seen().remove(0);
-    assert_eq!(asked.line, "POST /token HTTP/1.1");
+    assert_eq!(asked.line(), "POST /token HTTP/1.1");
     // `the+client:its%3Asecret%2B1`, as RFC 6749, section 2.3.1 wants it.
     assert_eq!(asked.header("authorization"), Some("Basic dGhlK2NsaWVudDppdHMlM0FzZWNyZXQlMkIx"));
     let body = String::from_utf8(asked.body).unwrap();
@@ -68,7 +68,7 @@ async fn a_token_is_asked_for_once_and_kept() {
 
 #[tokio::test]
 async fn concurrent_calls_share_one_request_for_a_token() {
-    let server = service("").await;
+    let server = service("");
     let engine = engine().oauth("s", client(&server).client_in_body()).build().unwrap();
     let calls = (0..8).map(|_| {
         let (engine, plan) = (engine.clone(), protected(&server));
@@ -88,7 +88,7 @@ async fn concurrent_calls_share_one_request_for_a_token() {
 #[tokio::test]
 async fn a_token_that_expires_or_is_refused_is_renewed_once() {
     // Half of two seconds is the most that the leeway takes of them.
-    let server = service(r#","expires_in":"0.2""#).await;
+    let server = service(r#","expires_in":"0.2""#);
     let engine = engine().oauth("s", client(&server)).build().unwrap();
     assert!(!called(&engine, protected(&server)).await.unwrap().is_error());
     tokio::time::sleep(Duration::from_millis(150)).await;
@@ -96,11 +96,10 @@ async fn a_token_that_expires_or_is_refused_is_renewed_once() {
     assert_eq!(targets(&server), ["/token", "/pets", "/token", "/pets"]);
 
     // A service that refuses every token is asked twice, whatever the method is.
-    let server = TestServer::start(|seen| match seen.target() {
+    let server = Server::start(|seen| match seen.target() {
         "/token" => reply(200, JSON, br#"{"access_token":"refused-token"}"#),
         _ => reply(401, "", b"refused-token is not valid"),
-    })
-    .await;
+    });
     let engine = crate::server::engine().oauth("s", client(&server)).build().unwrap();
     let plan = secured(plan("POST", &server.url, "/pets"), Placement::Bearer);
     let result = called(&engine, plan).await.unwrap();
@@ -110,17 +109,16 @@ async fn a_token_that_expires_or_is_refused_is_renewed_once() {
 
 #[tokio::test]
 async fn a_refresh_token_is_used_and_replaced() {
-    let server = TestServer::start(|seen| match seen.target() {
+    let server = Server::start(|seen| match seen.target() {
         "/token" => {
             let first = String::from_utf8_lossy(&seen.body).contains("refresh_token=first-refresh");
             let (token, next) =
                 if first { ("token-a", "second-refresh") } else { ("token-b", "third-refresh") };
             let body = json!({"access_token": token, "refresh_token": next, "expires_in": 0});
-            reply(200, JSON, body.to_string().as_bytes())
+            reply(200, JSON, body.to_string())
         }
-        _ => reply(200, "", seen.header("authorization").unwrap_or_default().replace('-', ":").as_bytes()),
-    })
-    .await;
+        _ => reply(200, "", seen.header("authorization").unwrap_or_default().replace('-', ":")),
+    });
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keep = Arc::clone(&kept);
     let oauth =
@@ -140,11 +138,10 @@ async fn a_refresh_token_is_used_and_replaced() {
 
 #[tokio::test]
 async fn a_failure_is_told_without_secrets_and_shared() {
-    let server = TestServer::start(|_| {
+    let server = Server::start(|_| {
         let body = br#"{"error":"invalid_client","error_description":"unknown its:secret+1"}"#;
         [vec![Step::Wait(Duration::from_millis(50))], reply(401, JSON, body)].concat()
-    })
-    .await;
+    });
     let engine = engine().oauth("s", client(&server)).build().unwrap();
     let (one, other) = tokio::join!(called(&engine, protected(&server)), called(&engine, protected(&server)));
     for error in [one.unwrap_err(), other.unwrap_err()] {
@@ -175,8 +172,7 @@ async fn what_is_no_token_is_refused() {
         (500, "", "answered 500: no reason given"),
         (302, "", "answered 302: no reason given"),
     ] {
-        let server =
-            TestServer::start(move |_| reply(status, "Location: /elsewhere\r\n", body.as_bytes())).await;
+        let server = Server::start(move |_| reply(status, "Location: /elsewhere\r\n", body));
         let error =
             call(engine().oauth("s", client(&server)), protected(&server), json!({})).await.unwrap_err();
         assert!(error.to_string().ends_with(told), "{error}");
@@ -186,7 +182,7 @@ async fn what_is_no_token_is_refused() {
 
 #[tokio::test]
 async fn the_rules_for_hosts_hold_for_the_token_endpoint() {
-    let server = TestServer::ok().await;
+    let server = Server::ok();
     let with = |url: &str| {
         let oauth = OAuth::client_credentials(url, "c", Secret::new("the-secret"));
         engine().oauth("s", oauth)
@@ -215,7 +211,7 @@ fn the_host_of_the_tokens_is_one_of_the_tool() {
 
 #[tokio::test]
 async fn a_dry_run_asks_for_no_token() {
-    let server = TestServer::ok().await;
+    let server = Server::ok();
     let engine = engine().oauth("s", client(&server)).build().unwrap();
     let (request, missing) = engine.request(&protected(&server), &json!({})).unwrap();
     assert!(missing.is_empty());

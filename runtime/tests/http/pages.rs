@@ -10,8 +10,9 @@ use toolgen_runtime::engine::http::{
 };
 use toolgen_runtime::spec::plan::{Call, Encoding, Location, Placement, RequestPlan, Tool};
 use toolgen_runtime::{Registry, ToolResult};
+use toolgen_test_support::http::{Server, Step, reply};
 
-use crate::server::{Step, TestServer, ctx, engine, parameter, plan, reply, secured, tool};
+use crate::server::{ctx, engine, parameter, plan, secured, tool};
 
 pub(crate) const JSON: &str = "Content-Type: application/json\r\n";
 
@@ -28,8 +29,8 @@ pub(crate) fn argument(target: &str, name: &str) -> Option<usize> {
 }
 
 /// Seven pets, three on a page, in every way that pages come.
-async fn pets() -> TestServer {
-    TestServer::start(|seen| {
+fn pets() -> Server {
+    Server::start(|seen| {
         let target = seen.target();
         let at = argument(target, "page").map(|page| (page - 1) * 3);
         let at = at.or(argument(target, "after")).or(argument(target, "skip")).unwrap_or(0);
@@ -39,9 +40,8 @@ async fn pets() -> TestServer {
         let link = next.as_ref().map(|next| format!("Link: <{next}>; rel=\"next\"\r\n")).unwrap_or_default();
         let cursor = more.then_some(at + 3);
         let body = json!({"data": pets, "next": next, "cursor": cursor, "more": more});
-        reply(200, &format!("{JSON}{link}"), body.to_string().as_bytes())
+        reply(200, &format!("{JSON}{link}"), body.to_string())
     })
-    .await
 }
 
 pub(crate) fn engine_of(builder: HttpEngineBuilder) -> HttpEngine {
@@ -74,7 +74,7 @@ async fn every_way_to_the_next_page_is_gone_to_its_end() {
         // A page without items is the end.
         ("offset=skip items=/data", 4),
     ] {
-        let server = pets().await;
+        let server = pets();
         assert_eq!(
             ids(&engine_of(engine()), paged(&server.url, pages)).await,
             [1, 2, 3, 4, 5, 6, 7],
@@ -93,7 +93,7 @@ async fn a_stream_reads_a_page_only_when_it_is_needed() {
     struct Pet {
         id: u8,
     }
-    let server = pets().await;
+    let server = pets();
     let engine = engine_of(engine());
     let mut stream = engine.items(paged(&server.url, "link items=/data"), json!({})).of::<Pet>();
     assert_eq!(server.seen().len(), 0);
@@ -136,7 +136,7 @@ async fn errors_of_pages_tell_the_call_and_no_credential() {
         (404, "s3cr3t-token", " → 404: ****"),
         (302, "", " → 302 (The service does not say where to find the answer.)"),
     ] {
-        let server = TestServer::start(move |_| reply(status, JSON, body.as_bytes())).await;
+        let server = Server::start(move |_| reply(status, JSON, body));
         let mut tool = paged(&server.url, "link items=/data");
         let Call::Http(plan) = &mut tool.call else { panic!("a request") };
         *plan = secured(plan.clone(), Placement::Bearer);
@@ -175,7 +175,7 @@ async fn a_model_gets_several_pages_as_one_answer() {
         ),
         (json!({"max_items": 9, "after": 3}), 4..=7, json!(null), 2, "[4 items of 2 pages; these are all]"),
     ] {
-        let server = pets().await;
+        let server = pets();
         let result = called(engine(), paged(&server.url, pages), arguments.clone()).await;
         let text = result.to_text();
         let body = text.lines().find(|line| line.starts_with('{')).unwrap();
@@ -187,7 +187,7 @@ async fn a_model_gets_several_pages_as_one_answer() {
         assert_eq!(result.details["pages"]["more"], told.contains("more may"), "{arguments}");
     }
     // Without the argument, it is the one page that it always was.
-    let server = pets().await;
+    let server = pets();
     let result = called(engine(), paged(&server.url, pages), json!({})).await;
     assert!(result.to_text().ends_with("\"more\":true}"), "{}", result.to_text());
     assert_eq!(server.seen().len(), 1);
@@ -196,17 +196,16 @@ async fn a_model_gets_several_pages_as_one_answer() {
 #[tokio::test]
 async fn a_model_gets_whole_items_and_what_was_read_before_a_failure() {
     let pages = "cursor=after@/cursor items=/data offered=max_items";
-    let server = pets().await;
+    let server = pets();
     let result = called(engine().max_bytes(90), paged(&server.url, pages), json!({"max_items": 100})).await;
     let text = result.to_text();
     assert!(text.ends_with("more may follow (there is no room for more)]"), "{text}");
     assert!(!text.contains("truncated"), "{text}");
 
-    let server = TestServer::start(|seen| match argument(seen.target(), "after") {
+    let server = Server::start(|seen| match argument(seen.target(), "after") {
         None => reply(200, JSON, br#"{"data": [1, 2], "cursor": 1}"#),
         Some(_) => reply(500, "", b"out of order"),
-    })
-    .await;
+    });
     let result = called(engine(), paged(&server.url, pages), json!({"max_items": 100})).await;
     let text = result.to_text();
     assert!(text.contains("[1,2]"), "{text}");
@@ -235,12 +234,11 @@ async fn a_list_is_at_its_end_where_as_many_items_were_read_as_there_are() {
         ),
         ("link items=/data total=/total", json!({"data": [1, 2], "total": 2}), 2),
     ] {
-        let server = TestServer::start(move |seen| {
+        let server = Server::start(move |seen| {
             let at = seen.target().contains("last");
             let link = if at { "" } else { "Link: </pets?last>; rel=next\r\n" };
-            reply(200, &format!("{JSON}{link}"), page.to_string().as_bytes())
-        })
-        .await;
+            reply(200, &format!("{JSON}{link}"), page.to_string())
+        });
         let bounds = PageBounds { pages: 3, ..PageBounds::default() };
         let mut items = engine_of(engine()).items(paged(&server.url, pages), json!({})).bounds(bounds);
         while items.next().await.is_some_and(|item| item.is_ok()) {}
@@ -251,7 +249,7 @@ async fn a_list_is_at_its_end_where_as_many_items_were_read_as_there_are() {
 #[tokio::test]
 async fn a_list_without_end_ends() {
     // The same cursor for ever.
-    let server = TestServer::start(|_| reply(200, JSON, br#"{"data": [1], "cursor": "c"}"#)).await;
+    let server = Server::start(|_| reply(200, JSON, br#"{"data": [1], "cursor": "c"}"#));
     let engine = engine_of(engine());
     let mut items = engine.items(paged(&server.url, "cursor=after@/cursor items=/data"), json!({}));
     assert_eq!(items.next().await.unwrap().unwrap(), 1);
@@ -262,11 +260,10 @@ async fn a_list_without_end_ends() {
     assert_eq!(server.seen().len(), 2);
 
     // A new one for ever.
-    let server = TestServer::start(|seen| {
+    let server = Server::start(|seen| {
         let at = argument(seen.target(), "after").unwrap_or(0) + 1;
-        reply(200, JSON, json!({"data": [at], "cursor": at}).to_string().as_bytes())
-    })
-    .await;
+        reply(200, JSON, json!({"data": [at], "cursor": at}).to_string())
+    });
     let list = || engine.items(paged(&server.url, "cursor=after@/cursor items=/data"), json!({}));
     let usual = PageBounds::default();
     for (bounds, read, told) in [
@@ -290,10 +287,10 @@ async fn a_list_without_end_ends() {
 
 #[tokio::test]
 async fn the_next_page_is_only_where_calls_may_go() {
-    let other = TestServer::start(|_| reply(200, JSON, br#"{"data": [2], "next": null}"#)).await;
+    let other = Server::start(|_| reply(200, JSON, br#"{"data": [2], "next": null}"#));
     let led_to = |to: String| async move {
         let body = json!({"data": [1], "next": to}).to_string();
-        let server = TestServer::start(move |_| reply(200, JSON, body.as_bytes())).await;
+        let server = Server::start(move |_| reply(200, JSON, &body));
         let mut tool = paged(&server.url, "next=/next items=/data");
         if let Call::Http(plan) = &mut tool.call {
             *plan = secured(plan.clone(), Placement::Bearer);
@@ -331,7 +328,7 @@ async fn the_next_page_is_only_where_calls_may_go() {
 #[tokio::test]
 async fn an_error_page_shows_no_credential() {
     let page: &[u8] = b"<html><p>Not allowed: the&#45;<b>secret</b>.";
-    let server = TestServer::start(move |_| reply(403, "Content-Type: text/html\r\n", page)).await;
+    let server = Server::start(move |_| reply(403, "Content-Type: text/html\r\n", page));
     let mut tool = paged(&server.url, "next=/next items=/data");
     if let Call::Http(plan) = &mut tool.call {
         *plan = secured(plan.clone(), Placement::Bearer);
@@ -347,16 +344,15 @@ async fn an_error_page_shows_no_credential() {
 async fn a_page_that_came_by_a_redirect_leads_on_without_credentials() {
     for relative in [true, false] {
         // Redirected from the service to another origin, whose page leads on there.
-        let other = TestServer::start(move |seen| {
+        let other = Server::start(move |seen| {
             let host = seen.header("host").unwrap().to_owned();
             let next =
                 if relative { "/pets?after=1".to_owned() } else { format!("http://{host}/pets?after=1") };
             let next = (argument(seen.target(), "after") != Some(1)).then_some(next);
-            reply(200, JSON, json!({"data": [{"id": 1}], "next": next}).to_string().as_bytes())
-        })
-        .await;
+            reply(200, JSON, json!({"data": [{"id": 1}], "next": next}).to_string())
+        });
         let to = format!("{}/pets", other.url);
-        let home = TestServer::start(move |_| reply(302, &format!("Location: {to}\r\n"), b"")).await;
+        let home = Server::start(move |_| reply(302, &format!("Location: {to}\r\n"), b""));
         let mut tool = paged(&home.url, "next=/next items=/data");
         let Call::Http(plan) = &mut tool.call else { panic!("a request") };
         *plan = secured(plan.clone(), Placement::Bearer);
@@ -372,17 +368,15 @@ async fn a_page_that_came_by_a_redirect_leads_on_without_credentials() {
     // Nor does another origin choose what is asked at home with them.
     let home = Arc::new(OnceLock::new());
     let back = Arc::clone(&home);
-    let other = TestServer::start(move |_| {
+    let other = Server::start(move |_| {
         let next = format!("{}/secrets", back.get().unwrap());
-        reply(200, JSON, json!({"data": [{"id": 1}], "next": next}).to_string().as_bytes())
-    })
-    .await;
+        reply(200, JSON, json!({"data": [{"id": 1}], "next": next}).to_string())
+    });
     let to = format!("{}/pets", other.url);
-    let server = TestServer::start(move |seen| match seen.target() {
+    let server = Server::start(move |seen| match seen.target() {
         "/secrets" => reply(200, JSON, br#"{"data": [{"id": 2}], "next": null}"#),
         _ => reply(302, &format!("Location: {to}\r\n"), b""),
-    })
-    .await;
+    });
     home.set(server.url.clone()).unwrap();
     let mut tool = paged(&server.url, "next=/next items=/data");
     if let Call::Http(plan) = &mut tool.call {
@@ -402,12 +396,12 @@ async fn what_is_no_page_is_told() {
         (r#"{"data": {"id": 1}}"#, "there is no list where the plan says"),
         ("<html>", "there is no list where the plan says"),
     ] {
-        let server = TestServer::start(move |_| reply(200, JSON, body.as_bytes())).await;
+        let server = Server::start(move |_| reply(200, JSON, &body));
         let mut items = engine_of(engine()).items(paged(&server.url, "link items=/data"), json!({}));
         let error = items.next().await.unwrap().unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
     }
-    let server = TestServer::start(|_| vec![Step::Flood(vec![b' '; 1 << 16])]).await;
+    let server = Server::start(|_| vec![Step::Flood(vec![b' '; 1 << 16])]);
     let mut items = engine_of(engine()).items(tool(plan("GET", &server.url, "/")), json!({}));
     let error = items.next().await.unwrap().unwrap_err();
     assert!(error.to_string().contains("`Options::pagination`"), "{error}");

@@ -4,21 +4,21 @@ use serde_json::json;
 use toolgen_runtime::engine::http::{Secret, StaticCredentials};
 use toolgen_runtime::spec::plan::{Body, BodySource, Codec, Encoding, Location, Placement, RequestPlan};
 use toolgen_runtime::{ToolError, ToolResult};
+use toolgen_test_support::http::{Reply, Request, Server, reply};
 
-use crate::server::{Seen, TestServer, call, engine, parameter, plan, reply, secured};
+use crate::server::{call, engine, parameter, plan, secured};
 
 const SECRET: &str = "s3cr3t-value";
 
-fn redirect(status: u16, to: &str) -> Vec<crate::server::Step> {
+fn redirect(status: u16, to: &str) -> Reply {
     reply(status, &format!("Location: {to}\r\n"), b"moved")
 }
 
 /// A server that sends `/from` to `to` with the status, and answers everything else.
-async fn redirecting(status: u16, to: &'static str) -> TestServer {
-    TestServer::start(move |seen| {
+fn redirecting(status: u16, to: &'static str) -> Server {
+    Server::start(move |seen| {
         if seen.target().starts_with("/from") { redirect(status, to) } else { reply(200, "", b"arrived") }
     })
-    .await
 }
 
 /// Calls with a credential, a cookie and a header of the call's own.
@@ -39,7 +39,7 @@ async fn go(method: &'static str, url: &str, placement: Placement) -> Result<Too
     call(engine, secured(plan, placement), arguments).await
 }
 
-fn carries_nothing(seen: &Seen) {
+fn carries_nothing(seen: &Request) {
     let shown = format!("{seen:?}");
     assert!(!shown.contains(SECRET), "{shown}");
     for name in ["authorization", "cookie", "x-own", "x-operator", "x-key", "content-type"] {
@@ -51,13 +51,13 @@ fn carries_nothing(seen: &Seen) {
 #[tokio::test]
 async fn the_same_origin_gets_everything() {
     for status in [301, 302, 303, 307, 308] {
-        let server = redirecting(status, "/to?x=1").await;
+        let server = redirecting(status, "/to?x=1");
         let result = go("GET", &server.url, Placement::Bearer).await.unwrap();
         let (from, to) = (format!("{}/from", server.url), format!("{}/to?x=1", server.url));
         assert_eq!(result.to_text(), format!("GET {from} → {to} → 200\n\narrived"));
         assert_eq!(result.details["final_url"], format!("{}/to?x=1", server.url));
         let seen = server.seen();
-        assert_eq!(seen[1].line, "GET /to?x=1 HTTP/1.1");
+        assert_eq!(seen[1].line(), "GET /to?x=1 HTTP/1.1");
         assert_eq!(seen[1].header("authorization"), Some("Bearer s3cr3t-value"));
         assert_eq!((seen[1].header("x-own"), seen[1].header("cookie")), (Some("2"), Some("c=1")));
     }
@@ -65,7 +65,7 @@ async fn the_same_origin_gets_everything() {
 
 #[tokio::test]
 async fn another_origin_gets_no_credential_and_nothing_of_the_call() {
-    let other = TestServer::ok().await;
+    let other = Server::ok();
     let there = format!("{}/there", other.url);
     for placement in [
         Placement::Bearer,
@@ -75,7 +75,7 @@ async fn another_origin_gets_no_credential_and_nothing_of_the_call() {
         Placement::Cookie("sid".into()),
     ] {
         let there = there.clone();
-        let server = TestServer::start(move |_| redirect(302, &there)).await;
+        let server = Server::start(move |_| redirect(302, &there));
         let result = go("GET", &server.url, placement.clone()).await.unwrap();
         assert!(result.to_text().ends_with("ok"));
         let first = server.only();
@@ -90,12 +90,14 @@ async fn another_origin_gets_no_credential_and_nothing_of_the_call() {
 async fn what_was_taken_away_does_not_come_back() {
     let home = std::sync::Arc::new(std::sync::OnceLock::<String>::new());
     let back = home.clone();
-    let other = TestServer::start(move |_| redirect(302, &format!("{}/home", back.get().unwrap()))).await;
+    let other = Server::start(move |_| redirect(302, &format!("{}/home", back.get().unwrap())));
     let away = format!("{}/away", other.url);
-    let server = TestServer::start(move |seen| {
-        if seen.target() == "/from" { redirect(302, &away) } else { reply(200, "", b"home") }
-    })
-    .await;
+    let server =
+        Server::start(
+            move |seen| {
+                if seen.target() == "/from" { redirect(302, &away) } else { reply(200, "", b"home") }
+            },
+        );
     home.set(server.url.clone()).unwrap();
     go("GET", &server.url, Placement::Bearer).await.unwrap();
     carries_nothing(&server.seen()[1]);
@@ -115,21 +117,16 @@ async fn methods_and_bodies_follow_the_status() {
         (302, "POST", true, None),
     ];
     for (status, method, same_origin, expected) in cases {
-        let other = TestServer::ok().await;
+        let other = Server::ok();
         let to = if same_origin { "/to".to_owned() } else { format!("{}/to", other.url) };
-        let server = TestServer::start(move |seen| {
+        let server = Server::start(move |seen| {
             if seen.target() == "/from" { redirect(status, &to) } else { reply(200, "", b"ok") }
-        })
-        .await;
+        });
         let result = go(method, &server.url, Placement::Bearer).await.unwrap();
         let second = if same_origin { server.seen().get(1).cloned() } else { other.seen().pop() };
-        assert_eq!(
-            second.as_ref().map(|seen| seen.line.as_str()),
-            expected,
-            "{status} {method} {same_origin}"
-        );
+        assert_eq!(second.as_ref().map(|seen| seen.line()), expected, "{status} {method} {same_origin}");
         match second {
-            Some(second) if second.line.starts_with("POST") => assert_eq!(second.body, b"{\"a\":1}"),
+            Some(second) if second.line().starts_with("POST") => assert_eq!(second.body, b"{\"a\":1}"),
             Some(second) => assert!(second.body.is_empty() && second.header("content-type").is_none()),
             None => {
                 assert_eq!(result.details["status"], status);
@@ -142,12 +139,12 @@ async fn methods_and_bodies_follow_the_status() {
 
 #[tokio::test]
 async fn loops_end_and_other_schemes_are_refused() {
-    let server = TestServer::start(|_| redirect(302, "/from")).await;
+    let server = Server::start(|_| redirect(302, "/from"));
     let result = go("GET", &server.url, Placement::Bearer).await.unwrap();
     assert_eq!(server.seen().len(), 11);
     assert_eq!(result.details["redirect_refused"], "too many redirects");
     for to in ["file:///etc/passwd", "ftp://h/x", "data:text/plain,x"] {
-        let server = redirecting(302, to).await;
+        let server = redirecting(302, to);
         let result = go("GET", &server.url, Placement::Bearer).await.unwrap();
         assert_eq!(result.details["status"], 302);
         assert_eq!(server.seen().len(), 1);
@@ -166,7 +163,7 @@ async fn a_redirect_that_is_not_followed_is_a_failure_that_says_where_it_leads()
             "Location: ftp://h/x\nThe redirect was not followed: the location is not an http or https URL.",
         ),
     ] {
-        let server = TestServer::start(move |_| reply(status, headers, b"")).await;
+        let server = Server::start(move |_| reply(status, headers, b""));
         let result = go("GET", &server.url, Placement::Bearer).await.unwrap();
         assert!(result.is_error(), "{status}");
         assert_eq!(result.details["ok"], false);
@@ -178,7 +175,7 @@ async fn a_redirect_that_is_not_followed_is_a_failure_that_says_where_it_leads()
 #[tokio::test]
 async fn a_redirect_that_is_the_answer_is_not_followed() {
     for status in [302, 304] {
-        let server = redirecting(status, "/to").await;
+        let server = redirecting(status, "/to");
         let plan = RequestPlan { redirects: vec![status].into(), ..plan("GET", &server.url, "/from") };
         let result = call(engine(), plan, json!({})).await.unwrap();
         assert!(!result.is_error() && result.details["ok"] == true, "{result:?}");
@@ -189,16 +186,16 @@ async fn a_redirect_that_is_the_answer_is_not_followed() {
         assert_eq!(server.seen().len(), 1);
     }
     // Others are followed.
-    let server = redirecting(307, "/to").await;
+    let server = redirecting(307, "/to");
     let plan = RequestPlan { redirects: vec![302].into(), ..plan("GET", &server.url, "/from") };
     assert!(call(engine(), plan, json!({})).await.unwrap().to_text().ends_with("arrived"));
 }
 
 #[tokio::test]
 async fn a_user_name_in_a_location_is_not_sent() {
-    let other = TestServer::ok().await;
+    let other = Server::ok();
     let there = other.url.replace("http://", "http://user:pass@");
-    let server = TestServer::start(move |_| redirect(302, &there)).await;
+    let server = Server::start(move |_| redirect(302, &there));
     go("GET", &server.url, Placement::Bearer).await.unwrap();
     assert_eq!(other.only().header("authorization"), None);
 }

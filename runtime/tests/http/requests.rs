@@ -5,11 +5,12 @@ use toolgen_runtime::List;
 use toolgen_runtime::spec::plan::{
     Body, BodyField, BodySource, Codec, Encoding, Location, Parameter, Part, RequestPlan, Style,
 };
+use toolgen_test_support::http::{Request, Server, reply};
 
-use crate::server::{Seen, TestServer, call, engine, parameter, plan};
+use crate::server::{call, engine, parameter, plan};
 
-async fn arrived(make: impl FnOnce(&str) -> RequestPlan, arguments: Value) -> Seen {
-    let server = TestServer::ok().await;
+async fn arrived(make: impl FnOnce(&str) -> RequestPlan, arguments: Value) -> Request {
+    let server = Server::ok();
     let plan = make(&server.url);
     call(engine(), plan, arguments).await.unwrap();
     server.only()
@@ -73,7 +74,7 @@ async fn every_row_of_the_style_table_arrives() {
     ];
     let values =
         [json!(""), json!("blue"), json!(["blue", "black", "brown"]), json!({"R": 100, "G": 200, "B": 150})];
-    let server = TestServer::ok().await;
+    let server = Server::ok();
     for (location, kind, explode, cells) in rows {
         for (value, cell) in values.iter().zip(cells) {
             if cell.is_empty() && *location != Header {
@@ -118,7 +119,7 @@ async fn names_and_values_are_encoded_on_the_wire() {
     )
     .await;
     assert_eq!(
-        seen.line,
+        seen.line(),
         "GET /base/x?k=v&beta=true&filter%5Ba%20b%5D=%C3%A9%26%3D&raw=/a?b%23c%26d&json=%7B%22a%22%3A%5B%22b%22%5D%7D HTTP/1.1"
     );
     assert_eq!(seen.header("accept"), Some("*/*"));
@@ -140,7 +141,7 @@ async fn a_parameter_may_be_the_whole_query_and_a_cookie_may_stay_as_it_is() {
         json!({"q": {"a": 1}, "sid": "a+/=;b"}),
     )
     .await;
-    assert_eq!(seen.line, "GET /x?%7B%22a%22%3A1%7D HTTP/1.1");
+    assert_eq!(seen.line(), "GET /x?%7B%22a%22%3A1%7D HTTP/1.1");
     assert_eq!(seen.header("cookie"), Some("sid=a+/=%3Bb"));
 }
 
@@ -217,7 +218,7 @@ async fn a_file_is_sent_as_a_type_that_the_document_allows() {
         ("image/*", json!({"base64": "AA==", "content_type": "text/plain"}), Err("image/*")),
         ("*/*", json!({"base64": "AA==", "content_type": "text/x"}), Ok("text/x")),
     ] {
-        let server = TestServer::ok().await;
+        let server = Server::ok();
         let sent =
             call(engine(), with_body(&server.url, allowed, Codec::Binary), json!({ "body": file })).await;
         match expected {
@@ -243,7 +244,7 @@ async fn members_of_a_header_keep_their_borders() {
     assert_eq!(arrived(of, json!({"tags": ["a", "b"]})).await.header("tags"), Some("a,b"));
     assert_eq!(arrived(of, json!({"tags": "a,b"})).await.header("tags"), Some("a,b"));
     for value in [json!(["a,b", "c"]), json!({"a": "b,c"}), json!({"a,b": "c"})] {
-        let server = TestServer::ok().await;
+        let server = Server::ok();
         let refused = call(engine(), of(&server.url), json!({ "tags": value })).await.unwrap_err();
         assert!(refused.to_string().contains("may not hold a comma"), "{refused}");
         assert_eq!((refused.code(), server.seen().len()), ("INVALID_PARAMS", 0));
@@ -262,7 +263,7 @@ async fn large_numbers_are_written_in_digits() {
     let seen = arrived(of, json!({"id": 1e20, "least": [1e-7, 1.5, 18_446_744_073_709_551_615_u64]})).await;
     let expected =
         "GET /x/100000000000000000000?least=0.0000001&least=1.5&least=18446744073709551615 HTTP/1.1";
-    assert_eq!(seen.line, expected);
+    assert_eq!(seen.line(), expected);
 }
 
 #[tokio::test]
@@ -270,7 +271,7 @@ async fn a_request_without_a_body_says_so() {
     let seen = arrived(|url| with_body(url, "application/json", Codec::Json), json!({})).await;
     assert_eq!((seen.header("content-length"), seen.header("content-type")), (Some("0"), None));
     let seen = arrived(|url| plan("DELETE", url, "/x"), json!({})).await;
-    assert_eq!((seen.line.as_str(), seen.body.len()), ("DELETE /x HTTP/1.1", 0));
+    assert_eq!((seen.line(), seen.body.len()), ("DELETE /x HTTP/1.1", 0));
 }
 
 #[tokio::test]
@@ -304,7 +305,7 @@ async fn files_are_sent_from_their_directory_only() {
     std::fs::create_dir_all(root.join("in")).unwrap();
     std::fs::write(root.join("in/a.bin"), b"inside").unwrap();
     std::fs::write(root.join("b.bin"), b"outside").unwrap();
-    let server = TestServer::ok().await;
+    let server = Server::ok();
     let send = |path: &'static str, engine| {
         let plan = with_body(&server.url, "application/octet-stream", Codec::Binary);
         call(engine, plan, json!({"body": {"path": path}}))
@@ -321,7 +322,7 @@ async fn files_are_sent_from_their_directory_only() {
 
 #[tokio::test]
 async fn a_value_that_would_change_the_path_never_leaves() {
-    let server = TestServer::ok().await;
+    let server = Server::ok();
     for id in ["..", ".", "", "../admin", "a/../b", "%2e%2e", "..\\x", "%2E%2E%2Fx"] {
         let parameters = vec![parameter("id", Location::Path, Encoding::SIMPLE)].into();
         let plan = RequestPlan { parameters, ..plan("GET", &server.url, "/orgs/{id}/repos") };
@@ -347,10 +348,8 @@ async fn a_header_of_every_request_is_the_credential_that_goes_there() {
         (Placement::Header("X-Key".into()), "X-Other", "hunter2hunter2", false),
         (Placement::Query("key".into()), "key", "hunter2hunter2", false),
     ] {
-        let server = TestServer::start(|_| {
-            crate::server::reply(200, "Content-Type: text/plain\r\n", b"you sent hunter2hunter2")
-        })
-        .await;
+        let server =
+            Server::start(|_| reply(200, "Content-Type: text/plain\r\n", b"you sent hunter2hunter2"));
         let plan = secured(plan("GET", &server.url, "/x"), placement.clone());
         let outcome = call(engine().header(header, value), plan, json!({})).await;
         if !sent {

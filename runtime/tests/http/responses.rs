@@ -11,11 +11,12 @@ use toolgen_runtime::engine::http::{Secret, StaticCredentials};
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::spec::plan::{Placement, RequestPlan, Xml, XmlContent, XmlField, XmlNode};
 use toolgen_runtime::{Content, Registry, ResourceData, Shape, ToolResult};
+use toolgen_test_support::http::{Server, Step, open, reply};
 
-use crate::server::{Step, TestServer, call, ctx, engine, open, plan, reply, secured, tool};
+use crate::server::{call, ctx, engine, plan, secured, tool};
 
-async fn answered(steps: Vec<Step>) -> (ToolResult, TestServer) {
-    let server = TestServer::start(move |_| steps.clone()).await;
+async fn answered(steps: Vec<Step>) -> (ToolResult, Server) {
+    let server = Server::start(move |_| steps.clone());
     let result = call(engine().max_bytes(100), plan("GET", &server.url, "/x"), json!({})).await.unwrap();
     (result, server)
 }
@@ -69,7 +70,7 @@ async fn of_an_error_page_a_model_reads_the_text() {
             "" => String::new(),
             content_type => format!("Content-Type: {content_type}\r\n"),
         };
-        let server = TestServer::start(move |_| reply(status, &headers, page)).await;
+        let server = Server::start(move |_| reply(status, &headers, page));
         let credentials = StaticCredentials::new().with("s", Secret::new("hunter2&hunter2"));
         let plan = secured(plan("GET", &server.url, "/x"), Placement::Bearer);
         let result = call(engine().credentials(credentials), plan, json!({})).await.unwrap();
@@ -79,7 +80,7 @@ async fn of_an_error_page_a_model_reads_the_text() {
     }
     // Cut to 2000 characters, and no credential is cut in two.
     let long = format!("<html><p>{} hunter2&amp;hunter2 {}", "é".repeat(1990), "é".repeat(2000));
-    let server = TestServer::start(move |_| reply(500, "Content-Type: text/html\r\n", long.as_bytes())).await;
+    let server = Server::start(move |_| reply(500, "Content-Type: text/html\r\n", &long));
     let credentials = StaticCredentials::new().with("s", Secret::new("hunter2&hunter2"));
     let plan = secured(plan("GET", &server.url, "/x"), Placement::Bearer);
     let result = call(engine().credentials(credentials), plan, json!({})).await.unwrap();
@@ -113,7 +114,7 @@ async fn json_that_is_none_is_told() {
     assert_eq!(result.to_text(), format!("GET {}/x → 200", server.url));
     // What is cut off here says so by itself.
     let long = format!("[{}", "1,".repeat(80));
-    let (result, _) = answered(reply(200, "Content-Type: application/json\r\n", long.as_bytes())).await;
+    let (result, _) = answered(reply(200, "Content-Type: application/json\r\n", long)).await;
     assert!(result.to_text().ends_with("\n... [truncated]") && !result.to_text().contains("early"));
 }
 
@@ -133,7 +134,7 @@ async fn a_success_tells_where_a_thing_is_and_what_the_document_declares() {
     let headers =
         "LOCATION: /pets/7\r\nX-Total-Count: 3\r\nX-Auth-Token: abc\r\nETag: \"v1\"\r\nSet-Cookie: a=b\r\n";
     for (status, told) in [(201, "\nLocation: /pets/7\nX-Total-Count: 3"), (404, "")] {
-        let server = TestServer::start(move |_| reply(status, headers, b"")).await;
+        let server = Server::start(move |_| reply(status, headers, b""));
         let declared = ["X-Total-Count", "location", "X-Auth-Token", "Set-Cookie", "X-Other"];
         let declared: List<_> = declared.map(toolgen_runtime::Text::from).into_iter().collect();
         let plan = RequestPlan { headers: declared, ..plan("POST", &server.url, "/pets") };
@@ -145,7 +146,7 @@ async fn a_success_tells_where_a_thing_is_and_what_the_document_declares() {
 #[tokio::test]
 async fn a_tool_may_accept_a_status() {
     for (tool, status, failed) in [("t", 404, false), ("t", 410, false), ("t", 500, true), ("u", 404, true)] {
-        let server = TestServer::start(move |_| reply(status, "", b"gone")).await;
+        let server = Server::start(move |_| reply(status, "", b"gone"));
         let engine = engine().accept_status(tool, [404, 410]);
         let result = call(engine, plan("GET", &server.url, "/x"), json!({})).await.unwrap();
         assert_eq!((result.is_error(), body(&result)), (failed, "gone".to_owned()), "{tool} {status}");
@@ -156,11 +157,11 @@ async fn a_tool_may_accept_a_status() {
 #[tokio::test]
 async fn a_long_text_is_cut_between_characters() {
     let exact = "é".repeat(50);
-    let (result, _) = answered(reply(200, "Content-Type: text/plain\r\n", exact.as_bytes())).await;
+    let (result, _) = answered(reply(200, "Content-Type: text/plain\r\n", &exact)).await;
     assert_eq!(body(&result), exact);
     assert_eq!(result.details["truncated"], false);
     let long = format!("a{}", "é".repeat(60));
-    let (result, _) = answered(reply(200, "Content-Type: text/plain\r\n", long.as_bytes())).await;
+    let (result, _) = answered(reply(200, "Content-Type: text/plain\r\n", long)).await;
     assert_eq!(body(&result), format!("a{}\n... [truncated]", "é".repeat(49)));
     assert_eq!(result.details["truncated"], true);
 }
@@ -171,9 +172,9 @@ async fn an_endless_answer_is_left_alone() {
     let (result, server) = answered(steps).await;
     assert_eq!(body(&result), format!("{}\n... [truncated]", "x".repeat(100)));
     tokio::time::sleep(Duration::from_millis(200)).await;
-    let flooded = *server.flooded.lock().unwrap();
+    let flooded = server.flooded();
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(flooded, *server.flooded.lock().unwrap(), "nobody reads any more");
+    assert_eq!(flooded, server.flooded(), "nobody reads any more");
 }
 
 /// A gzip stream of stored blocks is easy to write: the decompressor must still stop at the limit.
@@ -228,7 +229,7 @@ async fn charsets_are_honoured() {
     let (result, _) =
         answered(reply(200, "Content-Type: text/plain; charset=iso-8859-1\r\n", b"caf\xe9")).await;
     assert_eq!(body(&result), "café");
-    let (result, _) = answered(reply(200, "", "ohne Typ, é".as_bytes())).await;
+    let (result, _) = answered(reply(200, "", "ohne Typ, é")).await;
     assert_eq!(body(&result), "ohne Typ, é");
 }
 
@@ -256,7 +257,7 @@ async fn images_sounds_and_files_are_content_of_their_own() {
 
 #[tokio::test]
 async fn an_image_that_is_too_large_is_left_out() {
-    let server = TestServer::start(|_| reply(200, "Content-Type: image/png\r\n", &[0; 1000])).await;
+    let server = Server::start(|_| reply(200, "Content-Type: image/png\r\n", &[0; 1000]));
     let engine = engine().max_media_bytes(999);
     let result = call(engine, plan("GET", &server.url, "/x"), json!({})).await.unwrap();
     assert_eq!(body(&result), "[image/png, more than 999 bytes: left out]");
@@ -272,14 +273,13 @@ async fn an_event_stream_is_read_until_it_ends() {
 
 #[tokio::test]
 async fn an_event_stream_without_an_end_gives_what_came_in_time() {
-    let server = TestServer::start(|_| {
+    let server = Server::start(|_| {
         vec![
             open("Content-Type: text/event-stream\r\n"),
             Step::Send(b"data: a\n\ndata: half".to_vec()),
             Step::Wait(Duration::from_secs(60)),
         ]
-    })
-    .await;
+    });
     let engine = engine().timeout(Duration::from_millis(400));
     let result = call(engine, plan("GET", &server.url, "/x"), json!({})).await.unwrap();
     assert_eq!(body(&result), "a\n... [truncated]");
@@ -298,7 +298,7 @@ async fn the_body_is_the_structured_result_of_a_tool_that_declares_one() {
         (200, "application/pdf", Err("the body is not whole, or no text")),
     ] {
         let headers = format!("Content-Type: {content_type}\r\n");
-        let server = TestServer::start(move |_| reply(status, &headers, body)).await;
+        let server = Server::start(move |_| reply(status, &headers, body));
         let mut tool = tool(plan("GET", &server.url, "/x"));
         tool.spec.output = Some(Shape::of(Kind::Object(ObjectRules::ANY)).into());
         let registry = Registry::new([engine().build().unwrap().tool(tool)]).unwrap();
@@ -331,7 +331,7 @@ async fn answers_in_other_forms_are_read_as_declared() {
         (200, "application/jsonl", "{", "{", Err("the answer is not read as the declared result: ")),
     ] {
         let headers = format!("Content-Type: {content_type}\r\n");
-        let server = TestServer::start(move |_| reply(status, &headers, sent.as_bytes())).await;
+        let server = Server::start(move |_| reply(status, &headers, sent));
         let mut plan = plan("GET", &server.url, "/x");
         plan.answer = Some(xml.clone());
         let mut tool = tool(plan);
@@ -369,7 +369,7 @@ async fn no_credential_is_shown_in_any_encoding() {
     ];
     for (content_type, body) in bodies {
         let (headers, sent) = (format!("Content-Type: {content_type}\r\n"), body.to_vec());
-        let server = TestServer::start(move |_| reply(401, &headers, &sent)).await;
+        let server = Server::start(move |_| reply(401, &headers, &sent));
         let credentials = StaticCredentials::new().with_origin("s", server.url.as_str(), Secret::new(SECRET));
         let plan = secured(plan("GET", &server.url, "/"), Placement::Header("x-api-key".into()));
         let result = call(engine().credentials(credentials), plan, json!({})).await.unwrap();

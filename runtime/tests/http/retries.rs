@@ -5,24 +5,22 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
 use toolgen_runtime::engine::http::Retries;
 use toolgen_runtime::spec::Effects;
 use toolgen_runtime::spec::plan::{RequestPlan, Tool};
 use toolgen_runtime::{Registry, ToolContext, ToolError, ToolResult};
+use toolgen_test_support::http::{Server, Step, nobody, reply};
 
-use crate::server::{Step, TestServer, call, ctx, engine, plan, reply, tool};
+use crate::server::{call, ctx, engine, plan, tool};
 
 /// Answers with these statuses and headers, one after the other, and then `ok`.
-async fn answering(answers: &'static [(u16, &'static str)]) -> TestServer {
+fn answering(answers: &'static [(u16, &'static str)]) -> Server {
     let next = AtomicUsize::new(0);
-    TestServer::start(move |_| match answers.get(next.fetch_add(1, Ordering::SeqCst)) {
+    Server::start(move |_| match answers.get(next.fetch_add(1, Ordering::SeqCst)) {
         Some((0, _)) => vec![Step::Send(Vec::new())],
         Some((status, headers)) => reply(*status, headers, b"not now"),
         None => reply(200, "X-RateLimit-Remaining: 4\r\n", b"ok"),
     })
-    .await
 }
 
 fn with(plan: RequestPlan, effects: Effects) -> Tool {
@@ -46,7 +44,7 @@ async fn called(tool: Tool, retries: Retries, ctx: &ToolContext) -> Result<ToolR
 #[tokio::test]
 async fn what_changes_nothing_more_is_repeated_and_told() {
     for method in ["GET", "PUT"] {
-        let server = answering(&[(503, ""), (429, "Retry-After: 0\r\n")]).await;
+        let server = answering(&[(503, ""), (429, "Retry-After: 0\r\n")]);
         let lines = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&lines);
         let ctx = ctx().with_on_progress(move |line| heard.lock().unwrap().push(line));
@@ -65,21 +63,21 @@ async fn what_changes_nothing_more_is_repeated_and_told() {
 
 #[tokio::test]
 async fn what_may_change_something_twice_is_sent_once() {
-    let server = answering(&[(503, "Retry-After: 0\r\n")]).await;
+    let server = answering(&[(503, "Retry-After: 0\r\n")]);
     let result = called(with(plan("POST", &server.url, "/x"), ONCE), quick(), &ctx()).await.unwrap();
     assert!(result.to_text().ends_with("→ 503\nRetry-After: 0\n\nnot now"), "{}", result.to_text());
     assert_eq!(result.details.get("repeated_after"), None);
     assert_eq!(result.details["rate_limit"], json!({"retry_after_ms": 0}));
     assert_eq!(server.seen().len(), 1);
     // Nor is it if the connection breaks after it was sent.
-    let server = answering(&[(0, "")]).await;
+    let server = answering(&[(0, "")]);
     called(with(plan("POST", &server.url, "/x"), ONCE), quick(), &ctx()).await.unwrap_err();
     assert_eq!(server.seen().len(), 1);
 }
 
 #[tokio::test]
 async fn a_broken_connection_is_repeated_where_that_is_harmless() {
-    let server = answering(&[(0, ""), (0, "")]).await;
+    let server = answering(&[(0, ""), (0, "")]);
     let result = called(with(plan("DELETE", &server.url, "/x"), IDEMPOTENT), quick(), &ctx()).await.unwrap();
     assert_eq!(result.details["repeated_after"][1]["error"], "the connection broke");
     assert_eq!(server.seen().len(), 3);
@@ -88,31 +86,21 @@ async fn a_broken_connection_is_repeated_where_that_is_harmless() {
 #[tokio::test]
 async fn what_was_never_sent_is_repeated_whatever_it_is() {
     // Nobody listens there, until somebody does.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+    let url = nobody();
+    let address = url.strip_prefix("http://").unwrap().to_owned();
     let later = tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        let listener = TcpListener::bind(address).await.unwrap();
-        let (mut socket, _) = listener.accept().await.unwrap();
-        let mut request = Vec::new();
-        while !request.ends_with(b"\r\n\r\n") {
-            socket.read_buf(&mut request).await.unwrap();
-        }
-        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
-        socket.write_all(answer).await.unwrap();
-        String::from_utf8(request).unwrap()
+        Server::at(&address, |_| reply(200, "", "ok"))
     });
     let retries = quick().most(20).first(Duration::from_millis(40)).longest(Duration::from_millis(40));
-    let url = format!("http://{address}");
     let result = called(with(plan("POST", &url, "/x"), ONCE), retries, &ctx()).await.unwrap();
     assert_eq!(result.details["repeated_after"][0]["error"], "there was no connection");
-    assert!(later.await.unwrap().starts_with("POST /x "));
+    assert!(later.await.unwrap().only().line().starts_with("POST /x "));
 }
 
 #[tokio::test]
 async fn a_key_of_the_call_makes_it_repeatable_and_stays() {
-    let server = answering(&[(503, "")]).await;
+    let server = answering(&[(503, "")]);
     let keyed = RequestPlan { idempotency_key: "Idempotency-Key".into(), ..plan("POST", &server.url, "/x") };
     for _ in 0..2 {
         let result = called(with(keyed.clone(), ONCE), quick(), &ctx()).await.unwrap();
@@ -128,7 +116,7 @@ async fn a_key_of_the_call_makes_it_repeatable_and_stays() {
 #[tokio::test]
 async fn repetitions_are_bounded_in_count_and_time() {
     let always: &[(u16, &str)] = &[(503, ""), (503, ""), (503, ""), (503, "")];
-    let server = answering(always).await;
+    let server = answering(always);
     let result = called(with(plan("GET", &server.url, "/x"), IDEMPOTENT), quick(), &ctx()).await.unwrap();
     assert_eq!((result.is_error(), server.seen().len()), (true, 3));
     let result =
@@ -142,7 +130,7 @@ async fn repetitions_are_bounded_in_count_and_time() {
             ctx().with_timeout(Duration::from_secs(9)),
         ),
     ] {
-        let server = answering(&[(429, "Retry-After: 60\r\n")]).await;
+        let server = answering(&[(429, "Retry-After: 60\r\n")]);
         let result = called(with(plan("GET", &server.url, "/x"), IDEMPOTENT), retries, &ctx).await.unwrap();
         assert_eq!((result.is_error(), server.seen().len()), (true, 1));
         assert_eq!(result.details["rate_limit"], json!({"retry_after_ms": 60_000}));
@@ -153,7 +141,7 @@ async fn repetitions_are_bounded_in_count_and_time() {
 
 #[tokio::test]
 async fn a_tool_that_declares_nothing_is_sent_once() {
-    let server = answering(&[(503, "Retry-After: 0\r\n")]).await;
+    let server = answering(&[(503, "Retry-After: 0\r\n")]);
     let result =
         call(engine(), plan("GET", &server.url, "/x"), Value::Object(Default::default())).await.unwrap();
     assert_eq!((result.is_error(), server.seen().len()), (true, 1));

@@ -10,8 +10,9 @@ use toolgen_runtime::engine::http::{
 };
 use toolgen_runtime::spec::plan::Placement;
 use toolgen_runtime::{CancellationToken, Content, Registry, ToolContext, ToolResult};
+use toolgen_test_support::http::{Server, Step, open, reply};
 
-use crate::server::{Step, TestServer, call, engine, open, plan, reply, secured, tool};
+use crate::server::{call, engine, plan, secured, tool};
 
 /// A directory of its own, which is removed at the end.
 struct Folder(PathBuf);
@@ -49,7 +50,7 @@ impl Drop for Folder {
 }
 
 async fn saved(engine: HttpEngineBuilder, path: &str, steps: Vec<Step>) -> ToolResult {
-    let server = TestServer::start(move |_| steps.clone()).await;
+    let server = Server::start(move |_| steps.clone());
     call(engine, plan("GET", &server.url, path), json!({})).await.unwrap()
 }
 
@@ -93,7 +94,7 @@ async fn a_picture_is_shown_and_saved_and_a_long_text_is_shown_in_part() {
     let result = saved(engine(), "/pics/7", reply(200, "Content-Type: image/png\r\n", b"\x89PNG")).await;
     assert!(matches!(result.content[1], Content::Image { .. }), "{result:?}");
     let text = "é".repeat(1000);
-    let result = saved(engine(), "/notes", reply(200, "Content-Type: text/csv\r\n", text.as_bytes())).await;
+    let result = saved(engine(), "/notes", reply(200, "Content-Type: text/csv\r\n", &text)).await;
     let shown = result.to_text();
     assert!(shown.contains("é\n... [truncated]\n[text/csv, 2000 bytes, saved as `notes.csv`"), "{shown}");
     assert_eq!(
@@ -126,7 +127,7 @@ async fn a_file_that_is_not_whole_leaves_nothing() {
     let broken =
         b"HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\nContent-Length: 100000000\r\n\r\n".to_vec();
     let steps = vec![Step::Send(broken), Step::Send(vec![b'x'; 300_000])];
-    let server = TestServer::start(move |_| steps.clone()).await;
+    let server = Server::start(move |_| steps.clone());
     let failed = call(engine().save_to(folder.path()), plan("GET", &server.url, "/x"), json!({})).await;
     assert_eq!(failed.unwrap_err().code(), "read_error");
     // It ends early: a part of what is compressed, chunks without the last, a stream without an end in the time of the call.
@@ -136,7 +137,7 @@ async fn a_file_that_is_not_whole_leaves_nothing() {
         reply(200, "Content-Type: application/zip\r\nContent-Encoding: gzip\r\n", zipped),
         vec![open("Content-Type: application/zip\r\nTransfer-Encoding: chunked\r\n"), Step::Send(chunked)],
     ] {
-        let server = TestServer::start(move |_| steps.clone()).await;
+        let server = Server::start(move |_| steps.clone());
         let failed = call(engine().save_to(folder.path()), plan("GET", &server.url, "/x"), json!({})).await;
         assert_eq!(failed.unwrap_err().code(), "read_error");
     }
@@ -149,7 +150,7 @@ async fn a_file_that_is_not_whole_leaves_nothing() {
     assert!(folder.names().is_empty(), "{:?}", folder.names());
     // The call is cancelled, or its time is up.
     let steps = vec![head(), Step::Send(vec![b'x'; 300_000]), Step::Wait(Duration::from_secs(60))];
-    let server = TestServer::start(move |_| steps.clone()).await;
+    let server = Server::start(move |_| steps.clone());
     let engine = engine().save_to(folder.path()).build().unwrap();
     let registry = Registry::new(engine.tools_from([tool(plan("GET", &server.url, "/x"))])).unwrap();
     let cancel = CancellationToken::new();
@@ -220,7 +221,7 @@ async fn a_file_with_a_credential_is_not_saved_nor_named_by_it() {
         let headers =
             "Content-Type: application/pdf\r\nContent-Disposition: attachment; filename=hunter2hunte.pdf\r\n";
         let answer = reply(200, headers, &bytes);
-        let server = TestServer::start(move |_| answer.clone()).await;
+        let server = Server::start(move |_| answer.clone());
         let plan = secured(plan("GET", &server.url, "/x"), Placement::Bearer);
         let credentials = StaticCredentials::new().with("s", Secret::new("hunter2hunte"));
         let result =
@@ -265,7 +266,7 @@ impl Pipe {
 async fn no_part_of_a_credential_is_written_before_it_is_found() {
     let secret = "hunter2hunte-é-s3cr3t";
     let secured_call = async |steps: Vec<Step>, pipe: Pipe| {
-        let server = TestServer::start(move |_| steps.clone()).await;
+        let server = Server::start(move |_| steps.clone());
         let plan = secured(plan("GET", &server.url, "/x"), Placement::Query("key".into()));
         let credentials = StaticCredentials::new().with("s", Secret::new(secret));
         // What a model is not shown is written as it comes.
@@ -314,7 +315,7 @@ async fn what_was_saved_can_be_sent_and_files_have_a_limit_together() {
     let folder = Folder::new("again");
     saved(engine().save_to(folder.path()), "/a.bin", reply(200, "Content-Type: a/b\r\n", b"\0bytes")).await;
     let place = FilesRoot::new(folder.path()).max_bytes(10);
-    let server = TestServer::ok().await;
+    let server = Server::ok();
     let send = |files: serde_json::Value| {
         call(
             engine().files(place.clone()),

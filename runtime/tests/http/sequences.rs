@@ -8,8 +8,9 @@ use toolgen_runtime::engine::http::{CallError, PageBounds};
 use toolgen_runtime::schema::shape::{ArrayRules, Field, Kind, ObjectRules, StringRules};
 use toolgen_runtime::spec::plan::{RequestPlan, Tool};
 use toolgen_runtime::{Registry, Shape};
+use toolgen_test_support::http::{Server, Step, open, reply};
 
-use crate::server::{Step, TestServer, ctx, engine, open, plan, reply, tool};
+use crate::server::{ctx, engine, plan, tool};
 
 const EVENTS: &str = "Content-Type: text/event-stream\r\n";
 
@@ -30,7 +31,7 @@ fn object() -> Kind {
 #[tokio::test]
 async fn a_model_reads_events_as_a_list() {
     let body = b"event: add\nid: 1\ndata: {\"n\": 1}\n\ndata: {\"n\": 2}\n\ndata: [DONE]\n\n";
-    let server = TestServer::start(|_| reply(200, EVENTS, body)).await;
+    let server = Server::start(move |_| reply(200, EVENTS, body));
     for (kind, expected) in [
         (object(), json!([{"data": {"n": 1}, "event": "add", "id": "1"}, {"data": {"n": 2}}])),
         (
@@ -49,8 +50,7 @@ async fn a_model_reads_events_as_a_list() {
 
 #[tokio::test]
 async fn of_a_stream_that_is_cut_off_the_whole_items_are_shown() {
-    let server =
-        TestServer::start(|_| vec![open(EVENTS), Step::Flood(b"data: {\"n\": 1}\n\n".to_vec())]).await;
+    let server = Server::start(|_| vec![open(EVENTS), Step::Flood(b"data: {\"n\": 1}\n\n".to_vec())]);
     let engine = engine().max_bytes(100).build().unwrap();
     let registry = Registry::new([engine.tool(events(&server.url, object()))]).unwrap();
     let result = registry.call_without_layers("t", json!({}), &ctx()).await.unwrap();
@@ -68,12 +68,11 @@ async fn rust_reads_items_as_they_come() {
         ("application/json-seq", "\u{1e}{\"data\":\n{\"n\": 1}}\n\u{1e}{\"data\"", ": {\"n\": 2}}\n"),
     ] {
         let (begin, end) = (first.as_bytes().to_vec(), second.as_bytes().to_vec());
-        let server = TestServer::start(move |_| {
+        let server = Server::start(move |_| {
             let head = open(&format!("Content-Type: {head}\r\n"));
             let wait = Step::Wait(Duration::from_millis(400));
             vec![head, Step::Send(begin.clone()), wait, Step::Send(end.clone())]
-        })
-        .await;
+        });
         let mut tool = events(&server.url, object());
         if let toolgen_runtime::spec::plan::Call::Http(plan) = &mut tool.call {
             plan.accept = head.into();
@@ -88,7 +87,7 @@ async fn rust_reads_items_as_they_come() {
 
 #[tokio::test]
 async fn what_is_no_sequence_is_an_error_and_bounds_hold() {
-    let server = TestServer::start(|_| reply(200, "Content-Type: application/json\r\n", b"{\"n\": 1}")).await;
+    let server = Server::start(|_| reply(200, "Content-Type: application/json\r\n", b"{\"n\": 1}"));
     let engine = engine().build().unwrap();
     let mut items = engine.items(events(&server.url, object()), json!({}));
     let error = items.next().await.unwrap().unwrap_err();
@@ -98,7 +97,7 @@ async fn what_is_no_sequence_is_an_error_and_bounds_hold() {
     );
     assert!(items.next().await.is_none());
 
-    let server = TestServer::start(|_| reply(503, EVENTS, b"data: busy\n\n")).await;
+    let server = Server::start(|_| reply(503, EVENTS, b"data: busy\n\n"));
     let mut items = engine.items(events(&server.url, object()), json!({}));
     let error = items.next().await.unwrap().unwrap_err();
     assert!(matches!(error, CallError::Status { status: 503, .. }));
@@ -106,7 +105,7 @@ async fn what_is_no_sequence_is_an_error_and_bounds_hold() {
     assert!(error.to_string().ends_with(" → 503: data: busy"), "{error}");
 
     let body = "data: {}\n\n".repeat(100);
-    let server = TestServer::start(move |_| reply(200, EVENTS, body.as_bytes())).await;
+    let server = Server::start(move |_| reply(200, EVENTS, &body));
     let bounds = PageBounds { items: 3, ..PageBounds::default() };
     let mut items = engine.items(events(&server.url, object()), json!({})).bounds(bounds);
     for _ in 0..3 {

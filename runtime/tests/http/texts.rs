@@ -15,8 +15,9 @@ use toolgen_runtime::{
     AgentTool, BoxFuture, Call, List, Provider, Registry, Schema, Text, Tool, ToolCall, ToolContext,
     ToolName, ToolSpec,
 };
+use toolgen_test_support::http::Server;
 
-use crate::server::{TestServer, ctx, engine, parameter, plan};
+use crate::server::{ctx, engine, parameter, plan};
 
 /// A request with a path, a query and a header, and a body that is JSON.
 fn request(url: &str) -> RequestPlan {
@@ -87,7 +88,7 @@ fn meant() -> Value {
 #[tokio::test]
 async fn the_same_request_is_sent_for_each_way_of_writing_a_text() {
     for arguments in [written(), meant(), Value::String(written().to_string())] {
-        let server = TestServer::ok().await;
+        let server = Server::ok();
         let registry = Registry::new([tool(request(&server.url))]).unwrap();
         let provider = Provider::builder(&registry).build().unwrap();
         let response = provider.call(ToolCall::new("c1", "t", arguments), &ctx()).await;
@@ -117,7 +118,7 @@ async fn what_is_json_on_the_wire_stays_exact_and_rules_hold() {
 
 #[tokio::test]
 async fn layers_see_the_arguments_that_run() {
-    let (server, shown) = (TestServer::ok().await, Shown::default());
+    let (server, shown) = (Server::ok(), Shown::default());
     let registry = Registry::new([tool(request(&server.url))]).unwrap();
     let provider =
         Provider::builder(&registry).middleware(shown.clone()).approver(shown.clone()).build().unwrap();
@@ -132,7 +133,7 @@ async fn records_hold_the_arguments_that_run() {
     use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 
     for (given, recorded) in [(written(), meant()), (json!({"id": "x"}), json!({"id": "x"}))] {
-        let (server, sink) = (TestServer::ok().await, MemorySink::new());
+        let (server, sink) = (Server::ok(), MemorySink::new());
         let registry = Registry::new([tool(request(&server.url))]).unwrap();
         let auditor = Auditor::builder(sink.clone()).start().unwrap();
         let provider = Provider::builder(&registry).auditor(auditor.clone()).build().unwrap();

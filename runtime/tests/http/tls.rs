@@ -16,8 +16,9 @@ use toolgen_runtime::provider::ProviderContext;
 use toolgen_runtime::{Registry, ToolCall, ToolResponse};
 
 use toolgen_runtime::spec::plan::Placement;
+use toolgen_test_support::http::{Server, reply};
 
-use crate::server::{TestServer, call as call_it, ctx, engine, plan, reply, secured, tool};
+use crate::server::{call as call_it, ctx, engine, plan, secured, tool};
 
 /// A certificate for these names that nobody but itself vouches for.
 fn certificate(names: &[&str]) -> CertifiedKey<KeyPair> {
@@ -162,7 +163,7 @@ async fn another_origin_is_not_shown_the_certificate() {
     let (own, client) = (certificate(&["localhost"]), certificate(&["the program"]));
     let url = start_for(&own, Some(&client)).await;
     let to = format!("Location: {url}/\r\n");
-    let first = TestServer::start(move |_| reply(302, &to, b"")).await;
+    let first = Server::start(move |_| reply(302, &to, b""));
     let engine = engine().private_host("localhost").root_certificates(own.cert.pem());
     let with = engine.client_certificate(client.cert.pem(), client.signing_key.serialize_pem());
     let failed = call_it(with, plan("GET", &first.url, "/"), json!({})).await.unwrap_err();

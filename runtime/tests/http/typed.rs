@@ -10,8 +10,9 @@ use toolgen_runtime::engine::typed::{FromJson, JsonError};
 use toolgen_runtime::spec::Network;
 use toolgen_runtime::spec::plan::{Encoding, Location, RequestPlan, Tool};
 use toolgen_runtime::{CancellationToken, ToolContext, ToolError, TypedTool};
+use toolgen_test_support::http::{Server, Step, reply};
 
-use crate::server::{Step, TestServer, engine, parameter, plan, reply, tool};
+use crate::server::{engine, parameter, plan, tool};
 
 #[derive(Serialize)]
 struct GetPet {
@@ -48,12 +49,8 @@ impl TypedTool for GetPet {
     }
 }
 
-async fn get(
-    status: u16,
-    headers: &'static str,
-    body: &'static [u8],
-) -> (Result<Pet, CallError>, TestServer) {
-    let server = TestServer::start(move |_| reply(status, headers, body)).await;
+async fn get(status: u16, headers: &'static str, body: &'static [u8]) -> (Result<Pet, CallError>, Server) {
+    let server = Server::start(move |_| reply(status, headers, body));
     let engine = engine().base_url(&server.url).max_typed_bytes(50).build().unwrap();
     (engine.call(GetPet { id: 7, verbose: Some(true) }).await, server)
 }
@@ -148,11 +145,10 @@ async fn a_redirect_that_is_not_followed_is_told_with_where_it_leads() {
             server.url
         )
     );
-    let server = TestServer::start(|seen| match seen.target() {
+    let server = Server::start(|seen| match seen.target() {
         "/login" => reply(200, "Content-Type: text/html\r\n", &[b'a'; 400]),
         _ => reply(302, "Location: /login\r\n", b""),
     });
-    let server = server.await;
     let engine = engine().base_url(&server.url).build().unwrap();
     let error = engine.call(GetPet { id: 7, verbose: None }).await.unwrap_err().to_string();
     let url = &server.url;
@@ -162,7 +158,7 @@ async fn a_redirect_that_is_not_followed_is_told_with_where_it_leads() {
 
 #[tokio::test]
 async fn a_context_cancels_limits_and_narrows_a_call() {
-    let server = TestServer::start(|_| vec![Step::Wait(Duration::from_secs(20))]).await;
+    let server = Server::start(|_| vec![Step::Wait(Duration::from_secs(20))]);
     let engine = engine().base_url(&server.url).build().unwrap();
     let failure = async |ctx: &ToolContext| match engine.call_in(GetPet { id: 7, verbose: None }, ctx).await {
         Err(CallError::Transport { error, .. }) => error,
@@ -201,7 +197,7 @@ async fn texts_and_nothing_are_values_too() {
         ("Content-Type: text/plain\r\n", "{\"a\":1}", json!({"a": 1})),
         ("", "", json!(null)),
     ] {
-        let server = TestServer::start(move |_| reply(200, headers, body.as_bytes())).await;
+        let server = Server::start(move |_| reply(200, headers, body));
         let engine = engine().base_url(&server.url).build().unwrap();
         assert_eq!(engine.call(Anything { id: 1 }).await.unwrap(), expected);
     }
@@ -237,7 +233,7 @@ impl FromJson for OrderHeaders {
 async fn an_answer_has_headers_but_no_secrets_and_needs_no_body() {
     for body in [&b""[..], b"thanks", b"{\"a\":"] {
         let head = "Location: /pets/8\r\nX-Total: 12\r\nSet-Cookie: a=b\r\nX-Auth-Token: abc\r\nContent-Type: application/json\r\n";
-        let server = TestServer::start(move |_| reply(201, head, body)).await;
+        let server = Server::start(move |_| reply(201, head, body));
         let engine = engine().base_url(&server.url).build().unwrap();
         let answer = engine.answer(Order { id: 7 }, &ToolContext::new("", "")).await.unwrap();
         assert_eq!((answer.value, answer.status), ((), 201));

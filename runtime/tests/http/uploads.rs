@@ -7,8 +7,9 @@ use toolgen_runtime::spec::plan::{
     Body, BodyField, BodySource, Codec, FILE_FIELDS, Part, RequestPlan, file_told,
 };
 use toolgen_runtime::{Call, Registry, Schema, Tool, ToolName, ToolSpec};
+use toolgen_test_support::http::Server;
 
-use crate::server::{TestServer, ctx, engine, plan};
+use crate::server::{ctx, engine, plan};
 
 fn file() -> Value {
     let fields = FILE_FIELDS.map(|name| (name.to_owned(), json!({"type": "string"})));
@@ -58,7 +59,7 @@ fn a_path_is_offered_only_where_files_can_be_read() {
 
 #[tokio::test]
 async fn a_file_is_given_as_a_text() {
-    let server = TestServer::ok().await;
+    let server = Server::ok();
     let registry = Registry::new([engine().build().unwrap().tool(upload(&server.url))]).unwrap();
     let ctx = ctx();
     let call = |arguments: Value| registry.call_without_layers("t", arguments, &ctx);

@@ -3,11 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::pages::{JSON, argument, called, engine_of, paged};
-use crate::server::{TestServer, engine, reply};
+use toolgen_test_support::http::{Server, reply};
+
+use crate::server::engine;
 
 /// A service that counts seven pets, and leads to those that `gives` says.
-async fn counting(gives: usize, led: bool) -> TestServer {
-    TestServer::start(move |seen| {
+fn counting(gives: usize, led: bool) -> Server {
+    Server::start(move |seen| {
         let at = argument(seen.target(), "skip").unwrap_or(0);
         let at = argument(seen.target(), "after").unwrap_or(at);
         let at = argument(seen.target(), "page").map_or(at, |page| (page - 1) * 3);
@@ -16,9 +18,8 @@ async fn counting(gives: usize, led: bool) -> TestServer {
         let url = next.map(|next| format!("/pets?after={next}"));
         let body =
             json!({"data": pets, "cursor": next, "next": url, "meta": {"total": 7}, "more": at + 3 < 7});
-        reply(200, JSON, body.to_string().as_bytes())
+        reply(200, JSON, body.to_string())
     })
-    .await
 }
 
 #[tokio::test]
@@ -125,7 +126,7 @@ async fn a_part_of_a_list_is_never_told_as_the_whole() {
             format!("[3 items of 1 page; more may follow ({counted})]"),
         ),
     ] {
-        let server = counting(gives, led).await;
+        let server = counting(gives, led);
         let mut arguments = arguments;
         if arguments["max_items"].is_null() {
             arguments["max_items"] = json!(100);
@@ -145,7 +146,7 @@ async fn a_part_of_a_list_is_never_told_as_the_whole() {
         }
         assert_eq!(last.unwrap().is_err(), told.contains("lead"), "{pages}");
     }
-    let server = counting(3, true).await;
+    let server = counting(3, true);
     let engine = engine_of(engine());
     let mut items =
         engine.items(paged(&server.url, "cursor=after@/cursor items=/data more=/more"), json!({}));

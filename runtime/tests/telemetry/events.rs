@@ -11,8 +11,9 @@ use toolgen_runtime::{
     BoxFuture, Control, InputRequest, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool,
     toolset,
 };
+use toolgen_test_support::http::{Server, ok, reply};
 
-use crate::passed_on::{Service, get};
+use crate::passed_on::get;
 use crate::receiver::{Telemetry, events};
 
 /// Orders what the user wants.
@@ -66,7 +67,7 @@ async fn approvals_and_questions_are_events() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_is_repeated_is_an_event() {
     let telemetry = Telemetry::start();
-    let service = Service::start(&["503 Service Unavailable", "200 OK"]);
+    let service = Server::in_turn([reply(503, "", "ok"), ok("text/plain", "ok")]);
     let retries = Retries::default().first(Duration::from_millis(1));
     let engine = HttpEngine::builder().base_url(&service.url).retries(retries).build().unwrap();
     let registry = Registry::new([engine.tool(get(Vec::new()))]).unwrap();

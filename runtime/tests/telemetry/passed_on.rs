@@ -1,9 +1,7 @@
 //! The context of a trace in what tools send: requests over HTTP, and calls of an MCP server in another process.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
-use std::sync::{Arc, Mutex, Once};
+use std::sync::Once;
 use std::time::Duration;
 
 use opentelemetry::Context;
@@ -24,6 +22,7 @@ use toolgen_runtime::spec::plan::{
 use toolgen_runtime::{
     List, Provider, Registry, Shape, Text, ToolCall, ToolContext, ToolName, ToolSpec, tool, toolset,
 };
+use toolgen_test_support::http;
 
 use crate::receiver::{Telemetry, attribute, attributes, events, exporting, failed};
 
@@ -37,51 +36,14 @@ fn propagate() {
     });
 }
 
-/// The headers of a request.
-type Headers = Vec<(String, String)>;
-
-/// A service that keeps the headers of the requests it gets, in lower case.
-pub(crate) struct Service {
-    pub(crate) url: String,
-    seen: Arc<Mutex<Vec<Headers>>>,
-}
-
-impl Service {
-    /// Starts a service that answers with these statuses in turn, and then with the last one. A status may be followed by
-    /// headers, each on a line of its own.
-    pub(crate) fn start(answers: &[&str]) -> Service {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let seen: Arc<Mutex<Vec<Headers>>> = Arc::default();
-        let (into, answers) =
-            (Arc::clone(&seen), answers.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>());
-        std::thread::spawn(move || {
-            for (number, socket) in listener.incoming().enumerate() {
-                let mut socket = socket.unwrap();
-                let lines = BufReader::new(socket.try_clone().unwrap()).lines().map(Result::unwrap);
-                let lines = lines.take_while(|line| !line.is_empty()).skip(1).collect::<Vec<_>>();
-                let headers = lines.iter().map(|line| line.split_once(": ").unwrap());
-                let headers = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()));
-                into.lock().unwrap().push(headers.collect());
-                let answer = &answers[number.min(answers.len() - 1)];
-                let rest = "content-length: 2\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\nok";
-                socket.write_all(format!("HTTP/1.1 {answer}\r\n{rest}").as_bytes()).unwrap();
-            }
-        });
-        Service { url, seen }
-    }
-
-    /// The values of a header, of all requests.
-    fn headers(&self, name: &str) -> Vec<Option<String>> {
-        let seen = self.seen.lock().unwrap();
-        let of = |headers: &Headers| {
-            let mut found = headers.iter().filter(|(known, _)| known == name);
-            let value = found.next().map(|(_, value)| value.clone());
-            assert!(found.next().is_none(), "{name} stands there twice");
-            value
-        };
-        seen.iter().map(of).collect()
-    }
+/// The values of a header, of all requests.
+fn headers(service: &http::Server, name: &str) -> Vec<Option<String>> {
+    let of = |request: http::Request| {
+        let known = request.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        assert!(known.count() < 2, "{name} stands there twice");
+        request.header(name).map(str::to_owned)
+    };
+    service.seen().into_iter().map(of).collect()
 }
 
 /// A tool that asks a service, with these parameters in headers.
@@ -115,27 +77,27 @@ async fn call_get(telemetry: &Telemetry, engine: HttpEngine, tool: Tool, argumen
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_learns_of_which_call_a_request_is() {
     propagate();
-    let (telemetry, service) = (Telemetry::start(), Service::start(&["200 OK"]));
+    let (telemetry, service) = (Telemetry::start(), http::Server::ok());
     let engine = HttpEngine::builder().base_url(&service.url).build().unwrap();
     call_get(&telemetry, engine, get(Vec::new()), json!({})).await;
     let span = telemetry.span("execute_tool get");
-    assert_eq!(service.headers("traceparent"), [Some(traceparent(&span))]);
+    assert_eq!(headers(&service, "traceparent"), [Some(traceparent(&span))]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_learns_nothing_if_the_program_says_so() {
     propagate();
-    let (telemetry, service) = (Telemetry::start(), Service::start(&["200 OK"]));
+    let (telemetry, service) = (Telemetry::start(), http::Server::ok());
     let engine = HttpEngine::builder().base_url(&service.url).pass_trace_on(false).build().unwrap();
     call_get(&telemetry, engine, get(Vec::new()), json!({})).await;
-    assert_eq!(service.headers("traceparent"), [None]);
+    assert_eq!(headers(&service, "traceparent"), [None]);
 }
 
 /// What came from elsewhere and no header can hold costs no call, and only the trace itself goes on.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_learns_of_the_trace_and_of_nothing_else() {
     propagate();
-    let (telemetry, service) = (Telemetry::start(), Service::start(&["200 OK"]));
+    let (telemetry, service) = (Telemetry::start(), http::Server::ok());
     let builder = || HttpEngine::builder().base_url(&service.url);
     for (state, also) in [("a=b", false), ("a=b\r\nX-Evil: 1", false), ("a=b\0", false), ("a=b", true)] {
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -150,11 +112,11 @@ async fn a_service_learns_of_the_trace_and_of_nothing_else() {
         let answer = provider.call(ToolCall::new("c", "get", json!({})), &turn).await;
         assert!(answer.outcome.is_ok(), "{answer:?}");
     }
-    assert!(service.headers("traceparent").iter().all(Option::is_some));
-    let states = service.headers("tracestate");
+    assert!(headers(&service, "traceparent").iter().all(Option::is_some));
+    let states = headers(&service, "tracestate");
     assert_eq!((states[0].as_deref(), states[3].as_deref()), (Some("a=b"), Some("a=b")));
-    assert_eq!(service.headers("baggage"), [None, None, None, Some("k=v".to_owned())]);
-    assert_eq!(service.headers("x-evil"), [None, None, None, None]);
+    assert_eq!(headers(&service, "baggage"), [None, None, None, Some("k=v".to_owned())]);
+    assert_eq!(headers(&service, "x-evil"), [None, None, None, None]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -166,7 +128,7 @@ async fn an_argument_a_credential_and_an_operators_header_are_sent_as_they_are()
         location: Location::Header,
         encoding: Encoding::SIMPLE,
     };
-    let (telemetry, service) = (Telemetry::start(), Service::start(&["200 OK"]));
+    let (telemetry, service) = (Telemetry::start(), http::Server::ok());
     let builder = || HttpEngine::builder().base_url(&service.url);
     let as_argument = get(vec![own("TraceParent")]);
     call_get(&telemetry, builder().build().unwrap(), as_argument, json!({"own": "mine"})).await;
@@ -184,19 +146,19 @@ async fn an_argument_a_credential_and_an_operators_header_are_sent_as_they_are()
     let credentials = StaticCredentials::new().with("s", Secret::new("a key"));
     call_get(&telemetry, builder().credentials(credentials).build().unwrap(), secured, json!({})).await;
     let wanted = ["mine", "the operator's", "a key"].map(|value| Some(value.to_owned()));
-    assert_eq!(service.headers("traceparent"), wanted);
+    assert_eq!(headers(&service, "traceparent"), wanted);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_origin_to_which_a_redirect_leads_learns_nothing() {
     propagate();
-    let (telemetry, other) = (Telemetry::start(), Service::start(&["200 OK"]));
-    let redirect = format!("302 Found\r\nlocation: {}/", other.url);
-    let first = Service::start(&[&redirect]);
+    let (telemetry, other) = (Telemetry::start(), http::Server::ok());
+    let redirect = http::reply(302, &format!("Location: {}/\r\n", other.url), "");
+    let first = http::Server::in_turn([redirect]);
     let engine = HttpEngine::builder().base_url(&first.url).private_host("127.0.0.1").build().unwrap();
     call_get(&telemetry, engine, get(Vec::new()), json!({})).await;
-    assert!(first.headers("traceparent")[0].is_some());
-    assert_eq!(other.headers("traceparent"), [None]);
+    assert!(headers(&first, "traceparent")[0].is_some());
+    assert_eq!(headers(&other, "traceparent"), [None]);
 }
 
 /// Converts a temperature to degrees Fahrenheit.

@@ -1,8 +1,6 @@
 //! A receiver of OTLP over HTTP, and the library of OpenTelemetry that sends to it.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,6 +15,7 @@ use opentelemetry_sdk::trace::SdkTracerProvider;
 use prost::Message;
 use tokio_rustls::rustls::crypto::ring;
 use toolgen_runtime::layers::otel::Otel;
+use toolgen_test_support::http::{Reply, Request, Server, kept};
 
 /// What an exporter has sent, decoded.
 #[derive(Default)]
@@ -37,16 +36,9 @@ pub(crate) struct Telemetry {
 impl Telemetry {
     /// Starts a receiver, and an exporter that sends to it by HTTP.
     pub(crate) fn start() -> Telemetry {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
         let got = Arc::new(Mutex::new(Got::default()));
         let into = Arc::clone(&got);
-        std::thread::spawn(move || {
-            for socket in listener.incoming() {
-                let into = Arc::clone(&into);
-                std::thread::spawn(move || receive(&mut BufReader::new(socket.unwrap()), &into));
-            }
-        });
+        let url = Server::start(move |request| receive(request, &into)).url;
         let (tracers, meters) = exporting(&url);
         Telemetry { url, tracers, meters, got }
     }
@@ -121,47 +113,26 @@ pub(crate) fn exporting(url: &str) -> (SdkTracerProvider, SdkMeterProvider) {
     )
 }
 
-/// Answers the requests of a connection.
-fn receive(reader: &mut BufReader<std::net::TcpStream>, into: &Mutex<Got>) {
-    loop {
-        let (mut path, mut length) = (String::new(), 0);
-        loop {
-            let mut line = String::new();
-            if reader.read_line(&mut line).unwrap_or(0) == 0 {
-                return;
-            }
-            let line = line.trim_end();
-            if path.is_empty() {
-                path = line.split(' ').nth(1).unwrap().to_owned();
-            } else if let Some(size) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-                length = size.trim().parse().unwrap();
-            } else if line.is_empty() {
-                break;
+/// Takes what an exporter sends.
+fn receive(request: &Request, into: &Mutex<Got>) -> Reply {
+    let mut got = into.lock().unwrap();
+    match request.path() {
+        "/v1/traces" => {
+            let request = ExportTraceServiceRequest::decode(&*request.body).unwrap();
+            for scope in request.resource_spans.into_iter().flat_map(|resource| resource.scope_spans) {
+                let made_by = scope.scope.unwrap();
+                got.scopes.push((made_by.name, made_by.version));
+                got.spans.extend(scope.spans);
             }
         }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).unwrap();
-        let mut got = into.lock().unwrap();
-        match path.as_str() {
-            "/v1/traces" => {
-                let request = ExportTraceServiceRequest::decode(&*body).unwrap();
-                for scope in request.resource_spans.into_iter().flat_map(|resource| resource.scope_spans) {
-                    let made_by = scope.scope.unwrap();
-                    got.scopes.push((made_by.name, made_by.version));
-                    got.spans.extend(scope.spans);
-                }
-            }
-            "/v1/metrics" => {
-                let request = ExportMetricsServiceRequest::decode(&*body).unwrap();
-                let scopes = request.resource_metrics.into_iter().flat_map(|resource| resource.scope_metrics);
-                got.metrics.extend(scopes.flat_map(|scope| scope.metrics));
-            }
-            path => panic!("{path}"),
+        "/v1/metrics" => {
+            let request = ExportMetricsServiceRequest::decode(&*request.body).unwrap();
+            let scopes = request.resource_metrics.into_iter().flat_map(|resource| resource.scope_metrics);
+            got.metrics.extend(scopes.flat_map(|scope| scope.metrics));
         }
-        drop(got);
-        let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/x-protobuf\r\ncontent-length: 0\r\n\r\n";
-        reader.get_mut().write_all(answer.as_bytes()).unwrap();
+        path => panic!("{path}"),
     }
+    kept(200, "Content-Type: application/x-protobuf\r\n", "")
 }
 
 fn shown(value: &AnyValue) -> String {

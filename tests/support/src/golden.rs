@@ -1,10 +1,36 @@
 //! Golden files: what a test found when somebody last read it. `TOOLGEN_UPDATE=1` writes them anew.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether golden files are written anew rather than compared: `TOOLGEN_UPDATE` is set, and not to `0`.
 pub fn updating() -> bool {
     std::env::var_os("TOOLGEN_UPDATE").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// What a folder holds, in the order of the names.
+///
+/// # Panics
+///
+/// If it holds nothing.
+#[track_caller]
+pub fn cases(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut cases: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    assert!(!cases.is_empty(), "{} holds nothing", folder.display());
+    cases.sort();
+    cases
+}
+
+/// Compares the golden file of this name in each of these folders with what is found of the folder.
+///
+/// # Panics
+///
+/// If any holds something else: all that do are told.
+#[track_caller]
+pub fn assert_cases(cases: &[PathBuf], file: &str, found: impl Fn(&Path) -> String) {
+    let wrong = cases.iter().filter_map(|case| compare(&case.join(file), &found(case)).err());
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Compares a golden file with what was found, or writes it anew.

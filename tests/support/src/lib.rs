@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 pub mod golden;
+pub mod http;
 pub mod mutants;
 pub mod needs;
 pub mod pages;
@@ -12,3 +13,9 @@ pub mod postgres;
 #[cfg(unix)]
 pub mod redis;
 pub mod scratch;
+
+/// Rows of JSON, for tables of tests: a comma divides the cells of a row, and a semicolon ends it. Each row is a tuple.
+#[macro_export]
+macro_rules! rows {
+    ($($($cell:tt),+;)*) => { [$(($(::serde_json::json!($cell)),+)),*] };
+}

@@ -1,6 +1,7 @@
-//! A file in a folder of its own, for tests.
+//! Files in folders of their own, for tests.
 
-use std::path::PathBuf;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A file that is gone, with its folder, when the test is over.
@@ -9,15 +10,45 @@ pub struct Scratch(pub PathBuf, #[allow(dead_code, reason = "it is dropped")] Fo
 impl Scratch {
     /// Makes a folder and names a file in it.
     pub fn new(name: &str) -> Scratch {
+        let folder = Folder::new(&[]);
+        Scratch(folder.join(name), folder)
+    }
+}
+
+/// A folder that is gone when the test is over.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes a folder with these files.
+    pub fn new(files: &[(&str, &str)]) -> Folder {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("toolgen-scratch-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        Scratch(folder.join(name), Folder(folder))
+        let folder = Folder(folder);
+        files.iter().for_each(|(file, text)| folder.write(file, text));
+        folder
+    }
+
+    /// Writes a file, and makes the folder it is in.
+    pub fn write(&self, file: &str, text: impl AsRef<[u8]>) {
+        let file = self.join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+
+    pub fn read(&self, file: &str) -> String {
+        std::fs::read_to_string(self.join(file)).unwrap()
     }
 }
 
-struct Folder(PathBuf);
+impl Deref for Folder {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
 
 impl Drop for Folder {
     fn drop(&mut self) {

@@ -1,95 +1,34 @@
 //! The oracle of the compiler: a tool that rustc compiled equals the value it was made from, for every document.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use toolgen::{Document, Options, Problems};
 use toolgen_runtime::{Tool, TypedTool};
+use toolgen_tests::{compiled, pages::root};
 
 /// In the way the documentation shows.
 pub mod bookshop {
     toolgen_runtime::include_tools!("bookshop");
 }
 
-/// `kitchen_sink`
-pub mod kitchen_sink {
-    toolgen_runtime::include_tools!("kitchen_sink");
+macro_rules! compiled {
+    ($($module:ident $name:literal,)*) => {
+        $(#[doc = $name] pub mod $module { toolgen_runtime::include_tools!($name); })*
+    };
 }
 
-/// `manifest_agents`
-pub mod manifest_agents {
-    toolgen_runtime::include_tools!("manifest_agents");
-}
-
-/// `manifest_commands`
-pub mod manifest_commands {
-    toolgen_runtime::include_tools!("manifest_commands");
-}
-
-/// `manifest_mcp`
-pub mod manifest_mcp {
-    toolgen_runtime::include_tools!("manifest_mcp");
-}
-
-/// `manifest_program`
-pub mod manifest_program {
-    toolgen_runtime::include_tools!("manifest_program");
-}
-
-/// `manifest_requests`
-pub mod manifest_requests {
-    toolgen_runtime::include_tools!("manifest_requests");
-}
-
-/// `petstore`
-pub mod petstore {
-    toolgen_runtime::include_tools!("petstore");
-}
-
-/// `tasks`
-pub mod tasks {
-    toolgen_runtime::include_tools!("tasks");
+compiled! {
+    kitchen_sink "kitchen_sink", manifest_agents "manifest_agents", manifest_commands "manifest_commands",
+    manifest_mcp "manifest_mcp", manifest_program "manifest_program", manifest_requests "manifest_requests",
+    petstore "petstore", tasks "tasks",
 }
 
 /// Without types.
 pub mod untyped {
-    /// Tools.
-    pub mod bookshop {
-        toolgen_runtime::include_tools!("bookshop_untyped");
-    }
-    /// Tools.
-    pub mod kitchen_sink {
-        toolgen_runtime::include_tools!("kitchen_sink_untyped");
-    }
-    /// Tools.
-    pub mod manifest_agents {
-        toolgen_runtime::include_tools!("manifest_agents_untyped");
-    }
-    /// Tools.
-    pub mod manifest_commands {
-        toolgen_runtime::include_tools!("manifest_commands_untyped");
-    }
-    /// Tools.
-    pub mod manifest_mcp {
-        toolgen_runtime::include_tools!("manifest_mcp_untyped");
-    }
-    /// Tools.
-    pub mod manifest_program {
-        toolgen_runtime::include_tools!("manifest_program_untyped");
-    }
-    /// Tools.
-    pub mod manifest_requests {
-        toolgen_runtime::include_tools!("manifest_requests_untyped");
-    }
-    /// Tools.
-    pub mod petstore {
-        toolgen_runtime::include_tools!("petstore_untyped");
-    }
-    /// Tools.
-    pub mod tasks {
-        toolgen_runtime::include_tools!("tasks_untyped");
+    compiled! {
+        bookshop "bookshop_untyped", kitchen_sink "kitchen_sink_untyped", manifest_agents "manifest_agents_untyped",
+        manifest_commands "manifest_commands_untyped", manifest_mcp "manifest_mcp_untyped",
+        manifest_program "manifest_program_untyped", manifest_requests "manifest_requests_untyped",
+        petstore "petstore_untyped", tasks "tasks_untyped",
     }
 }
 
@@ -108,16 +47,10 @@ const CASES: &[Case] = &[
     ("tasks.yaml", tasks::TOOLS, untyped::tasks::TOOLS),
 ];
 
-fn specs() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs")
-}
-
 #[test]
 fn compiled_tools_equal_lowered_ones() {
     for (name, typed, untyped) in CASES {
-        let mut problems = Problems::new();
-        let document = Document::load(&specs().join(name), &mut problems).unwrap();
-        let program = toolgen::compile(&document, &Options::default(), &mut problems).unwrap();
+        let program = compiled(&format!("specs/{name}"));
         let tools = program.all_tools();
         assert_eq!(tools.len(), program.all_operations(), "{name}: every operation of an example is a tool");
         for compiled in [typed, untyped] {
@@ -133,8 +66,7 @@ fn compiled_tools_equal_lowered_ones() {
 fn compiled_toolsets_and_contexts_equal_lowered_ones() {
     use manifest_program::{contexts, toolsets};
 
-    let document = Document::load(&specs().join("manifest-program.yaml"), &mut Problems::new()).unwrap();
-    let program = toolgen::compile(&document, &Options::default(), &mut Problems::new()).unwrap();
+    let program = compiled("specs/manifest-program.yaml");
     assert_eq!(toolsets::TOOLSETS, program.toolsets.iter().collect::<Vec<_>>());
     assert_eq!([&contexts::OUTSIDE, &contexts::QUIET], [&program.contexts[0], &program.contexts[1]]);
     assert_eq!(program.contexts.len(), 2);
@@ -157,7 +89,7 @@ fn tools_are_found_where_they_are_looked_for() {
 
 #[test]
 fn every_example_document_is_compared() {
-    let found: BTreeSet<_> = std::fs::read_dir(specs())
+    let found: BTreeSet<_> = std::fs::read_dir(root().join("specs"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| name.ends_with(".yaml") || name.ends_with(".json"))

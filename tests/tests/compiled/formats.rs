@@ -1,6 +1,5 @@
 //! What providers are told of a tool whose arguments nest, in every format.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(missing_docs, reason = "what a model reads stands on the tools")]
 
 use serde_json::{Value, json};

@@ -1,7 +1,5 @@
 //! Contract locks: their file, what is found in them, and tests that hold a program to one.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,16 +1,11 @@
 //! Arguments of the tools of manifests: what a tool takes, the schema it shows takes, as another implementation of JSON
 //! Schema judges it.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
-use std::path::Path;
-
-use serde_json::{Map, Value, json};
-use toolgen::{Document, Options, Problems};
 use toolgen_runtime::ToolSpec;
 use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_runtime::schema::shape::decode::decode;
 use toolgen_runtime::schema::shape::render::{render_input, render_output};
+use toolgen_tests::{compiled, sampler::Sampler};
 
 const MANIFESTS: [&str; 8] = [
     "manifest-agents",
@@ -24,114 +19,8 @@ const MANIFESTS: [&str; 8] = [
 ];
 
 fn specs() -> Vec<ToolSpec> {
-    let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
-    let compiled = MANIFESTS.iter().flat_map(|name| {
-        let mut problems = Problems::new();
-        let document = Document::load(&specs.join(format!("{name}.yaml")), &mut problems).unwrap();
-        let program = toolgen::compile(&document, &Options::default(), &mut problems).unwrap();
-        program.into_tools().into_iter().map(|tool| tool.spec).collect::<Vec<_>>()
-    });
-    compiled.collect()
-}
-
-/// Values from a seed, most of which fit a schema.
-struct Values<'s> {
-    root: &'s Value,
-    state: u64,
-}
-
-impl Values<'_> {
-    fn below(&mut self, end: usize) -> usize {
-        self.state =
-            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.state >> 33) as usize % end
-    }
-
-    fn any(&mut self) -> Value {
-        let values = [
-            json!(null),
-            json!(true),
-            json!(0),
-            json!(-1),
-            json!(1),
-            json!(7),
-            json!(2.0),
-            json!(0.5),
-            json!(1e15),
-            json!(""),
-            json!("a"),
-            json!("notes.txt"),
-            json!("x".repeat(300)),
-            json!("ä€😀"),
-            json!("-1"),
-            json!("a b"),
-            json!([]),
-            json!(["a"]),
-            json!(["a", "a"]),
-            json!([1, "1"]),
-            json!({}),
-            json!({"path": "a"}),
-        ];
-        values[self.below(values.len())].clone()
-    }
-
-    fn of(&mut self, schema: &Value, depth: usize) -> Value {
-        if self.below(8) == 0 || depth > 6 {
-            return self.any();
-        }
-        if let Some(pointer) = schema["$ref"].as_str() {
-            return self.of(self.root.pointer(pointer.trim_start_matches('#')).unwrap(), depth + 1);
-        }
-        if let Some(value) = schema.get("const") {
-            return value.clone();
-        }
-        let listed = ["enum", "examples"].iter().find_map(|key| schema[*key].as_array());
-        if let Some(values) = listed.filter(|values| !values.is_empty()) {
-            return values[self.below(values.len())].clone();
-        }
-        if let Some(choices) = ["anyOf", "oneOf", "allOf"].iter().find_map(|key| schema[*key].as_array()) {
-            let chosen = self.below(choices.len());
-            return self.of(&choices[chosen], depth + 1);
-        }
-        let kind = schema["type"].as_array().map_or(&schema["type"], |kinds| &kinds[self.below(kinds.len())]);
-        match kind.as_str() {
-            Some("object") => self.object(schema, depth),
-            Some("array") => {
-                let items = (0..self.below(4)).map(|_| self.of(&schema["items"], depth + 1));
-                Value::Array(items.collect())
-            }
-            Some("integer" | "number") => {
-                let bounds = ["minimum", "maximum"].map(|key| schema[key].as_i64().unwrap_or(3));
-                json!(bounds[self.below(2)] + self.below(3) as i64 - 1)
-            }
-            Some("string") => {
-                let bounds =
-                    ["minLength", "maxLength"].map(|key| schema[key].as_u64().unwrap_or(2).min(1000));
-                let length = (bounds[self.below(2)] as usize + self.below(3)).saturating_sub(1);
-                json!(["a", "7", "ä", "/"][self.below(4)].repeat(length))
-            }
-            Some("boolean") => json!(self.below(2) == 0),
-            Some("null") => Value::Null,
-            _ => self.any(),
-        }
-    }
-
-    fn object(&mut self, schema: &Value, depth: usize) -> Value {
-        let mut object = Map::new();
-        let fields = schema["properties"].as_object().into_iter().flatten();
-        let required =
-            |name: &str| schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)));
-        for (name, field) in fields {
-            let left_out = if required(name) { self.below(12) == 0 } else { self.below(2) == 0 };
-            if !left_out {
-                object.insert(name.clone(), self.of(field, depth + 1));
-            }
-        }
-        if self.below(12) == 0 {
-            object.insert("other".to_owned(), self.any());
-        }
-        Value::Object(object)
-    }
+    let programs = MANIFESTS.iter().map(|name| compiled(&format!("specs/{name}.yaml")));
+    programs.flat_map(toolgen::Program::into_tools).map(|tool| tool.spec).collect()
 }
 
 #[test]
@@ -143,8 +32,7 @@ fn tools_take_what_their_schemas_take() {
         jsonschema::draft202012::meta::validate(&schema).unwrap();
         let validator = jsonschema::draft202012::new(&schema).unwrap();
         for seed in 0..500 {
-            let mut values = Values { root: &schema, state: seed };
-            let arguments = values.object(&schema, 0);
+            let arguments = Sampler::new(&schema, seed, &[]).object(&schema);
             let decoded = decode(&arguments, spec.input.shape(), &spec.defs, &JSON_SCHEMA);
             let valid = validator.is_valid(&arguments);
             assert_eq!(decoded.is_ok(), valid, "{}: {arguments} {decoded:?} {schema}", spec.name);

@@ -1,17 +1,13 @@
 //! Tools of a manifest, loaded, run by the engines and called through a provider.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
 use toolgen::dynamic::Loader;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::{Control, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolResponse};
+use toolgen_test_support::http::{Server, reply};
+use toolgen_test_support::scratch::Folder;
 
 const COMMANDS: &str = r#"
 toolgen: 1
@@ -68,17 +64,10 @@ async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse
     provider.call(ToolCall::new("1", name, arguments), &ToolContext::new("turn", "")).await
 }
 
-fn folder() -> PathBuf {
-    let root = std::env::temp_dir().join(format!("toolgen-manifest-{}", std::process::id()));
-    std::fs::create_dir_all(root.join("sub")).unwrap();
-    std::fs::write(root.join("a.txt"), "x\nY\nx\nx\n").unwrap();
-    std::fs::write(root.join("b.txt"), "x\n").unwrap();
-    root.canonicalize().unwrap()
-}
-
 #[tokio::test]
 async fn the_commands_of_a_manifest_do_what_it_says() {
-    let root = folder();
+    let folder = Folder::new(&[("a.txt", "x\nY\nx\nx\n"), ("b.txt", "x\n"), ("sub/c", "")]);
+    let root = folder.canonicalize().unwrap();
     let loaded = Loader::from_str(COMMANDS).unwrap().tools_by(&Engines::new()).unwrap();
     assert!(loaded.problems.is_empty(), "{}", loaded.problems);
     let tools = loaded.tools;
@@ -102,28 +91,11 @@ async fn the_commands_of_a_manifest_do_what_it_says() {
     let submitted = call(&provider, "submit", json!({"plan": "p"})).await;
     assert_eq!(submitted.text(), "Submitted p.");
     assert_eq!(submitted.control(), Control::complete("REVIEW", json!({"plan": "p"})));
-    std::fs::remove_dir_all(&root).unwrap();
 }
 
 /// Answers every request with its first line and its body.
-async fn echo() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        while let Ok((mut socket, _)) = listener.accept().await {
-            let mut bytes = vec![0; 65536];
-            let length = socket.read(&mut bytes).await.unwrap_or_default();
-            let text = String::from_utf8_lossy(&bytes[..length]).into_owned();
-            let (head, body) = text.split_once("\r\n\r\n").unwrap_or_default();
-            let told = format!("{} {body}", head.lines().next().unwrap_or_default());
-            let answer = format!(
-                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{told}",
-                told.len()
-            );
-            drop(socket.write_all(answer.as_bytes()).await);
-        }
-    });
-    url
+fn echo() -> Server {
+    Server::start(|request| reply(200, "", format!("{} {}", request.line(), request.text())))
 }
 
 /// A default that a manifest declares is sent, in whatever place of the request the argument is.
@@ -142,7 +114,7 @@ tools:
     parameters: {id: string - The ID., note: string = hi - The note.}
     http: {method: POST, url: 'https://h.example.com/{id}'}
 ";
-    let engine = HttpEngine::builder().base_url(echo().await).build().unwrap();
+    let engine = HttpEngine::builder().base_url(echo().url).build().unwrap();
     let tools = Loader::from_str(text).unwrap().tools_by(&Engines::new().with(engine)).unwrap().tools;
     let provider = Registry::new(tools).unwrap().provider(ProviderContext::new());
     for (name, expected) in

@@ -1,15 +1,8 @@
 //! The manifests of four systems: they compile without a word, and their tools run.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
-use std::path::{Path, PathBuf};
-
 use toolgen::Program;
 use toolgen::dynamic::Loader;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
-}
+use toolgen_test_support::pages::root;
 
 fn compiled(loader: &Loader, name: &str) -> Program {
     let (program, problems) = loader.compile().unwrap_or_else(|why| panic!("{name}:\n{why}"));

@@ -1,7 +1,5 @@
 //! Locks of MCP servers: their files, the names of their tools, and the changes that are found in them.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +10,9 @@ use toolgen_runtime::spec::mcp::drift::{Change, Class, drift};
 use toolgen_runtime::spec::mcp::{Lock, names, tools};
 use toolgen_runtime::spec::plan::McpServer;
 
-use toolgen_test_support::mutants;
+use toolgen_test_support::mutants::{mutants, places};
 use toolgen_test_support::needs;
-
-use mutants::{mutants, places};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
-}
+use toolgen_test_support::pages::root;
 
 fn read(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()

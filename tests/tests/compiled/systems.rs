@@ -1,7 +1,5 @@
 //! The manifests of four systems: their sets, contexts, commands, requests, signals and dependencies do what they say.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +17,7 @@ use toolgen_runtime::{
     BoxFuture, Call, ContextValues, Control, Provider, ProviderContext, Registry, Session, ToolCall,
     ToolContext, ToolError, ToolResponse,
 };
+use toolgen_test_support::scratch::Folder;
 
 /// Answers every task with the names of the tools it was given.
 struct Names;
@@ -236,13 +235,14 @@ fn least(tool: &str) -> Value {
 
 #[tokio::test]
 async fn the_programs_for_a_model_run() {
-    let folder = std::env::temp_dir().join(format!("toolgen-systems-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new(&[]);
     let program = program("programs.yaml");
     let registry = registry(&program);
-    let context = ProviderContext::new().with_executor(Arc::new(LocalExecutor::new())).with_work_dir(&folder);
+    let context =
+        ProviderContext::new().with_executor(Arc::new(LocalExecutor::new())).with_work_dir(&*folder);
     let provider = registry.provider(context);
     let file = folder.join("a.txt").display().to_string();
+    let place = folder.display().to_string();
 
     let written =
         call(&provider, "Replace", json!({"file_path": file, "content": "one\ntwo; $(id)\nthree\n"})).await;
@@ -250,22 +250,18 @@ async fn the_programs_for_a_model_run() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "one\ntwo; $(id)\nthree\n");
     let viewed = call(&provider, "View", json!({"file_path": file, "offset": 2, "limit": 1})).await;
     assert_eq!(viewed.text().trim_end(), "two; $(id)");
-    let found =
-        call(&provider, "GrepTool", json!({"pattern": "-|; ", "path": folder.display().to_string()})).await;
+    let found = call(&provider, "GrepTool", json!({"pattern": "-|; ", "path": place})).await;
     assert!(found.text().contains("a.txt:2:two"), "{}", found.text());
-    let none =
-        call(&provider, "GrepTool", json!({"pattern": "four", "path": folder.display().to_string()})).await;
+    let none = call(&provider, "GrepTool", json!({"pattern": "four", "path": place})).await;
     assert!(!none.is_error() && none.text().contains("No matches found."), "{}", none.text());
-    let globbed =
-        call(&provider, "GlobTool", json!({"pattern": "*.txt", "path": folder.display().to_string()})).await;
+    let globbed = call(&provider, "GlobTool", json!({"pattern": "*.txt", "path": place})).await;
     assert!(globbed.text().contains("a.txt"), "{}", globbed.text());
-    let listed = call(&provider, "LS", json!({"path": folder.display().to_string()})).await;
+    let listed = call(&provider, "LS", json!({"path": place})).await;
     assert!(listed.text().contains("a.txt"), "{}", listed.text());
     let ran = call(&provider, "Bash", json!({"command": "echo \"$((2 + 3))\""})).await;
     assert_eq!(ran.text().trim_end(), "5");
     let agent = call(&provider, "dispatch_agent", json!({"task": "look"})).await;
     assert_eq!(agent.text(), "look: GlobTool GrepTool LS View");
-    fs::remove_dir_all(&folder).unwrap();
 
     // The first one looks for the program.
     let (context, executor) = scripted(vec![ExecOutput::default(), ExecOutput::new(0, r#"[{"n":1}]"#, "")]);

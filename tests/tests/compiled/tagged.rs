@@ -1,6 +1,5 @@
 //! Unions whose variants a property tells apart, maps with typed keys, and modules by tags, of `documents/tagged.yaml`.
 
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
 #![deny(warnings)]
 
 use std::collections::BTreeMap;

@@ -2,7 +2,6 @@
 //!
 //! The first test of each is that the modules compile at all, without warnings and with the default recursion limit.
 
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
 #![deny(warnings)]
 
 use std::fmt::Debug;
@@ -89,26 +88,8 @@ fn shapes_with_our_names_have_types() {
 
 #[test]
 fn every_key_has_a_field() {
-    let keys = [
-        "type",
-        "Type",
-        "TYPE",
-        "self",
-        "crate",
-        "fn",
-        "async",
-        "value",
-        "fields",
-        "extra",
-        "1",
-        "+1",
-        "a-b",
-        "a_b",
-        "größe",
-        "价格",
-        "\"quoted\\\"",
-        "a\nb",
-    ];
+    let keys = "type Type TYPE self crate fn async value fields extra 1 +1 a-b a_b größe 价格".split(' ');
+    let keys: Vec<&str> = keys.chain(["\"quoted\\\"", "a\nb"]).collect();
     let mut all: serde_json::Map<_, _> = keys.iter().map(|key| ((*key).to_owned(), json!(key))).collect();
     all.insert("further".to_owned(), json!(7));
     let fields: FieldsData = round_trip(Value::Object(all));
@@ -122,31 +103,13 @@ fn every_key_has_a_field() {
 
 #[test]
 fn every_text_to_choose_has_a_variant() {
-    let texts = [
-        "+1",
-        "-1",
-        ">",
-        ">=",
-        "",
-        " ",
-        "Etc/GMT+0",
-        "Etc/GMT-0",
-        "Other",
-        "other",
-        "self",
-        "Self",
-        "价格",
-        "\"",
-        "1.5",
-        "15",
-    ];
+    let texts = "+1 -1 > >= Etc/GMT+0 Etc/GMT-0 Other other self Self 价格 \" 1.5 15".split(' ');
+    let texts: Vec<&str> = texts.chain(["", " "]).collect();
     let read: Vec<_> = texts.iter().map(|text| round_trip::<SignsSign>(json!(text))).collect();
     assert!(read.iter().all(|sign| !matches!(sign, SignsSign::Other(_))), "{read:?}");
     assert!((0..read.len()).all(|at| !read[..at].contains(&read[at])), "{read:?}");
-    assert_eq!(
-        read[..5],
-        [SignsSign::Plus1, SignsSign::Minus1, SignsSign::Gt, SignsSign::GtEq, SignsSign::Empty]
-    );
+    assert_eq!(read[..4], [SignsSign::Plus1, SignsSign::Minus1, SignsSign::Gt, SignsSign::GtEq]);
+    assert_eq!(read[14], SignsSign::Empty);
     assert_eq!(round_trip::<SignsSign>(json!("new")), SignsSign::Other("new".to_owned()));
     // What is only given needs no place for what is not known.
     let (ChooseOnlyGiven::A | ChooseOnlyGiven::A2 | ChooseOnlyGiven::Other2) = ChooseOnlyGiven::A;

@@ -1,16 +1,13 @@
 //! Tools that are functions: the trait that generated code has for them, and calls of its implementation.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::Path;
 
 use serde_json::{Value, json};
 use toolgen::emit::{ModuleStyle, module};
-use toolgen::{Document, Options, Problems};
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::provider::ProviderContext;
 use toolgen_runtime::{Registry, ToolCall, ToolContext, ToolError, ToolResult};
-use toolgen_tests::golden;
+use toolgen_tests::{compiled, golden};
 
 /// As it was generated.
 pub mod tools {
@@ -21,9 +18,7 @@ pub mod tools {
 #[test]
 fn the_module_is_up_to_date() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let document = Document::load(&tests.join("documents/functions.yaml"), &mut Problems::new()).unwrap();
-    let program = toolgen::compile(&document, &Options::default(), &mut Problems::new()).unwrap();
-    let text = module(&program, &ModuleStyle::new("functions.yaml"));
+    let text = module(&compiled("tests/documents/functions.yaml"), &ModuleStyle::new("functions.yaml"));
     golden::compare(&tests.join("ui/modules/functions.rs"), &text).unwrap();
 }
 

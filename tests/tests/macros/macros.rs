@@ -1,7 +1,5 @@
 //! `#[tool]` on functions: what the model sees, what it may send, and what it gets.
 
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,12 +11,12 @@ use toolgen_runtime::{
     AgentTool, CancellationToken, Progress, Service, ToolContext, ToolError, ToolResult, tool,
 };
 
-async fn run(tool: impl AgentTool, params: Value) -> Result<ToolResult, ToolError> {
+pub(crate) async fn run(tool: impl AgentTool, params: Value) -> Result<ToolResult, ToolError> {
     let ctx = ToolContext::new("1", tool.name());
     call(&tool, params, &ctx, DEFAULT_TIMEOUT).await
 }
 
-fn schema(tool: &impl AgentTool) -> Value {
+pub(crate) fn schema(tool: &impl AgentTool) -> Value {
     render_input(&tool.spec().input, &tool.spec().defs, &JSON_SCHEMA).unwrap().schema
 }
 

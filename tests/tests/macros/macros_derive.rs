@@ -1,7 +1,5 @@
 //! `#[derive(ToolInput)]`: the schema says what serde takes, and decoding gives what serde gives.
 
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +10,7 @@ use toolgen_runtime::schema::shape::read::read_canonical;
 use toolgen_runtime::schema::shape::render::{canonical, render_input};
 use toolgen_runtime::schema::shape::{Def, Shape};
 use toolgen_runtime::{AgentTool, FunctionTool, ToolContext, ToolInput, tool};
+use toolgen_tests::sampler::Sampler;
 
 /// How warm it is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToolInput)]
@@ -374,113 +373,14 @@ takers! {
     take_keys: #[arg(non_empty, len = ..=2)] BTreeMap<String, bool>;
 }
 
-/// A value made by reading the schema alone, wrong in a place now and then.
-struct Sampler<'a> {
-    root: &'a Value,
-    seed: u64,
-    depth: usize,
-}
-
-impl Sampler<'_> {
-    fn below(&mut self, limit: u64) -> u64 {
-        // SplitMix64, so that a failure comes back.
-        self.seed = self.seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.seed;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) % limit
-    }
-
-    fn pick(&mut self, values: &[Value]) -> Value {
-        let index = self.below(values.len() as u64) as usize;
-        values[index].clone()
-    }
-
-    fn noise(&mut self) -> Value {
-        let values = json!([null, true, 0, 1, -1, 5.0, 1.5, 255, 256, 1e30, u64::MAX, i64::MIN, "", "a", "ab", "K",
-            "ßx", [], [1], ["ab"], [null, 1], {}, {"a": 1}, {"name": "n"}, {"type": "empty"}]);
-        self.pick(values.as_array().unwrap())
-    }
-
-    fn sample(&mut self, schema: &Value) -> Value {
-        if self.below(12) == 0 || self.depth > 6 {
-            return self.noise();
-        }
-        self.depth += 1;
-        let value = self.exact(schema);
-        self.depth -= 1;
-        value
-    }
-
-    fn exact(&mut self, schema: &Value) -> Value {
-        if let Some(name) = schema["$ref"].as_str() {
-            let target = self.root.pointer(name.trim_start_matches('#')).unwrap().clone();
-            return self.sample(&target);
-        }
-        if let Some(values) = schema["enum"].as_array() {
-            return self.pick(values);
-        }
-        if !schema["const"].is_null() {
-            return schema["const"].clone();
-        }
-        for keyword in ["anyOf", "oneOf"] {
-            if let Some(variants) = schema[keyword].as_array() {
-                let variant = self.pick(variants);
-                return self.sample(&variant);
-            }
-        }
-        let types: Vec<String> = match &schema["type"] {
-            Value::String(name) => vec![name.clone()],
-            Value::Array(names) => names.iter().map(|name| name.as_str().unwrap().to_owned()).collect(),
-            _ => return self.noise(),
-        };
-        let index = self.below(types.len() as u64) as usize;
-        match types[index].as_str() {
-            "integer" => {
-                let bounds =
-                    [schema["minimum"].clone(), schema["maximum"].clone(), json!(1), json!(2), json!(300.0)];
-                self.pick(&bounds)
-            }
-            "number" => self.pick(json!([0.5, 1, 2.4, 2.5, -1e300, 3.4e38]).as_array().unwrap()),
-            "string" => self.pick(json!(["", "a", "ab", "abcd", "ä", "toolong", "ca"]).as_array().unwrap()),
-            "boolean" => json!(self.below(2) == 0),
-            "array" => {
-                let given = schema["prefixItems"].as_array().cloned().unwrap_or_default();
-                let mut items: Vec<Value> = given.iter().map(|item| self.sample(item)).collect();
-                if given.is_empty() {
-                    items = (0..self.below(4)).map(|_| self.sample(&schema["items"])).collect();
-                }
-                Value::Array(items)
-            }
-            "object" => self.object(schema),
-            _ => Value::Null,
-        }
-    }
-
-    fn object(&mut self, schema: &Value) -> Value {
-        let mut object = serde_json::Map::new();
-        let required = schema["required"].as_array().cloned().unwrap_or_default();
-        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
-            if required.contains(&json!(name)) || self.below(2) == 0 {
-                object.insert(name.clone(), self.sample(field));
-            }
-        }
-        if schema["additionalProperties"] != json!(false) || self.below(10) == 0 {
-            for index in 0..self.below(3) {
-                object.insert(format!("k{index}"), self.sample(&schema["additionalProperties"]));
-            }
-        }
-        Value::Object(object)
-    }
-}
-
 #[tokio::test]
 async fn what_the_schema_allows_is_taken_and_what_it_refuses_is_refused() {
     let (mut taken, mut refused) = (0, 0);
     for (index, tool) in takers().into_iter().enumerate() {
         let schema = schema(&tool);
         let validator = jsonschema::validator_for(&schema).unwrap();
-        let mut sampler = Sampler { root: &schema, seed: index as u64, depth: 0 };
+        let mut sampler =
+            Sampler::new(&schema, index as u64, &[json!(1e30), json!(u64::MAX), json!(i64::MIN)]);
         let ctx = ToolContext::new("1", "t");
         for _ in 0..400 {
             let params = sampler.object(&schema);

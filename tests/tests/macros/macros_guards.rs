@@ -1,21 +1,11 @@
 //! What arguments may not be, and documentation that is written by hand.
 
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test fails by panicking")]
-
-use serde_json::{Value, json};
-use toolgen_runtime::call::tool::{DEFAULT_TIMEOUT, call_without_layers as call};
-use toolgen_runtime::schema::dialect::{JSON_SCHEMA, OPENAI_STRICT};
+use serde_json::json;
+use toolgen_runtime::schema::dialect::OPENAI_STRICT;
 use toolgen_runtime::schema::shape::render::render_input;
-use toolgen_runtime::{AgentTool, ToolContext, ToolError, ToolInput, ToolResult, tool};
+use toolgen_runtime::{AgentTool, ToolInput, tool};
 
-async fn run(tool: impl AgentTool, params: Value) -> Result<ToolResult, ToolError> {
-    let ctx = ToolContext::new("1", tool.name());
-    call(&tool, params, &ctx, DEFAULT_TIMEOUT).await
-}
-
-fn schema(tool: &impl AgentTool) -> Value {
-    render_input(&tool.spec().input, &tool.spec().defs, &JSON_SCHEMA).unwrap().schema
-}
+use super::macros::{run, schema};
 
 /// Runs a command.
 #[tool(undocumented, doc_override = "- **shell** - Runs a command. Ask before anything is removed.")]

@@ -1,7 +1,5 @@
 //! The macros under conditions that break careless ones: see `macros/README.md`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::Path;
 use std::process::Command;
 

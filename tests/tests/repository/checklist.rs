@@ -1,7 +1,5 @@
 //! The checklist of behaviours is whole, and every test that it names exists.
 
-#![allow(clippy::panic, clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::Path;
 

@@ -1,8 +1,6 @@
 //! The floors of the runtime: the folders of its two crates are layers, and a module names only modules of its own floor and
 //! of lower ones.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

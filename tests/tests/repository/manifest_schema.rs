@@ -1,7 +1,5 @@
 //! The schema of manifests, `specs/manifest.schema.json`, against the reader: what one takes, the other takes.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -4,54 +4,41 @@
 //! matter, `stdin`, `env` (`NAME=VALUE` a line) and `stderr` (lines that must occur in it, in order). Write `stdout`
 //! anew with `TOOLGEN_UPDATE=1 cargo test -p toolgen --test cli`, and read the difference.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 
-use toolgen_test_support::golden;
+use serde_json::json;
 
-fn cargo_toolgen(folder: &Path, args: &[&str], stdin: &str, env: &[(&str, &str)]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
-    command.args(args).current_dir(folder).envs(env.iter().copied()).env_remove("NO_COLOR");
-    let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = streams.spawn().unwrap();
-    // A command that does not read its input may be gone already.
-    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-    child.wait_with_output().unwrap()
-}
+use toolgen_test_support::golden::{self, cases};
+use toolgen_test_support::http::{Server, raw};
+
+use crate::support::{Folder, Ran, Run as _, documents};
 
 #[test]
 fn every_case_gives_what_it_should() {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let mut folders: Vec<PathBuf> = fs::read_dir(cases).unwrap().map(|entry| entry.unwrap().path()).collect();
-    folders.sort();
-    assert!(!folders.is_empty());
-    let failures: Vec<String> = folders.iter().filter_map(|folder| run(folder).err()).collect();
+    let cases = cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"));
+    let failures: Vec<String> = cases.iter().filter_map(|folder| run(folder).err()).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 fn run(folder: &Path) -> Result<(), String> {
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
     let (args, env) = (read("args"), read("env"));
-    let args: Vec<&str> = args.lines().collect();
-    let env: Vec<(&str, &str)> = env.lines().filter_map(|line| line.split_once('=')).collect();
-    let output = cargo_toolgen(folder, &args, &read("stdin"), &env);
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let env = env.lines().filter_map(|line| line.split_once('='));
+    let Ran { code, stdout, stderr, .. } =
+        Folder::at(folder).toolgen("").args(args.lines()).envs(env).ran(&read("stdin"));
     let fail = |what: &str| {
         let name = folder.file_name().unwrap().to_string_lossy();
         Err(format!("== {name}: {what}\n-- stdout\n{stdout}-- stderr\n{stderr}"))
     };
-    if output.status.code() != read("exit").trim().parse().ok() {
-        return fail(&format!("exit {:?}, not {}", output.status.code(), read("exit").trim()));
+    if code != read("exit").trim().parse().ok() {
+        return fail(&format!("exit {code:?}, not {}", read("exit").trim()));
     }
     if let Err(difference) = golden::compare(&folder.join("stdout"), &stdout) {
         return fail(&difference);
     }
-    let mut rest = &*stderr;
+    let mut rest = stderr.as_str();
     for line in read("stderr").lines() {
         match rest.find(line) {
             Some(at) => rest = &rest[at + line.len()..],
@@ -63,17 +50,16 @@ fn run(folder: &Path) -> Result<(), String> {
 
 /// The codes of the problems that `check` finds in a document, and its exit code.
 fn codes_of(name: &str, document: &[u8]) -> (Vec<String>, Option<i32>) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    fs::write(folder.join(name), document).unwrap();
-    let output = cargo_toolgen(folder, &["check", "--format", "json", name], "", &[]);
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let folder = Folder::new(&format!("cases/{name}")).with(name, document);
+    let ran = folder.run(format!("check --format json {name}"));
+    let report = ran.json();
     let problems = report["documents"][0]["problems"].as_array().unwrap();
     let codes = problems.iter().map(|problem| {
         assert!(problem["line"].as_u64().unwrap() > 0 && problem["column"].as_u64().unwrap() > 0);
         assert_eq!(problem["file"], name);
         problem["code"].as_str().unwrap().to_owned()
     });
-    (codes.collect(), output.status.code())
+    (codes.collect(), ran.code)
 }
 
 #[test]
@@ -105,99 +91,65 @@ fn files_that_are_no_documents_are_refused() {
     ] {
         assert_eq!(codes_of(name, bytes), (vec![code.to_owned()], Some(1)), "{name}");
     }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = Folder::new("cases/none");
     for name in [".", "there-is-no-such-file.yaml"] {
-        let output = cargo_toolgen(folder, &["check", name, "--format", "json"], "", &[]);
-        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let report = folder.run(format!("check {name} --format json")).exits(1).json();
         assert_eq!(report["documents"][0]["problems"][0]["code"], "E0101");
-        assert_eq!(output.status.code(), Some(1));
     }
 }
 
 #[test]
 fn without_arguments_there_is_help_and_code_2() {
-    let output = cargo_toolgen(Path::new("."), &[], "", &[]);
-    assert_eq!(output.status.code(), Some(2));
-    let help = String::from_utf8(output.stderr).unwrap();
+    let mut ran = documents().run("").exits(2);
     for word in ["check", "list", "schema", "docs", "gen", "call", "explain", "Examples:", "Exit codes:"] {
-        assert!(help.contains(word), "{word}");
+        ran = ran.tells(word);
     }
 }
 
 #[test]
 fn it_is_a_subcommand_of_cargo_too() {
-    let direct = cargo_toolgen(Path::new("."), &["explain"], "", &[]);
-    let by_cargo = cargo_toolgen(Path::new("."), &["toolgen", "explain"], "", &[]);
-    assert_eq!(direct.status.code(), Some(0));
-    assert_eq!(direct.stdout, by_cargo.stdout);
+    let direct = documents().run("explain").exits(0);
+    documents().run("toolgen explain").printed(&direct.stdout);
 }
 
-/// A server for one request: gives its address, and what it was sent once that has come.
-fn serve_once(answer: &'static str) -> (String, std::thread::JoinHandle<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/v1", listener.local_addr().unwrap());
-    let served = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let mut request = [0; 4096];
-        let length = stream.read(&mut request).unwrap();
-        stream.write_all(answer.as_bytes()).unwrap();
-        String::from_utf8_lossy(&request[..length]).into_owned()
-    });
-    (address, served)
-}
-
-fn call_pets(address: &str, more: &[&str]) -> (Option<i32>, String, String) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
-    let args =
-        ["call", "pets.yaml", "listPets", "{\"limit\": 3}", "--auth", "token=PETS", "--base-url", address];
-    let output = cargo_toolgen(&folder, &[&args, more].concat(), "", &[("PETS", "s3cret")]);
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
+fn call_pets(address: &str, more: &str) -> Ran {
+    let line =
+        format!("call pets.yaml listPets '{{\"limit\": 3}}' --auth token=PETS --base-url {address} {more}");
+    documents().run_with(line, &[("PETS", "s3cret")])
 }
 
 #[test]
 fn a_call_is_sent_and_its_result_shown() {
     let answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{\"a\": 1}\n";
-    let (address, served) = serve_once(answer);
-    let (code, stdout, _) = call_pets(&address, &[]);
-    assert_eq!(code, Some(0));
-    assert!(stdout.contains("200") && stdout.contains("{\"a\":1}") && !stdout.contains("s3cret"), "{stdout}");
-    let request = served.join().unwrap();
-    assert!(request.starts_with("GET /v1/pets?limit=3 HTTP/1.1\r\n"), "{request}");
-    assert!(request.to_lowercase().contains("authorization: bearer s3cret"), "{request}");
+    let server = Server::start(move |_| raw(answer));
+    let address = format!("{}/v1", server.url);
+    call_pets(&address, "").exits(0).prints("200").prints("{\"a\":1}").prints_no("s3cret");
+    let request = server.take().remove(0);
+    assert_eq!(request.line(), "GET /v1/pets?limit=3 HTTP/1.1");
+    assert_eq!(request.header("authorization").map(str::to_lowercase).as_deref(), Some("bearer s3cret"));
 
-    let (address, served) = serve_once(answer);
-    let (code, stdout, _) = call_pets(&address, &["--format", "json"]);
-    let result: serde_json::Value = serde_json::from_str(&stdout).unwrap();
-    assert_eq!((code, &result["details"]["status"]), (Some(0), &serde_json::json!(200)));
-    served.join().unwrap();
+    let result = call_pets(&address, "--format json").exits(0).json();
+    assert_eq!(result["details"]["status"], json!(200));
+    server.only();
 }
 
 #[test]
 fn a_variable_that_is_not_set_is_to_be_set() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
-    let call = |more: &[&str]| {
-        let args = ["call", "pets.yaml", "listPets", "{}", "--base-url", "http://127.0.0.1:1"];
-        String::from_utf8(cargo_toolgen(&folder, &[&args, more].concat(), "", &[]).stderr).unwrap()
+    let call = |more: &str| {
+        documents().run(format!("call pets.yaml listPets {{}} --base-url http://127.0.0.1:1 {more}"))
     };
-    let note = call(&["--dry-run", "--auth", "token=TT_TOKEN"]);
-    assert_eq!(note, "note: there is no credential for `token`: set TT_TOKEN\n");
-    let error = call(&["--auth", "token=TT_TOKEN"]);
-    assert!(error.contains("set the environment variable TT_TOKEN") && !error.contains("--auth"), "{error}");
-    assert!(call(&[]).contains("`--auth SCHEME=VARIABLE` names"));
+    let note = "note: there is no credential for `token`: set TT_TOKEN\n";
+    call("--dry-run --auth token=TT_TOKEN").told(note);
+    call("--auth token=TT_TOKEN").tells("set the environment variable TT_TOKEN").tells_no("--auth");
+    call("").tells("`--auth SCHEME=VARIABLE` names");
 }
 
 #[test]
 fn a_call_that_fails_says_why() {
-    let (address, served) = serve_once("HTTP/1.1 404 Not Found\r\nContent-Length: 8\r\n\r\nno pets\n");
-    let (code, stdout, _) = call_pets(&address, &[]);
-    assert_eq!(code, Some(1));
-    assert!(stdout.contains("404") && stdout.contains("no pets"), "{stdout}");
-    served.join().unwrap();
-
-    let (code, stdout, stderr) = call_pets("http://127.0.0.1:1", &[]);
-    assert_eq!((code, stdout.as_str()), (Some(1), ""));
-    assert!(stderr.contains("error: HTTP request failed"), "{stderr}");
+    let server = Server::start(|_| raw("HTTP/1.1 404 Not Found\r\nContent-Length: 8\r\n\r\nno pets\n"));
+    call_pets(&format!("{}/v1", server.url), "").exits(1).prints("404").prints("no pets");
+    server.only();
+    call_pets("http://127.0.0.1:1", "").exits(1).printed("").tells("error: HTTP request failed");
 }
 
 #[test]
@@ -205,26 +157,14 @@ fn variables_of_the_server_are_checked_in_a_dry_run_too() {
     let document = r#"{"openapi": "3.1.0", "servers": [{"url": "https://{region}.example.com",
         "variables": {"region": {"default": "eu", "enum": ["eu", "us"]}}}],
         "paths": {"/q": {"get": {"operationId": "q", "responses": {}}}}}"#;
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("regions.json");
-    fs::write(&file, document).unwrap();
-    let call = |more: &[&str]| {
-        let args = ["call", file.to_str().unwrap(), "q", "{}"];
-        let output = cargo_toolgen(Path::new("."), &[&args, more].concat(), "", &[]);
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (output.status.code(), text(output.stdout), text(output.stderr))
-    };
-    let (code, stdout, _) = call(&["--dry-run", "--server-variable", "region=us"]);
-    assert!(code == Some(0) && stdout.contains("https://us.example.com/q"), "{stdout}");
-    for more in [&["--dry-run"][..], &[]] {
-        let (code, stdout, stderr) = call(&[more, &["--server-variable", "region=evil"]].concat());
-        assert_eq!((code, stdout.as_str()), (Some(1), ""));
-        assert!(stderr.contains("Server variable `region` must be one of: eu, us"), "{stderr}");
-        let (code, stdout, stderr) = call(&[more, &["--server-variable", "regoin=us"]].concat());
-        assert_eq!((code, stdout.as_str()), (Some(2), ""));
-        assert!(
-            stderr.contains("the server has no variable `regoin`; it has `region`; did you mean `region`?"),
-            "{stderr}"
-        );
+    let folder = Folder::new("cases/regions").with("api.json", document);
+    let call = |more: &str| folder.run(format!("call api.json q {{}} --server-variable {more}"));
+    call("region=us --dry-run").exits(0).prints("https://us.example.com/q");
+    for more in ["--dry-run", ""] {
+        let wrong = "Server variable `region` must be one of: eu, us";
+        call(&format!("region=evil {more}")).exits(1).printed("").tells(wrong);
+        let unknown = "the server has no variable `regoin`; it has `region`; did you mean `region`?";
+        call(&format!("regoin=us {more}")).exits(2).printed("").tells(unknown);
     }
 }
 
@@ -232,64 +172,42 @@ fn variables_of_the_server_are_checked_in_a_dry_run_too() {
 fn a_call_to_a_private_address_needs_a_base_url() {
     let document = r#"{"openapi": "3.1.0", "servers": [{"url": "http://127.0.0.1:1"}],
         "paths": {"/q": {"get": {"operationId": "q", "responses": {}}}}}"#;
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("private.json");
-    fs::write(&file, document).unwrap();
-    let output = cargo_toolgen(Path::new("."), &["call", file.to_str().unwrap(), "q", "{}"], "", &[]);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr.contains("of the range Loopback") && stderr.contains("`--base-url URL`"), "{stderr}");
+    let folder = Folder::new("cases/private").with("api.json", document);
+    folder.run("call api.json q {}").exits(1).tells("of the range Loopback").tells("`--base-url URL`");
 }
 
 #[test]
 fn a_generated_crate_is_the_same_each_time() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pets-crate");
-    let _ = fs::remove_dir_all(&out);
-    let out = out.to_str().unwrap();
-    let gen_pets = |more: &[&str]| {
-        let args = ["gen", "pets.yaml", "--out", out, "--crate", "pets"];
-        let output = cargo_toolgen(&folder, &[&args, more].concat(), "", &[]);
-        (output.status.code(), String::from_utf8(output.stdout).unwrap())
-    };
-    assert_eq!(gen_pets(&["--check"]).0, Some(1));
-    assert_eq!(gen_pets(&[]), (Some(0), format!("{out}: 4 tools; 2 files written, 0 unchanged\n")));
-    assert_eq!(gen_pets(&[]), (Some(0), format!("{out}: 4 tools; 0 files written, 2 unchanged\n")));
-    assert_eq!(gen_pets(&["--check"]).0, Some(0));
-    assert_eq!(gen_pets(&["--check", "--no-deprecated"]).0, Some(1));
+    let out = Folder::new("cases/pets").path("crate");
+    let gen_pets = |more: &str| documents().run(format!("gen pets.yaml --out '{out}' --crate pets {more}"));
+    gen_pets("--check").exits(1);
+    gen_pets("").exits(0).printed(&format!("{out}: 4 tools; 2 files written, 0 unchanged\n"));
+    gen_pets("").exits(0).printed(&format!("{out}: 4 tools; 0 files written, 2 unchanged\n"));
+    gen_pets("--check").exits(0);
+    gen_pets("--check --no-deprecated").exits(1);
 }
 
 #[test]
 fn files_that_were_not_generated_are_not_replaced() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-crate");
-    let _ = fs::remove_dir_all(&out);
-    fs::create_dir_all(&out).unwrap();
     let own = "[package]\nname = \"mine\"\n";
-    fs::write(out.join("Cargo.toml"), own).unwrap();
-    let gen_pets = |more: &[&str]| {
-        let args = ["gen", "pets.yaml", "--out", out.to_str().unwrap(), "--crate", "pets"];
-        let output = cargo_toolgen(&folder, &[&args, more].concat(), "", &[]);
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
-    };
-    let (code, stderr) = gen_pets(&[]);
-    assert_eq!(code, Some(1), "{stderr}");
-    assert!(stderr.contains("Cargo.toml; nothing is written") && stderr.contains("`--force`"), "{stderr}");
-    assert_eq!(fs::read_to_string(out.join("Cargo.toml")).unwrap(), own);
+    let out = Folder::new("cases/own").with("Cargo.toml", own);
+    let gen_pets =
+        |more: &str| documents().run(format!("gen pets.yaml --out '{}' --crate pets {more}", out.display()));
+    gen_pets("").exits(1).tells("Cargo.toml; nothing is written").tells("`--force`");
+    assert_eq!(out.read("Cargo.toml"), own);
     assert!(!out.join("src").exists(), "nothing is written");
-    let (code, stderr) = gen_pets(&["--force"]);
-    assert_eq!(code, Some(0), "{stderr}");
-    assert!(
-        stderr.contains("no registry has toolgen-runtime yet") && stderr.contains("`--runtime-path DIR`")
-    );
-    assert_eq!(gen_pets(&["--no-types"]).0, Some(0), "what was generated is replaced");
-    let manifest = fs::read_to_string(out.join("Cargo.toml")).unwrap();
+    let forced = gen_pets("--force").exits(0);
+    forced.tells("no registry has toolgen-runtime yet").tells("`--runtime-path DIR`");
+    // What was generated is replaced.
+    gen_pets("--no-types").exits(0);
+    let manifest = out.read("Cargo.toml");
     assert!(!manifest.contains("[workspace]"), "it can be a member of a workspace: {manifest}");
 }
 
 #[test]
 fn a_reader_that_leaves_is_no_error() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
-    let mut child = command.arg("explain").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut command = documents().toolgen("explain");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
@@ -298,8 +216,6 @@ fn a_reader_that_leaves_is_no_error() {
 /// Documents put anything into texts, and a terminal must not obey it.
 #[test]
 fn no_escape_of_a_document_reaches_a_terminal() {
-    let folder = std::env::temp_dir().join(format!("toolgen-escapes-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
     let evil = "\\u001b[2J\\u009b31m\\u0007red";
     let openapi = format!(
         r#"{{"openapi": "3.1.0", "info": {{"title": "{evil}", "version": "1"}}, "paths": {{"/a{evil}": {{"get": {{
@@ -311,28 +227,25 @@ fn no_escape_of_a_document_reaches_a_terminal() {
         r#"{{"toolgen": 1, "tools": {{"t": {{"description": "Does{evil}.", "requires": ["{evil}"], "function": {{}}}},
             "u": {{"description": "{evil}", "effect": "x{evil}", "reads": ["{evil}"]}}}}}}"#
     );
-    fs::write(folder.join("api.json"), openapi).unwrap();
-    fs::write(folder.join("tools.json"), manifest).unwrap();
+    let folder = Folder::new("cases/escapes").with("api.json", openapi).with("tools.json", manifest);
     let mut said = 0;
     for document in ["api.json", "tools.json"] {
-        for args in [
-            &["list", document][..],
-            &["docs", document],
-            &["graph", document],
-            &["check", document, "--notes"],
-            &["call", document, "--tool", "\u{1b}[2J"],
-            &["explain", "\u{1b}[2J"],
-            &["list", document, "--include", "\u{1b}[2J"],
+        for line in [
+            "list FILE",
+            "docs FILE",
+            "graph FILE",
+            "check FILE --notes",
+            "call FILE --tool \u{1b}[2J",
+            "explain \u{1b}[2J",
+            "list FILE --include \u{1b}[2J",
         ] {
-            let output = cargo_toolgen(&folder, args, "", &[]);
-            for stream in [&output.stdout, &output.stderr] {
-                let text = String::from_utf8_lossy(stream);
+            let ran = folder.run(line.replace("FILE", document));
+            for text in [ran.stdout, ran.stderr] {
                 let obeyed = text.chars().find(|char| char.is_control() && !matches!(char, '\n' | '\t'));
-                assert_eq!(obeyed, None, "{args:?}: {text:?}");
+                assert_eq!(obeyed, None, "{line} {document}: {text:?}");
                 said += text.len();
             }
         }
     }
-    fs::remove_dir_all(&folder).unwrap();
     assert!(said > 2_000, "the commands say something: {said}");
 }

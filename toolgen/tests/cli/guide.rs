@@ -3,23 +3,19 @@
 //! A page is replayed as one script: a block that begins with the path of a file becomes that file, and the blocks of
 //! shell are run in their order, all of them in one shell. See CONTRIBUTING.md for the marks.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::thread;
+use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use toolgen_test_support::pages;
+use toolgen_test_support::http::{Server, reply};
+use toolgen_test_support::pages::{self, Block, blocks, blocks_of, guide, root};
 
-use pages::{Block, blocks, blocks_of, guide, root};
+use crate::support::{Client, Run as _, documents, offline};
 
 /// The folder of the replays: far from the repository, whose workspace cargo would find, and always the same, so that
 /// what was compiled is not compiled again.
@@ -87,22 +83,12 @@ fn script(found: &[Block]) -> String {
 fn run(folder: &Path, script: &str) -> Result<String, String> {
     let bin = programs(&workspace());
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects-target");
     // A command that waits for somebody would wait for ever.
     let mut command = Command::new("timeout");
-    command
-        .args(["900", "bash", "-s"])
-        .current_dir(folder)
-        .env("PATH", path)
-        .env("CARGO_TARGET_DIR", target)
-        .env_remove("RUSTFLAGS");
-    command.env("CARGO_NET_OFFLINE", "true").env("CARGO_PROFILE_DEV_DEBUG", "0").env("NO_COLOR", "1");
-    let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = streams.spawn().unwrap();
+    offline(command.args(["900", "bash", "-s"]).current_dir(folder)).env("PATH", path).env("NO_COLOR", "1");
     // The script is read as a whole first, so that no command reads it.
     let whole = format!("main() {{\n{script}\n}}\nmain </dev/null\n");
-    child.stdin.take().unwrap().write_all(whole.as_bytes()).unwrap();
-    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    let Output { status, stdout, stderr } = command.output_of(whole.as_bytes());
     let (told, errors) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
     if status.success() { Ok(told.into_owned()) } else { Err(format!("{told}\n{errors}")) }
 }
@@ -143,26 +129,19 @@ fn what_pages_tell_to_type_works() {
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
 }
 
-/// Answers each request as a service would that knows one token. Returns its address.
+/// A service that knows one token. Returns its address.
 fn service() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    thread::spawn(move || listener.incoming().for_each(|stream| drop(stream.map(answer))));
-    address
-}
-
-fn answer(mut stream: TcpStream) -> Option<()> {
-    let mut lines = BufReader::new(stream.try_clone().ok()?).lines().map_while(Result::ok);
-    let head: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
-    let known = head.iter().any(|line| line.eq_ignore_ascii_case("authorization: bearer your-token"));
-    let (status, body) = if known && head[0].starts_with("GET /user ") {
-        ("200 OK", r#"{"login":"ada"}"#)
-    } else {
-        ("401 Unauthorized", r#"{"message":"Bad credentials"}"#)
-    };
-    let head =
-        format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}", body.len());
-    write!(stream, "{head}\r\nConnection: close\r\n\r\n{body}").ok()
+    let server = Server::start(|request| {
+        let known =
+            request.header("authorization").is_some_and(|key| key.eq_ignore_ascii_case("bearer your-token"));
+        let (status, body) = if known && request.line().starts_with("GET /user ") {
+            ("200 OK", r#"{"login":"ada"}"#)
+        } else {
+            ("401 Unauthorized", r#"{"message":"Bad credentials"}"#)
+        };
+        reply(status, "Content-Type: application/json\r\n", body)
+    });
+    server.url
 }
 
 /// What is different from what a reader types: the service is on this machine, which has to be opened.
@@ -182,22 +161,10 @@ fn called_by_a_client(folder: &Path, server: &Value, tool: &str) -> Value {
         if program.contains('/') { folder.join(program) } else { workspace().join("bin").join(program) };
     let mut command = Command::new(program);
     command.args(words).envs(variables).current_dir(folder);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let client = json!({"name": "a client", "version": "1"});
-    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-    let mut input = child.stdin.take().unwrap();
-    for message in [
-        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}),
-        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": {}}}),
-    ] {
-        writeln!(input, "{message}").unwrap();
-    }
-    drop(input);
-    let output = child.wait_with_output().unwrap();
-    let lines = String::from_utf8(output.stdout).unwrap();
-    let mut messages = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    messages.find(|message| message["id"] == 1).unwrap_or_else(|| panic!("no answer: {lines}"))
+    let mut client = Client::start(&mut command, &json!({}));
+    let answer = client.call(tool, &json!({}));
+    client.end();
+    answer
 }
 
 /// The first page, word by word, from an empty folder: a function, an API with a credential, an MCP client.
@@ -221,7 +188,7 @@ fn the_first_page_works() {
     let mut server = clients["mcpServers"]["github"].clone();
     server["args"].as_array_mut().unwrap().extend([json!("--private-host"), json!("127.0.0.1")]);
     let answer = called_by_a_client(&folder.join("first"), &server, "whoAmI");
-    assert_eq!(answer["result"]["structuredContent"]["login"], "ada", "{answer}");
+    assert_eq!(answer["structuredContent"]["login"], "ada", "{answer}");
     fs::remove_dir_all(folder).unwrap();
 }
 
@@ -231,12 +198,9 @@ fn commands_of_the_pages_exist() {
     let mut helps: BTreeMap<Vec<String>, String> = BTreeMap::new();
     let mut help = |words: &[&str]| {
         let key = words.iter().map(|word| (*word).to_owned()).collect();
-        let text = helps.entry(key).or_insert_with(|| {
-            let output =
-                Command::new(env!("CARGO_BIN_EXE_cargo-toolgen")).args(words).arg("--help").output().unwrap();
-            assert!(output.status.success(), "there is no command {words:?}");
-            String::from_utf8(output.stdout).unwrap()
-        });
+        let text = helps
+            .entry(key)
+            .or_insert_with(|| documents().run(format!("{} --help", words.join(" "))).exits(0).stdout);
         text.clone()
     };
     let mut wrong = Vec::new();

@@ -1,5 +1,7 @@
 //! The command line, as the program that it is.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
+
 mod approvals;
 mod cases;
 mod command_line;
@@ -10,5 +12,6 @@ mod project;
 mod record;
 mod serve;
 mod shell;
+mod support;
 mod timeline;
 mod transfer;

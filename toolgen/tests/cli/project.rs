@@ -1,13 +1,11 @@
 //! The commands about a whole project, with real crates where it matters.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
+
+use crate::support::{Folder, Ran, Run as _, checkout, documents, offline};
 
 const MANIFEST: &str = "# yaml-language-server: $schema=manifest.schema.json
 toolgen: 1
@@ -42,96 +40,52 @@ tools:
 ";
 
 /// An empty folder of the test of this name.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("project").join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
+fn folder(name: &str) -> Folder {
+    Folder::new(&format!("project/{name}"))
 }
 
-fn documents() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents")
-}
-
-/// Makes builds of this test quick, and keeps them from the network and from the target of the workspace, which may be
-/// locked by the build that runs this test. What projects of other tests build, too, is built once.
-fn with_environment(command: &mut Command) {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects-target");
-    command.env("CARGO_TARGET_DIR", target).env("CARGO_NET_OFFLINE", "true").env_remove("RUSTFLAGS");
-    command.env("CARGO", env!("CARGO")).env("CARGO_PROFILE_DEV_DEBUG", "0").env_remove("NO_COLOR");
-    // A release is run once, too, and would take minutes to optimise.
-    command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
-}
-
-fn run(command: &mut Command, input: &str) -> (Option<i32>, String, String) {
-    with_environment(command);
-    let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = streams.spawn().unwrap();
-    // A command that does not read its input may be gone already.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
-    (status.code(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
-}
-
-fn cargo_toolgen(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
-    run(Command::new(env!("CARGO_BIN_EXE_cargo-toolgen")).args(words).current_dir(folder), "")
-}
-
-fn cargo(folder: &Path, words: &[&str], input: &str) -> (Option<i32>, String, String) {
-    run(Command::new(env!("CARGO")).args(words).current_dir(folder), input)
-}
-
-fn checkout() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+fn cargo(folder: &Folder, words: &[&str], input: &str) -> Ran {
+    offline(Command::new(env!("CARGO")).args(words).current_dir(&**folder)).env_remove("NO_COLOR").ran(input)
 }
 
 #[test]
 fn every_command_takes_every_kind_of_document() {
     let place = folder("commands");
-    fs::write(place.join("tools.yaml"), MANIFEST).unwrap();
+    place.write("tools.yaml", MANIFEST);
     fs::copy(documents().join("pets.yaml"), place.join("pets.yaml")).unwrap();
     fs::copy(checkout().join("specs/mcp/shop.lock.json"), place.join("shop.lock.json")).unwrap();
-    let runtime = checkout().join("runtime");
+    let runtime = checkout().join("runtime").display().to_string();
     for (document, tool, arguments) in [
         ("pets.yaml", "listPets", r#"{"limit": 3}"#),
         ("tools.yaml", "greet", r#"{"name": "Ada"}"#),
         ("shop.lock.json", "shop__find_orders", r#"{"customer": 3}"#),
     ] {
-        let out = format!("out-{document}");
-        let program = format!("program-{document}");
-        let commands: [(&[&str], &str); 13] = [
-            (&["check", document], "0 errors"),
-            (&["check", document, "--format", "json"], "\"problems\":["),
-            (&["list", document], tool),
-            (&["list", document, "--format", "json"], "\"input_schema\""),
-            (&["schema", document, "--tool", tool], "\"schema\""),
-            (&["schema", document, "--envelope", "--dialect", "anthropic"], "\"input_schema\""),
-            (&["docs", document], tool),
-            (&["graph", document], "flowchart LR"),
-            (&["graph", document, "--format", "dot"], "digraph tools {"),
-            (&["call", document, tool, arguments, "--dry-run"], "{"),
-            (&["gen", document, "--out", &out], "1 file written"),
-            (
-                &["bin", document, "--out", &program, "--runtime-path", runtime.to_str().unwrap()],
-                "3 files written",
-            ),
-            (&["test", document, "--tool", tool], "0 failures"),
-        ];
-        for (words, part) in commands {
-            let (code, stdout, stderr) = cargo_toolgen(&place, words);
-            assert_eq!(code, Some(0), "{words:?}\n{stdout}{stderr}");
-            assert!(stdout.contains(part), "{words:?}\n{stdout}{stderr}");
+        for (line, part) in [
+            ("check FILE", "0 errors"),
+            ("check FILE --format json", "\"problems\":["),
+            ("list FILE", tool),
+            ("list FILE --format json", "\"input_schema\""),
+            ("schema FILE --tool TOOL", "\"schema\""),
+            ("schema FILE --envelope --dialect anthropic", "\"input_schema\""),
+            ("docs FILE", tool),
+            ("graph FILE", "flowchart LR"),
+            ("graph FILE --format dot", "digraph tools {"),
+            (&format!("call FILE TOOL '{arguments}' --dry-run"), "{"),
+            ("gen FILE --out out-FILE", "1 file written"),
+            (&format!("bin FILE --out program-FILE --runtime-path '{runtime}'"), "3 files written"),
+            ("test FILE --tool TOOL", "0 failures"),
+        ] {
+            place.run(line.replace("FILE", document).replace("TOOL", tool)).exits(0).prints(part);
         }
     }
-    let (code, stdout, _) = cargo_toolgen(&place, &["check", "tools.yaml", "pets.yaml"]);
-    assert!(code == Some(0) && stdout.contains("manifest 1") && stdout.contains("openapi 3"), "{stdout}");
+    place.run("check tools.yaml pets.yaml").exits(0).prints("manifest 1").prints("openapi 3");
 }
 
 #[test]
 fn the_graph_shows_what_is_required_and_what_is_called() {
     let place = folder("graph");
-    fs::write(place.join("tools.yaml"), MANIFEST).unwrap();
-    let (_, mermaid, _) = cargo_toolgen(&place, &["graph", "tools.yaml"]);
+    place.write("tools.yaml", MANIFEST);
+    let mermaid = place.run("graph tools.yaml").stdout;
     for line in [
         "  tool_greet --> tool_look_5f_up\n",
         "  tool_shout ==>|calls| tool_greet\n",
@@ -139,77 +93,63 @@ fn the_graph_shows_what_is_required_and_what_is_called() {
     ] {
         assert!(mermaid.contains(line), "{mermaid}");
     }
-    let (_, dot, _) = cargo_toolgen(&place, &["graph", "tools.yaml", "--format", "dot"]);
-    assert!(dot.contains("\"tool_shout\" -> \"tool_greet\" [style=bold, label=\"calls\"];\n"), "{dot}");
-    let (code, mermaid, stderr) = cargo_toolgen(&documents(), &["graph", "pets.yaml"]);
-    assert_eq!((code, mermaid.as_str()), (Some(0), "flowchart LR\n"));
-    assert!(stderr.contains("no tool requires or calls another"), "{stderr}");
+    place
+        .run("graph tools.yaml --format dot")
+        .prints("\"tool_shout\" -> \"tool_greet\" [style=bold, label=\"calls\"];\n");
+    documents()
+        .run("graph pets.yaml")
+        .exits(0)
+        .printed("flowchart LR\n")
+        .tells("no tool requires or calls another");
 }
 
 #[test]
 fn tools_of_every_kind_are_called_from_the_shell() {
     let place = folder("call");
-    fs::write(place.join("tools.yaml"), MANIFEST).unwrap();
-    let call = |words: &[&str]| cargo_toolgen(&place, &[&["call", "tools.yaml"], words].concat());
-    let (code, stdout, stderr) = call(&["greet", r#"{"name": "$(id) Ada"}"#]);
-    assert_eq!((code, stdout.as_str()), (Some(0), "Hello, $(id) Ada.\n"), "{stderr}");
-    let (code, stdout, stderr) = call(&["shout", r#"{"name": "Ada"}"#]);
-    assert_eq!((code, stdout.as_str()), (Some(0), "Hello, Ada!.\n"), "{stderr}");
-    let (code, stdout, _) = call(&["greet", r#"{"name": "Ada"}"#, "--dry-run"]);
+    place.write("tools.yaml", MANIFEST);
+    let call = |words: &str| place.run(format!("call tools.yaml {words}"));
+    call(r#"greet '{"name": "$(id) Ada"}'"#).exits(0).printed("Hello, $(id) Ada.\n");
+    call(r#"shout '{"name": "Ada"}'"#).exits(0).printed("Hello, Ada!.\n");
+    let Ran { code, stdout, .. } = call(r#"greet '{"name": "Ada"}' --dry-run"#);
     let shown: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!((code, &shown["argv"]), (Some(0), &json!(["printf", "Hello, %s.", "Ada"])));
     for (words, part) in [
-        (&["look_up", r#"{"name": "Ada"}"#][..], "look_up"),
-        (&["research", r#"{"task": "x"}"#], "research"),
-        (&["greet", "{}"], "/name: missing"),
-        (&["greet", "{}", "--dry-run"], "/name: missing"),
-        (&["greet", r#"{"name": "-x"}"#, "--dry-run"], "/name: must not begin with"),
-        (&["shout", r#"{"name": "x"}"#, "--dry-run"], "neither a request nor a command"),
+        (r#"look_up '{"name": "Ada"}'"#, "look_up"),
+        (r#"research '{"task": "x"}'"#, "research"),
+        ("greet {}", "/name: missing"),
+        ("greet {} --dry-run", "/name: missing"),
+        (r#"greet '{"name": "-x"}' --dry-run"#, "/name: must not begin with"),
+        (r#"shout '{"name": "x"}' --dry-run"#, "neither a request nor a command"),
     ] {
-        let (code, stdout, stderr) = call(words);
-        assert_eq!((code, stdout.as_str()), (Some(1), ""), "{words:?} {stderr}");
-        assert!(stderr.contains(part), "{words:?} {stderr}");
+        call(words).exits(1).printed("").tells(part);
     }
 }
 
 #[test]
 fn new_tools_are_added_and_nothing_else_changes() {
     let place = folder("new");
-    let read = || fs::read_to_string(place.join("tools.yaml")).unwrap();
-    let (code, stdout, stderr) = cargo_toolgen(&place, &["new", "one"]);
-    assert_eq!((code, stdout.as_str()), (Some(0), "tools.yaml:3: added one (fill it in)\n"), "{stderr}");
+    let read = || place.read("tools.yaml");
+    place.run("new one").exits(0).printed("tools.yaml:3: added one (fill it in)\n");
     for kind in ["http", "function", "complete", "effect", "agent"] {
-        let (code, _, stderr) = cargo_toolgen(&place, &["new", &format!("a_{kind}"), "--kind", kind]);
-        assert_eq!(code, Some(0), "{stderr}");
+        place.run(format!("new a_{kind} --kind {kind}")).exits(0);
     }
-    let (code, stdout, stderr) = cargo_toolgen(&place, &["check", "tools.yaml"]);
-    assert!(code == Some(0) && stdout.contains("6 tools (0 errors, 0 warnings"), "{stdout}{stderr}");
-    let (code, stdout, _) = cargo_toolgen(&place, &["test", "tools.yaml"]);
-    assert!(code == Some(0) && stdout.contains("6 tools, 0 failures, 0 not known"), "{stdout}");
+    place.run("check tools.yaml").exits(0).prints("6 tools (0 errors, 0 warnings");
+    place.run("test tools.yaml").exits(0).prints("6 tools, 0 failures, 0 not known");
     let before = read();
-    let (code, _, stderr) = cargo_toolgen(&place, &["new", "one", "--kind", "http"]);
-    assert!(code == Some(1) && stderr.contains("there is a tool `one` already"), "{stderr}");
-    let (code, _, stderr) = cargo_toolgen(&place, &["new", "no name"]);
-    assert!(code == Some(2) && stderr.contains("`no name` is not a name for a tool"), "{stderr}");
-    let (code, _, stderr) = cargo_toolgen(&place, &["new", "x", "--kind", "magic"]);
-    assert!(code == Some(2) && stderr.contains("magic"), "{stderr}");
+    place.run("new one --kind http").exits(1).tells("there is a tool `one` already");
+    place.run("new 'no name'").exits(2).tells("`no name` is not a name for a tool");
+    place.run("new x --kind magic").exits(2).tells("magic");
     assert_eq!(read(), before);
 
-    fs::write(
-        place.join("tools.yaml"),
-        MANIFEST.replace("shout:", "find_items:") + "\n# the end\nschemas: {}\n",
-    )
-    .unwrap();
-    let (code, _, stderr) = cargo_toolgen(&place, &["new", "all", "--kind", "compose"]);
-    assert_eq!(code, Some(0), "{stderr}");
+    place.write("tools.yaml", MANIFEST.replace("shout:", "find_items:") + "\n# the end\nschemas: {}\n");
+    place.run("new all --kind compose").exits(0);
     let (head, tail) = MANIFEST.split_once("shout:").unwrap();
     let text = read();
     assert!(
         text.starts_with(head) && text.contains(tail) && text.ends_with("\n# the end\nschemas: {}\n"),
         "{text}"
     );
-    let (code, _, stderr) = cargo_toolgen(&place, &["check", "tools.yaml", "-q"]);
-    assert_eq!(code, Some(1), "its steps are to be filled in: {stderr}");
+    place.run("check tools.yaml -q").exits(1);
     assert!(text.contains("find_items and read_item are to be replaced"), "the file says so: {text}");
 
     for (text, why) in [
@@ -217,19 +157,17 @@ fn new_tools_are_added_and_nothing_else_changes() {
         ("toolgen: 1\ntools: {a: {}}\n", "add the tool below to `tools` by hand"),
         ("openapi: 3.1.0\n", "this is not a tool manifest"),
     ] {
-        fs::write(place.join("other.yaml"), text).unwrap();
-        let (code, _, stderr) = cargo_toolgen(&place, &["new", "b", "--manifest", "other.yaml"]);
-        assert!(code == Some(1) && stderr.contains(why), "{stderr}");
-        assert_eq!(fs::read_to_string(place.join("other.yaml")).unwrap(), text);
+        place.write("other.yaml", text);
+        place.run("new b --manifest other.yaml").exits(1).tells(why);
+        assert_eq!(place.read("other.yaml"), text);
     }
 }
 
 #[test]
 fn a_test_shows_what_does_not_hold() {
     let place = folder("test");
-    fs::write(place.join("good.yaml"), MANIFEST).unwrap();
-    let (code, stdout, stderr) = cargo_toolgen(&place, &["test", "good.yaml"]);
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    place.write("good.yaml", MANIFEST);
+    let stdout = place.run("test good.yaml").exits(0).stdout;
     for line in [
         "greet     ok        ok (3)    ok        -\n",
         "look_up   ok        ok (3)    -         ok\n",
@@ -242,16 +180,13 @@ fn a_test_shows_what_does_not_hold() {
                command: {argv: [\"true\", \"{text}\"], exit_codes: {0: {success: false}, 1: {success: true}}}\n  \
                twice:\n    description: Is odd, and does not care.\n    parameters: {text: string - A text.}\n    \
                compose: {steps: [{id: a, call: odd, with: {text: \"{text}\"}, on_error: continue}]}\n";
-    fs::write(place.join("odd.yaml"), bad).unwrap();
-    let (code, stdout, _) = cargo_toolgen(&place, &["test", "odd.yaml"]);
-    assert!(code == Some(0) && stdout.contains("twice  ok        ok (3)    -         -\n"), "{stdout}");
+    place.write("odd.yaml", bad);
+    place.run("test odd.yaml").exits(0).prints("twice  ok        ok (3)    -         -\n");
     let needs = "toolgen: 1\ntools:\n  log:\n    description: Shows the log.\n    \
                  command: {argv: [no-such-program, log], programs: [no-such-tool]}\n";
-    fs::write(place.join("needs.yaml"), needs).unwrap();
-    let (code, stdout, _) = cargo_toolgen(&place, &["test", "needs.yaml"]);
-    assert!(code == Some(0) && stdout.contains("log   ok        ok        ok        -\n"), "{stdout}");
-    let (code, stdout, _) = cargo_toolgen(&place, &["call", "needs.yaml", "log", "{}", "--dry-run"]);
-    assert!(code == Some(0) && stdout.contains("[\"no-such-program\",\"log\"]"), "{stdout}");
+    place.write("needs.yaml", needs);
+    place.run("test needs.yaml").exits(0).prints("log   ok        ok        ok        -\n");
+    place.run("call needs.yaml log {} --dry-run").exits(0).prints("[\"no-such-program\",\"log\"]");
     // Its own example is refused, and its file is not there.
     let failing = "toolgen: 1\ntools:\n  fails:\n    description: Fails.\n    read_only: true\n    \
                    parameters: {file: string - A file.}\n    examples: [{arguments: {file: EXAMPLE}}]\n    \
@@ -259,15 +194,17 @@ fn a_test_shows_what_does_not_hold() {
     for (example, words, part) in [
         (
             "-x",
-            &[][..],
+            "",
             "accepts: FAILED: its example {\"file\":\"-x\"}: Invalid arguments: /file: must not begin",
         ),
-        ("no-such-file", &["--run"], "accepts: FAILED: its example {\"file\":\"no-such-file\"}: "),
+        ("no-such-file", "--run", "accepts: FAILED: its example {\"file\":\"no-such-file\"}: "),
     ] {
-        fs::write(place.join("failing.yaml"), failing.replace("EXAMPLE", example)).unwrap();
-        let (code, stdout, stderr) = cargo_toolgen(&place, &[&["test", "failing.yaml"], words].concat());
-        assert_eq!(code, Some(1), "{stdout}{stderr}");
-        assert!(stdout.contains(part) && stdout.ends_with("1 tool, 1 failure, 0 not known\n"), "{stdout}");
+        place.write("failing.yaml", failing.replace("EXAMPLE", example));
+        place
+            .run(format!("test failing.yaml {words}"))
+            .exits(1)
+            .prints(part)
+            .ends("1 tool, 1 failure, 0 not known\n");
     }
 }
 
@@ -277,19 +214,18 @@ fn a_test_shows_what_does_not_hold() {
 fn a_fresh_crate_has_a_tool_in_no_time() {
     let place = folder("fresh");
     fs::create_dir_all(place.join("src")).unwrap();
-    fs::write(place.join("src/main.rs"), "fn main() {}\n").unwrap();
+    place.write("src/main.rs", "fn main() {}\n");
     let manifest = "[package]\nname = \"fresh\" # mine\nedition = \"2024\"\n\n[workspace]\n";
-    fs::write(place.join("Cargo.toml"), manifest).unwrap();
+    place.write("Cargo.toml", manifest);
     fs::copy(checkout().join("Cargo.lock"), place.join("Cargo.lock")).unwrap();
 
     let root = checkout();
-    let (code, stdout, stderr) = cargo_toolgen(&place, &["init", "--toolgen-path", root.to_str().unwrap()]);
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
-    let text = fs::read_to_string(place.join("Cargo.toml")).unwrap();
+    let stdout = place.run(format!("init --toolgen-path '{}'", root.display())).exits(0).stdout;
+    let text = place.read("Cargo.toml");
     assert!(text.contains("name = \"fresh\" # mine") && text.contains("one-shot"), "{text}");
     let path = format!("path = \"{}\"", root.join("runtime").display());
     assert!(text.contains(&path), "the path stays as it was given: {text}");
-    let yaml = fs::read_to_string(place.join("tools.yaml")).unwrap();
+    let yaml = place.read("tools.yaml");
     assert!(
         yaml.starts_with("# yaml-language-server: $schema=https://") && yaml.lines().count() <= 12,
         "{yaml}"
@@ -300,32 +236,28 @@ fn a_fresh_crate_has_a_tool_in_no_time() {
     let main = main.split("\n2. ").next().unwrap();
     let main: String =
         main.lines().map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line))).collect();
-    fs::write(place.join("src/main.rs"), main).unwrap();
-    fs::write(place.join("three.txt"), "1\n2\n3\n").unwrap();
-    let (code, stdout, stderr) = cargo(&place, &["run", "--", "count_lines"], r#"{"path": "three.txt"}"#);
-    assert_eq!((code, stdout.as_str()), (Some(0), "{\"result\":\"3 three.txt\\n\"}\n"), "{stderr}");
-    assert!(!stderr.contains("warning"), "{stderr}");
+    place.write("src/main.rs", main);
+    place.write("three.txt", "1\n2\n3\n");
+    cargo(&place, &["run", "--", "count_lines"], r#"{"path": "three.txt"}"#)
+        .exits(0)
+        .printed("{\"result\":\"3 three.txt\\n\"}\n")
+        .tells_no("warning");
 
-    let (code, stdout, stderr) = cargo_toolgen(&place, &["init"]);
-    assert_eq!(code, Some(0), "{stderr}");
-    assert!(stderr.contains("tools.yaml exists and stays as it is") && !stdout.contains("wrote"), "{stdout}");
-    let (code, _, stderr) = cargo_toolgen(&place, &["test", "tools.yaml", "--emit", "tests/tools.rs"]);
-    assert_eq!(code, Some(0), "{stderr}");
+    place.run("init").exits(0).tells("tools.yaml exists and stays as it is").prints_no("wrote");
+    place.run("test tools.yaml --emit tests/tools.rs").exits(0);
     with_new_tools_of_every_kind(&place);
 }
 
 /// Adds a tool of each kind, does what is said, and checks the crate.
-fn with_new_tools_of_every_kind(place: &Path) {
-    let read = |file: &str| fs::read_to_string(place.join(file)).unwrap();
+fn with_new_tools_of_every_kind(place: &Folder) {
     // The lines that are to be written, each after four spaces.
     let lines = |said: &str| -> Vec<String> {
         said.lines().filter_map(|line| line.strip_prefix("    ")).map(str::to_owned).collect()
     };
     let mut engines = String::from("Engines::new()");
-    let mut main = read("src/main.rs");
+    let mut main = place.read("src/main.rs");
     for kind in ["command", "http", "function", "complete", "effect", "agent"] {
-        let (code, stdout, stderr) = cargo_toolgen(place, &["new", &format!("a_{kind}"), "--kind", kind]);
-        assert_eq!(code, Some(0), "{stderr}");
+        let stdout = place.run(format!("new a_{kind} --kind {kind}")).exits(0).stdout;
         match (kind, lines(&stdout).as_slice()) {
             ("command" | "complete", []) => {}
             ("effect", [line]) => {
@@ -339,7 +271,7 @@ fn with_new_tools_of_every_kind(place: &Path) {
         let feature = format!("added the feature `{kind}` of toolgen-runtime to Cargo.toml");
         assert_eq!(stdout.contains(&feature), ["http", "agent"].contains(&kind), "{stdout}");
     }
-    let (code, stdout, stderr) = cargo_toolgen(place, &["new", "repeat", "--kind", "rust"]);
+    let Ran { code, stdout, stderr, .. } = place.run("new repeat --kind rust");
     assert!(code == Some(0) && place.join("src/tools/repeat.rs").is_file(), "{stderr}");
     let said = lines(&stdout);
     let [path, module, registry] = said.as_slice() else { panic!("{stdout}") };
@@ -370,32 +302,31 @@ async fn no_effect(_: toolgen_runtime::Effect, _: ToolContext) -> Result<ToolRes
     Ok(ToolResult::text("done"))
 }
 "#;
-    fs::write(place.join("src/main.rs"), format!("{main}\n{path}\n{module}\n{own}")).unwrap();
+    place.write("src/main.rs", format!("{main}\n{path}\n{module}\n{own}"));
     let more = "\n[dev-dependencies]\nserde_json = \"1\"\ntokio = { version = \"1\", features = [\"macros\", \"rt\"] }\n";
-    fs::write(place.join("Cargo.toml"), read("Cargo.toml") + more).unwrap();
-    let (code, stdout, stderr) = cargo(place, &["run", "--", "count_lines"], r#"{"path": "three.txt"}"#);
-    assert_eq!((code, stdout.as_str()), (Some(0), "{\"result\":\"3 three.txt\\n\"}\n"), "{stderr}");
-    let (code, stdout, stderr) = cargo(place, &["test"], "");
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
-    assert!(stdout.contains("test count_lines ... ok"), "{stdout}");
-    assert!(stdout.contains("test repeat::tests::a_text_is_repeated ... ok"), "{stdout}");
+    place.write("Cargo.toml", place.read("Cargo.toml") + more);
+    cargo(place, &["run", "--", "count_lines"], r#"{"path": "three.txt"}"#)
+        .exits(0)
+        .printed("{\"result\":\"3 three.txt\\n\"}\n");
+    cargo(place, &["test"], "")
+        .exits(0)
+        .prints("test count_lines ... ok")
+        .prints("test repeat::tests::a_text_is_repeated ... ok");
 }
 
 #[test]
 fn without_a_checkout_init_says_which_lines_to_add() {
     let place = folder("init");
-    let (code, _, stderr) = cargo_toolgen(&place, &["init"]);
-    assert!(code == Some(1) && stderr.contains("is not the folder of a crate"), "{stderr}");
+    place.run("init").exits(1).tells("is not the folder of a crate");
     fs::create_dir_all(place.join("src")).unwrap();
-    fs::write(place.join("src/lib.rs"), "").unwrap();
+    place.write("src/lib.rs", "");
     let manifest = "[package]\nname = \"fresh\"\n\n[workspace]\n";
-    fs::write(place.join("Cargo.toml"), manifest).unwrap();
+    place.write("Cargo.toml", manifest);
     let script = "fn main() {\n    other();\n}\n";
-    fs::write(place.join("build.rs"), script).unwrap();
-    let (code, stdout, stderr) = cargo_toolgen(&place, &["init", "--lib"]);
-    assert_eq!(code, Some(0), "{stderr}");
-    assert_eq!(fs::read_to_string(place.join("Cargo.toml")).unwrap(), manifest);
-    assert_eq!(fs::read_to_string(place.join("build.rs")).unwrap(), script);
+    place.write("build.rs", script);
+    let stdout = place.run("init --lib").exits(0).stdout;
+    assert_eq!(place.read("Cargo.toml"), manifest);
+    assert_eq!(place.read("build.rs"), script);
     for part in [
         "toolgen::Build::new(\"tools\").document(\"tools.yaml\").emit();",
         "toolgen-runtime = { version = \"=",
@@ -406,12 +337,11 @@ fn without_a_checkout_init_says_which_lines_to_add() {
         assert!(stdout.contains(part), "{part}: {stdout}");
     }
     for (path, refused) in [("Cargo.toml", false), ("/etc/passwd", true), ("../Cargo.toml", true)] {
-        let words = ["call", "tools.yaml", "count_lines", &format!("path={path}"), "--dry-run"];
-        let (code, stdout, stderr) = cargo_toolgen(&place, &words);
-        assert_eq!(code, Some(i32::from(refused)), "{path}: {stdout}{stderr}");
+        let ran = place.run(format!("call tools.yaml count_lines path={path} --dry-run"));
+        let stderr = ran.exits(i32::from(refused)).stderr;
         assert_eq!(refused, stderr.contains("/path: "), "{stderr}");
     }
-    let (code, _, stderr) = cargo_toolgen(&place, &["init", "--toolgen-path", "src"]);
+    let Ran { code, stderr, .. } = place.run("init --toolgen-path src");
     assert!(code == Some(1) || stderr.contains("is not a checkout of toolgen"), "{stderr}");
 }
 
@@ -419,13 +349,15 @@ fn without_a_checkout_init_says_which_lines_to_add() {
 #[ignore = "heavy: cargo"]
 fn a_program_is_built_and_answers_calls() {
     let place = folder("bin");
-    fs::write(place.join("tools.yaml"), MANIFEST).unwrap();
+    place.write("tools.yaml", MANIFEST);
     fs::create_dir_all(place.join("hello")).unwrap();
     fs::copy(checkout().join("Cargo.lock"), place.join("hello/Cargo.lock")).unwrap();
-    let runtime = checkout().join("runtime");
-    let words = ["bin", "tools.yaml", "--out", "hello", "--name", "hello", "--build", "--runtime-path"];
-    let (code, stdout, stderr) = cargo_toolgen(&place, &[&words[..], &[runtime.to_str().unwrap()]].concat());
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    let Ran { stdout, stderr, .. } = place
+        .run(format!(
+            "bin tools.yaml --out hello --name hello --build --runtime-path '{}'",
+            checkout().join("runtime").display()
+        ))
+        .exits(0);
     for note in [
         "`look_up` is left out: its requirement \"Greet them first.\"",
         "`research` is left out: it is an agent, which needs a model",
@@ -434,8 +366,8 @@ fn a_program_is_built_and_answers_calls() {
     }
     let program = stdout.lines().find_map(|line| line.strip_suffix(": built")).unwrap();
     let hello = |words: &[&str], input: &str| {
-        let (code, stdout, _) = run(Command::new(program).args(words), input);
-        (code, serde_json::from_str::<Value>(&stdout).unwrap())
+        let ran = Command::new(program).args(words).ran(input);
+        (ran.code, ran.json())
     };
     assert_eq!(hello(&["greet"], r#"{"name": "Ada"}"#), (Some(0), json!({"result": "Hello, Ada."})));
     assert_eq!(hello(&["shout"], r#"{"name": "Ada"}"#), (Some(0), json!({"result": "Hello, Ada!."})));
@@ -451,7 +383,7 @@ fn the_pages_know_the_commands_and_the_commands_know_the_pages() {
     let pages = ["README.md", "docs/cli.md"].map(|page| fs::read_to_string(checkout().join(page)).unwrap());
     let pages = pages.concat();
     let place = folder("readme");
-    let (_, help, _) = cargo_toolgen(&place, &["--help"]);
+    let help = place.run("--help").stdout;
     let commands = help.split("Options:").next().unwrap().lines().filter_map(|line| line.strip_prefix("  "));
     let commands: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(commands.len() > 10, "{help}");
@@ -463,11 +395,11 @@ fn the_pages_know_the_commands_and_the_commands_know_the_pages() {
         let words = line.split('#').next().unwrap().split_whitespace();
         // What comes after `--` is for another program.
         let words: Vec<&str> = words.take_while(|word| *word != "--").collect();
-        let (mut code, mut help, _) = cargo_toolgen(&place, &[words[0], "--help"]);
-        if help.contains("Commands:") {
-            (code, help, _) = cargo_toolgen(&place, &[words[0], words[1], "--help"]);
+        let mut ran = place.run(format!("{} --help", words[0]));
+        if ran.stdout.contains("Commands:") {
+            ran = place.run(format!("{} {} --help", words[0], words[1]));
         }
-        assert_eq!(code, Some(0), "there is no command {}", words[0]);
+        let help = ran.exits(0).stdout;
         for option in words.iter().filter(|word| word.starts_with("--")) {
             assert!(help.contains(option), "{} has no option {option}", words[0]);
         }

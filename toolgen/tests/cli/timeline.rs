@@ -1,31 +1,18 @@
 //! `cargo toolgen timeline`: what the page is given, and who is given it.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
-use toolgen_test_support::postgres;
-
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-fn scratch(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_file(&path);
-    path
-}
+use toolgen_test_support::postgres;
 
-fn toolgen(words: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
-    command.arg("timeline").args(words);
-    command
-}
+use crate::support::{Folder, data};
 
-fn run(words: &[&str]) -> Output {
-    toolgen(words).output().unwrap()
+fn folder(name: &str) -> Folder {
+    Folder::new(&format!("timeline/{name}"))
 }
 
 /// The lines that a sink writes of a call.
@@ -48,12 +35,6 @@ fn lines(number: u32, parent: Option<u32>, tool: &str, arguments: &Value, ended:
     if ended { format!("{intent}\n{outcome}\n") } else { format!("{intent}\n") }
 }
 
-/// The data that a page carries.
-fn data(page: &str) -> Value {
-    let (_, rest) = page.split_once(r#"<script type="application/json" id="data">"#).unwrap();
-    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
-}
-
 /// A row, with its texts in place of their numbers.
 fn row(data: &Value, index: usize) -> Vec<Value> {
     let row = data["rows"][index].as_array().unwrap();
@@ -65,15 +46,12 @@ fn row(data: &Value, index: usize) -> Vec<Value> {
 
 #[test]
 fn a_page_is_written_whole_and_texts_of_the_log_stay_texts() {
-    let (log, page) = (scratch("timeline.jsonl"), scratch("timeline.html"));
     let hostile = json!({"html": "</script><script>alert(1)</script>", "long": "x".repeat(70_000)});
     let text = lines(1, None, "<b>act</b>", &hostile, true) + &lines(2, Some(1), "look", &json!({}), false);
-    fs::write(&log, text).unwrap();
-    let words = [log.to_str().unwrap(), "api.yaml", "--out", page.to_str().unwrap()];
-    let output = run(&words);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("shows 2 calls"));
-    let text = fs::read_to_string(&page).unwrap();
+    let folder = folder("page").with("log.jsonl", text);
+    let line = "timeline log.jsonl api.yaml --out page.html";
+    folder.run(line).exits(0).tells("shows 2 calls");
+    let text = folder.read("page.html");
     // The elements of the page itself, and none of the log's.
     assert_eq!((text.matches("<script").count(), text.matches("</script>").count()), (2, 2));
     // What nobody sees is shown as what it is, by the one table of such characters.
@@ -115,25 +93,15 @@ fn a_page_is_written_whole_and_texts_of_the_log_stay_texts() {
     assert!(cut.len() < 66_000 && cut.ends_with("bytes in all)"), "{}", cut.len());
     assert_eq!(data["documents"], json!(["api.yaml"]));
 
-    let output = run(&words);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("`--force` replaces it"));
+    folder.run(line).exits(1).tells("`--force` replaces it");
 }
 
 #[test]
 fn what_is_no_log_is_told() {
-    let (other, missing) = (scratch("timeline.txt"), scratch("timeline.missing"));
-    fs::write(&other, "hello\n").unwrap();
-    for (path, why) in [(&other, "not an audit log"), (&missing, "timeline.missing")] {
-        let output = run(&[path.to_str().unwrap()]);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.code() == Some(1) && told.contains(why), "{told}");
-    }
-    let log = scratch("timeline-anywhere.jsonl");
-    fs::write(&log, "").unwrap();
-    let output = run(&[log.to_str().unwrap(), "--listen", "0.0.0.0:0"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.code() == Some(1) && told.contains("listen at 127.0.0.1"), "{told}");
+    let folder = folder("other").with("other.txt", "hello\n").with("log.jsonl", "");
+    folder.run("timeline other.txt").exits(1).tells("not an audit log");
+    folder.run("timeline timeline.missing").exits(1).tells("timeline.missing");
+    folder.run("timeline log.jsonl --listen 0.0.0.0:0").exits(1).tells("listen at 127.0.0.1");
 }
 
 #[cfg(target_os = "linux")]
@@ -152,22 +120,18 @@ async fn a_database_is_read_by_its_url_and_its_password_is_nowhere() {
         record.finish(&Ok(ToolResult::text("found"))).await;
     }
     auditor.flush().await.unwrap();
-    let out = scratch("timeline-database.html");
-    let output = run(&[&url, "--out", out.to_str().unwrap()]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && told.contains("shows 3 calls"), "{told}");
-    let page = fs::read_to_string(&out).unwrap();
-    assert!(
-        page.contains("<title>Timeline of night<") && !page.contains("hunter2") && !told.contains("hunter2"),
-        "{told}"
-    );
+    let folder = folder("database");
+    let ran = folder.run(format!("timeline '{url}' --out page.html"));
+    ran.exits(0).tells("shows 3 calls").tells_no("hunter2");
+    let page = folder.read("page.html");
+    assert!(page.contains("<title>Timeline of night<") && !page.contains("hunter2"));
     let data = data(&page);
     assert_eq!(data["whole"].as_object().unwrap().len(), 3);
     let row = row(&data, 0);
     assert_eq!((&row[7], &row[11]), (&json!("find"), &json!("ok")));
 
     // Served, it goes on with what is written.
-    let served = Served::start(Path::new(&url));
+    let served = Served::start(&folder, &url);
     let rows = |after: u64| served.json(&format!("/data?after={after}"))["rows"].as_array().unwrap().len();
     assert_eq!((rows(0), rows(1)), (3, 0));
     auditor.record(|| CallInfo::new("call_3", "find", json!({}))).finish(&Ok(ToolResult::text("no"))).await;
@@ -175,10 +139,8 @@ async fn a_database_is_read_by_its_url_and_its_password_is_nowhere() {
     assert_eq!(rows(1), 1);
     drop(served);
 
-    let output = run(&[&server.url("nothing")]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.code() == Some(1) && told.contains("\"nothing\" does not exist"), "{told}");
-    assert!(!told.contains("hunter2"), "{told}");
+    let ran = folder.run(format!("timeline '{}'", server.url("nothing")));
+    ran.exits(1).tells("\"nothing\" does not exist").tells_no("hunter2");
 }
 
 #[cfg(target_os = "linux")]
@@ -190,7 +152,8 @@ async fn a_database_that_stands_still_holds_up_neither_the_page_nor_the_end() {
     let Some(server) = postgres::Server::start(&["fsync=off"]) else { return };
     let url = server.database("still");
     Auditor::builder(PostgresSink::open(&url).unwrap()).start().unwrap().shutdown().await;
-    let mut served = Served::start(Path::new(&url));
+    let folder = folder("still");
+    let mut served = Served::start(&folder, &url);
     let stalled = server.stall();
     let (host, key) = (served.1.clone(), served.2.clone());
     let mut asked = TcpStream::connect(&host).unwrap();
@@ -201,9 +164,7 @@ async fn a_database_that_stands_still_holds_up_neither_the_page_nor_the_end() {
     Command::new("kill").args(["-INT", &served.0.id().to_string()]).status().unwrap();
     assert!(served.0.wait().unwrap().success());
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-    let output = run(&[&url]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("no answer within") && !told.contains("hunter2"), "{told}");
+    folder.run(format!("timeline '{url}'")).tells("no answer within").tells_no("hunter2");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     drop(stalled);
 }
@@ -219,8 +180,8 @@ impl Drop for Served {
 }
 
 impl Served {
-    fn start(log: &Path) -> Served {
-        let mut child = toolgen(&[log.to_str().unwrap()]).stderr(Stdio::piped()).spawn().unwrap();
+    fn start(folder: &Folder, log: &str) -> Served {
+        let mut child = folder.toolgen(format!("timeline '{log}'")).stderr(Stdio::piped()).spawn().unwrap();
         let mut told = String::new();
         BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
         let (_, address) = told.trim().split_once("http://").unwrap_or_else(|| panic!("{told}"));
@@ -247,9 +208,9 @@ impl Served {
 
 #[test]
 fn it_is_served_to_who_has_the_address_and_follows_the_log() {
-    let log = scratch("timeline-live.jsonl");
-    fs::write(&log, lines(1, None, "act", &json!({"word": "needle"}), true)).unwrap();
-    let served = Served::start(&log);
+    let log = lines(1, None, "act", &json!({"word": "needle"}), true);
+    let folder = folder("live").with("log.jsonl", log);
+    let served = Served::start(&folder, "log.jsonl");
     let (host, key) = (served.1.as_str(), served.2.as_str());
     let (status, page) = served.ask(&format!("/?token={key}"), host, None);
     assert_eq!(status, 200);
@@ -277,7 +238,7 @@ fn it_is_served_to_who_has_the_address_and_follows_the_log() {
     assert_eq!(first["rows"].as_array().unwrap().len(), 1);
     let after = format!("/data?after={}", first["version"]);
     assert_eq!(served.json(&after)["rows"], json!([]));
-    let mut out = OpenOptions::new().append(true).open(&log).unwrap();
+    let mut out = OpenOptions::new().append(true).open(folder.join("log.jsonl")).unwrap();
     out.write_all(lines(2, None, "look", &json!({"word": "thread"}), false).as_bytes()).unwrap();
     let second = served.json(&after);
     assert_eq!((row(&second, 0)[0].as_str(), second["rows"].as_array().unwrap().len()), (Some("run-2"), 1));

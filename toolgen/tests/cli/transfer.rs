@@ -1,14 +1,13 @@
 //! Files that calls send, and files that answers become.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Output;
 
 use serde_json::Value;
+
+use toolgen_test_support::http::{Server, Step, raw};
+
+use crate::support::{Folder, Run as _};
 
 const API: &str = r#"{"openapi": "3.0.3", "info": {"title": "x", "version": "1"}, "servers": [{"url": "/"}], "paths": {
     "/photo": {"put": {"operationId": "putPhoto", "requestBody": {"required": true, "content": {
@@ -20,46 +19,29 @@ const API: &str = r#"{"openapi": "3.0.3", "info": {"title": "x", "version": "1"}
     "/report": {"get": {"operationId": "getReport", "responses": {"200": {"description": "x", "content": {
         "application/pdf": {"schema": {"type": "string", "format": "binary"}}}}}}}}}"#;
 
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("transfer").join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(folder.join("more")).unwrap();
-    fs::write(folder.join("api.json"), API).unwrap();
-    fs::write(folder.join("cat.png"), b"\x89PNG\r\n\x1a\n\xff").unwrap();
-    fs::write(folder.join("more/b.txt"), "b").unwrap();
-    folder
+fn folder(name: &str) -> Folder {
+    Folder::new(&format!("transfer/{name}"))
+        .variable("TRANSFER_KEY", "hunter2-s3cr3t-9")
+        .with("api.json", API)
+        .with("cat.png", b"\x89PNG\r\n\x1a\n\xff")
+        .with("more/b.txt", "b")
 }
 
 /// Runs the command, and returns its exit code, its standard output as bytes, and its standard error.
-fn run(folder: &Path, words: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
-    command.args(words).current_dir(folder).env("NO_COLOR", "1").env("TRANSFER_KEY", "hunter2-s3cr3t-9");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    // A command that does not read its input closes it.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    let output = child.wait_with_output().unwrap();
-    (output.status.code(), output.stdout, String::from_utf8(output.stderr).unwrap())
+fn run(folder: &Folder, line: impl AsRef<str>, input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
+    let Output { status, stdout, stderr } = folder.toolgen(line).output_of(input);
+    (status.code(), stdout, String::from_utf8(stderr).unwrap())
 }
 
-/// Answers each request so, and ends with the test.
+/// A server that answers each request so.
 fn serve(answer: &'static [u8]) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream: TcpStream = stream.unwrap();
-            let _ = stream.read(&mut [0; 4096]).unwrap();
-            stream.write_all(answer).unwrap();
-        }
-    });
-    address
+    Server::start(move |_| raw(answer)).url
 }
 
 /// The body that would be sent, as it stands in a dry run.
-fn sent(folder: &Path, words: &[&str], input: &[u8]) -> Result<(String, String), String> {
-    let all = [&["call", "api.json"][..], words, &["--dry-run", "--base-url", "https://x.example"]].concat();
-    let (code, stdout, stderr) = run(folder, &all, input);
+fn sent(folder: &Folder, words: &str, input: &[u8]) -> Result<(String, String), String> {
+    let line = format!("call api.json {words} --dry-run --base-url https://x.example");
+    let (code, stdout, stderr) = run(folder, line, input);
     if code != Some(0) {
         return Err(stderr);
     }
@@ -76,25 +58,19 @@ fn a_file_is_given_by_its_path() {
     fs::write(&elsewhere, b"\x89PNG\r\n\x1a\n").unwrap();
     let png = "iVBORw0KGgr/";
     for (words, media_type, body) in [
-        (&["putPhoto", "body=@cat.png"][..], "image/png", png),
-        (&["putPhoto", "body=@cat.png", "body.content_type=image/x-own"], "image/x-own", png),
-        (&["putPhoto", "body.content_type=image/x-own", "body=@cat.png"], "image/x-own", png),
-        (&["putPhoto", "body={\"path\": \"cat.png\"}"], "image/png", png),
-        (&["putPhoto", &format!("body=@{}", elsewhere.display())], "image/png", "iVBORw0KGgo="),
-        (&["putPhoto", "body=@-"], "image/gif", "GIF89a"),
+        ("putPhoto body=@cat.png", "image/png", png),
+        ("putPhoto body=@cat.png body.content_type=image/x-own", "image/x-own", png),
+        ("putPhoto body.content_type=image/x-own body=@cat.png", "image/x-own", png),
+        (r#"putPhoto 'body={"path": "cat.png"}'"#, "image/png", png),
+        (&format!("putPhoto 'body=@{}'", elsewhere.display()), "image/png", "iVBORw0KGgo="),
+        ("putPhoto body=@-", "image/gif", "GIF89a"),
     ] {
         assert_eq!(sent(&place, words, b"GIF89a"), Ok((media_type.to_owned(), body.to_owned())), "{words:?}");
     }
     fs::remove_file(&elsewhere).unwrap();
-    let words = [
-        "sendForm",
-        "note=@more/b.txt",
-        "files=@more/b.txt",
-        "files=@api.json",
-        "photo=@more/b.txt",
-        "old[]=@more/b.txt",
-    ];
-    let (_, body) = sent(&place, &words, b"").unwrap();
+    let words =
+        "sendForm note=@more/b.txt files=@more/b.txt files=@api.json photo=@more/b.txt old[]=@more/b.txt";
+    let (_, body) = sent(&place, words, b"").unwrap();
     for part in [
         "name=\"note\"\r\nContent-Type: text/plain\r\n\r\nb\r\n",
         "name=\"files\"; filename=\"b.txt\"\r\n",
@@ -105,12 +81,12 @@ fn a_file_is_given_by_its_path() {
         assert!(body.contains(part), "{part}: {body}");
     }
     for (words, told) in [
-        (&["putPhoto", "body=cat.png"][..], "`body` is a file, which is given by its path: body=@cat.png"),
-        (&["putPhoto", "body=@cat.png", "body=@cat.png"], "`body` is given twice"),
-        (&["putPhoto", "body=@none.png"], "none.png"),
-        (&["putPhoto", "body=@cat.png", "--max-file", "3"], "cat.png: the file is larger than 3 bytes"),
-        (&["putPhoto", "body={\"path\": \"cat.png\"}", "--max-file", "3"], "larger than 3 bytes"),
-        (&["putPhoto"], "`putPhoto` takes body=@FILE"),
+        ("putPhoto body=cat.png", "`body` is a file, which is given by its path: body=@cat.png"),
+        ("putPhoto body=@cat.png body=@cat.png", "`body` is given twice"),
+        ("putPhoto body=@none.png", "none.png"),
+        ("putPhoto body=@cat.png --max-file 3", "cat.png: the file is larger than 3 bytes"),
+        (r#"putPhoto 'body={"path": "cat.png"}' --max-file 3"#, "larger than 3 bytes"),
+        ("putPhoto", "`putPhoto` takes body=@FILE"),
     ] {
         let why = sent(&place, words, b"").unwrap_err();
         assert!(why.contains(told), "{words:?}: {why}");
@@ -124,35 +100,34 @@ const PDF: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: appli
 fn an_answer_becomes_a_file() {
     let place = folder("answers");
     let address = serve(PDF);
-    let base = ["call", "api.json", "getReport", "--base-url", &address];
-    let call = |more: &[&str]| run(&place, &[&base[..], more].concat(), b"");
+    let call = |more: &str| run(&place, format!("call api.json getReport --base-url {address} {more}"), b"");
 
-    let (code, stdout, stderr) = call(&["--output", "-"]);
+    let (code, stdout, stderr) = call("--output -");
     assert_eq!((code, stdout.as_slice()), (Some(0), &b"%PDF\0\xff"[..]), "{stderr}");
     assert!(stderr.contains("200 [application/pdf, 6 bytes, saved as `-`"), "{stderr}");
 
-    let (code, stdout, stderr) = call(&["--output", "more/mine.pdf"]);
+    let (code, stdout, stderr) = call("--output more/mine.pdf");
     assert_eq!(
         (code, stdout.len(), fs::read(place.join("more/mine.pdf")).unwrap()),
         (Some(0), 0, b"%PDF\0\xff".to_vec()),
         "{stderr}"
     );
-    let (code, _, stderr) = call(&["--output", "more/mine.pdf"]);
+    let (code, _, stderr) = call("--output more/mine.pdf");
     assert!(code == Some(2) && stderr.contains("there is such a file already"), "{stderr}");
-    let (code, _, stderr) = call(&["--output", "small.pdf", "--max-file", "5"]);
+    let (code, _, stderr) = call("--output small.pdf --max-file 5");
     assert!(
         code == Some(1) && stderr.contains("it is larger than 5 bytes") || !stderr.contains("saved"),
         "{stderr}"
     );
     assert!(!place.join("small.pdf").exists());
-    let (code, _, stderr) = call(&["--output", "-", "--format", "json"]);
+    let (code, _, stderr) = call("--output - --format json");
     assert!(code == Some(2) && stderr.contains("`--format json` has no place"), "{stderr}");
 
-    let (code, stdout, stderr) = call(&["--save", "more"]);
+    let (code, stdout, stderr) = call("--save more");
     let stdout = String::from_utf8(stdout).unwrap();
     assert!(code == Some(0) && stdout.contains("saved as `q1.pdf`"), "{stdout} {stderr}");
     assert_eq!(fs::read(place.join("more/q1.pdf")).unwrap(), b"%PDF\0\xff");
-    let (_, stdout, _) = call(&["--save", "more", "--format", "json"]);
+    let (_, stdout, _) = call("--save more --format json");
     let result: Value = serde_json::from_slice(&stdout).unwrap();
     assert_eq!(result["details"]["saved"]["path"], "q1-1.pdf");
     assert_eq!(result["content"][1]["type"], "resource_link");
@@ -162,15 +137,11 @@ fn an_answer_becomes_a_file() {
 #[test]
 fn a_command_that_is_killed_leaves_nothing_under_the_name() {
     let place = folder("killed");
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    let words = ["call", "api.json", "getReport", "--base-url", &address, "--output", "more/it.pdf"];
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
-    let mut child = command.args(words).current_dir(&place).spawn().unwrap();
-    let (mut stream, _) = listener.accept().unwrap();
-    let _ = stream.read(&mut [0; 4096]).unwrap();
-    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Length: 1000000\r\n\r\n";
-    stream.write_all(&[head.as_bytes(), &[0; 500_000]].concat()).unwrap();
+    let head = b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Length: 1000000\r\n\r\n";
+    let server = Server::start(|_| vec![Step::Send([&head[..], &[0; 500_000]].concat()), Step::Hold]);
+    let line =
+        |address: &str, file: &str| format!("call api.json getReport --base-url {address} --output {file}");
+    let mut child = place.toolgen(line(&server.url, "more/it.pdf")).spawn().unwrap();
     // Until some of it is written.
     let written = || {
         fs::read_dir(place.join("more")).unwrap().any(|entry| entry.unwrap().metadata().unwrap().len() > 1)
@@ -187,10 +158,9 @@ fn a_command_that_is_killed_leaves_nothing_under_the_name() {
     assert!(!place.join("more/it.pdf").exists());
     // What is left is in nobody's way.
     let address = serve(PDF);
-    let words = ["call", "api.json", "getReport", "--base-url", &address, "--output", "more/it.pdf"];
-    let (code, _, stderr) = run(&place, &words, b"");
+    let (code, _, stderr) = run(&place, line(&address, "more/it.pdf"), b"");
     assert!(code == Some(0) && place.join("more/it.pdf").exists(), "{stderr}");
-    let (code, _, stderr) = run(&place, &[&words[..6], &["gone/it.pdf"]].concat(), b"");
+    let (code, _, stderr) = run(&place, line(&address, "gone/it.pdf"), b"");
     assert!(code == Some(2) && stderr.contains("there is no folder gone"), "{stderr}");
 }
 
@@ -201,10 +171,10 @@ fn a_credential_that_is_echoed_is_not_written() {
         b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\nyour key: hunter2-s3cr3t-9, keep it",
     );
     for output in ["-", "it.txt"] {
-        let header = "X-Key=TRANSFER_KEY";
-        let words =
-            ["call", "api.json", "getReport", "--base-url", &address, "--output", output, "--header", header];
-        let (code, stdout, stderr) = run(&place, &words, b"");
+        let line = format!(
+            "call api.json getReport --base-url {address} --output {output} --header X-Key=TRANSFER_KEY"
+        );
+        let (code, stdout, stderr) = run(&place, line, b"");
         let shown = String::from_utf8([stdout, stderr.into_bytes()].concat()).unwrap();
         assert!(code == Some(1) && shown.contains("[not saved: a credential stands in it]"), "{shown}");
         assert!(!shown.contains("hunter2"), "{shown}");
@@ -217,8 +187,8 @@ fn what_is_no_success_is_no_file() {
     let place = folder("failures");
     let address = serve(b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 4\r\n\r\ngone");
     for output in ["-", "it.pdf"] {
-        let words = ["call", "api.json", "getReport", "--base-url", &address, "--output", output];
-        let (code, stdout, stderr) = run(&place, &words, b"");
+        let line = format!("call api.json getReport --base-url {address} --output {output}");
+        let (code, stdout, stderr) = run(&place, line, b"");
         let shown = if output == "-" { stderr.clone() } else { String::from_utf8(stdout.clone()).unwrap() };
         assert!(code == Some(1) && shown.contains("404") && shown.contains("gone"), "{stderr}");
         assert!(output != "-" || stdout.is_empty());

@@ -1,13 +1,14 @@
 //! Documents in archives.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use toolgen::{Bundle, Document, Options, Problems, Program};
+use toolgen::{Bundle, Document, Options, Problems};
+use toolgen_test_support::scratch::Folder;
 use zip::write::SimpleFileOptions;
+
+use crate::support::{compiled_file, names};
 
 const API: &str = "openapi: 3.1.0\ninfo: {description: {$ref: ../docs/about.md}}\npaths:\n  /a: {get: {operationId: a, \
                    summary: Lists., parameters: [{$ref: 'parts/page.yaml#/Page'}]}}\n  /b: {get: {operationId: b, \
@@ -52,19 +53,13 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-fn compiled(path: &Path) -> (Option<Program>, String) {
-    let mut problems = Problems::new();
-    let document = Document::load(path, &mut problems);
-    let program =
-        document.and_then(|document| toolgen::compile(&document, &Options::default(), &mut problems));
-    (program, problems.to_string())
-}
-
 #[test]
 fn a_document_in_an_archive_refers_to_files_in_it_and_to_nothing_else() {
-    let folder = std::env::temp_dir().join(format!("toolgen-archives-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("secret.yaml"), PAGE).unwrap();
+    let folder = Folder::new(&[("secret.yaml", PAGE)]);
+    let compiled = |path: &Path| {
+        let (program, problems) = compiled_file(path, &Options::default());
+        (program, problems.to_string())
+    };
     for (name, bytes) in [
         ("api.zip", zipped(&files())),
         ("api.tar", tarred(&files())),
@@ -72,13 +67,12 @@ fn a_document_in_an_archive_refers_to_files_in_it_and_to_nothing_else() {
         ("api.tgz", gzipped(&tarred(&files()))),
     ] {
         let archive = folder.join(name);
-        std::fs::write(&archive, bytes).unwrap();
+        folder.write(name, bytes);
         for path in [archive.clone(), archive.join("v2/openapi.yaml")] {
             let (program, problems) = compiled(&path);
             let program = program.unwrap();
-            let names: Vec<&str> = program.tools.iter().map(|tool| tool.spec.name.as_str()).collect();
             // The parameter of the second is in a file that is not given.
-            assert_eq!(names, ["a", "b"], "{name}: {problems}");
+            assert_eq!(names(&program), ["a", "b"], "{name}: {problems}");
             let inputs: Vec<bool> =
                 program.tools.iter().map(|tool| format!("{:?}", tool.spec.input).contains("page")).collect();
             assert_eq!(inputs, [true, false], "{name}");
@@ -89,9 +83,8 @@ fn a_document_in_an_archive_refers_to_files_in_it_and_to_nothing_else() {
         let (program, problems) = compiled(&archive.join("none.yaml"));
         assert!(program.is_none() && problems.contains("v2/parts/page.yaml"), "{problems}");
     }
-    std::fs::write(folder.join("damaged.zip"), &zipped(&files())[..60]).unwrap();
+    folder.write("damaged.zip", &zipped(&files())[..60]);
     let (program, problems) = compiled(&folder.join("damaged.zip"));
-    std::fs::remove_dir_all(&folder).unwrap();
     assert!(program.is_none() && problems.contains("cannot be unpacked"), "{problems}");
 }
 

@@ -1,11 +1,5 @@
 //! Manifests of several documents, read and run when the program runs.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use std::fs;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use serde_json::{Value, json};
 use toolgen::Options;
 use toolgen::dynamic::{LoadError, Loader};
@@ -13,6 +7,7 @@ use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::engine::{Engines, FunctionTable};
 use toolgen_runtime::provider::ProviderContext;
 use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, ToolResponse};
+use toolgen_test_support::scratch::Folder;
 
 const MAIN: &str = "\
 toolgen: 1
@@ -52,29 +47,13 @@ tools:
 toolsets: {finding: {tools: [find]}}
 ";
 
-/// A folder with a manifest and one that it imports, which is gone after the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("toolgen-composed-{}-{number}", std::process::id()));
-        fs::create_dir_all(folder.join("parts")).unwrap();
-        fs::write(folder.join("main.yaml"), MAIN).unwrap();
-        fs::write(folder.join("parts/files.yaml"), FILES).unwrap();
-        Folder(folder)
-    }
-
-    fn load(&self) -> Loader {
-        Loader::from_file(self.0.join("main.yaml")).unwrap()
-    }
+/// A folder with a manifest and one that it imports.
+fn folder() -> Folder {
+    Folder::new(&[("main.yaml", MAIN), ("parts/files.yaml", FILES)])
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+fn load(folder: &Folder) -> Loader {
+    Loader::from_file(folder.join("main.yaml")).unwrap()
 }
 
 fn engines() -> Engines {
@@ -98,8 +77,8 @@ async fn call(provider: &Provider, arguments: Value) -> ToolResponse {
 
 #[tokio::test]
 async fn a_composed_tool_runs_its_steps() {
-    let folder = Folder::new();
-    let loaded = folder.load().tools_by(&engines()).unwrap();
+    let folder = folder();
+    let loaded = load(&folder).tools_by(&engines()).unwrap();
     assert_eq!(loaded.problems.to_string(), "");
     let names: Vec<&str> = loaded.tools.iter().map(|tool| tool.name()).collect();
     assert_eq!(names, ["fs__count", "fs__find", "lines"]);
@@ -115,9 +94,9 @@ async fn a_composed_tool_runs_its_steps() {
 
 #[tokio::test]
 async fn a_toolset_of_a_program_narrows_a_provider() {
-    let folder = Folder::new();
-    let (program, _) = folder.load().compile().unwrap();
-    let tools = folder.load().tools_by(&engines()).unwrap().tools;
+    let folder = folder();
+    let (program, _) = load(&folder).compile().unwrap();
+    let tools = load(&folder).tools_by(&engines()).unwrap().tools;
     let registry = Registry::new(tools).unwrap();
     let set = program.toolsets.iter().find(|set| *set.name == *"counting").unwrap();
     assert_eq!(set.members.iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["fs__find", "fs__count"]);
@@ -129,9 +108,9 @@ async fn a_toolset_of_a_program_narrows_a_provider() {
 
 #[test]
 fn what_is_selected_comes_with_what_it_calls_and_with_nothing_else() {
-    let folder = Folder::new();
+    let folder = folder();
     let names = |options: Options| {
-        let (program, problems) = folder.load().options(options).compile().unwrap();
+        let (program, problems) = load(&folder).options(options).compile().unwrap();
         assert!(problems.as_slice().is_empty(), "{problems}");
         let tools: Vec<String> = program.all_tools().iter().map(|tool| tool.spec.name.to_string()).collect();
         let sets = program.toolsets.iter().flat_map(|set| set.members.iter().map(ToString::to_string));
@@ -148,12 +127,12 @@ fn what_is_selected_comes_with_what_it_calls_and_with_nothing_else() {
 /// A document that comes by several ways, with the same options, is one part.
 #[test]
 fn what_is_imported_by_two_ways_is_there_once() {
-    let folder = Folder::new();
+    let folder = folder();
     let way = "toolgen: 1\nimports: [{manifest: parts/files.yaml, namespace: fs}]\ncontexts: {quiet: {scopes: [read]}}\n";
-    fs::write(folder.0.join("way.yaml"), way).unwrap();
+    folder.write("way.yaml", way);
     let twice = "imports: [{manifest: way.yaml}, {manifest: parts/files.yaml, namespace: fs}, ";
-    fs::write(folder.0.join("main.yaml"), MAIN.replace("imports: [", twice)).unwrap();
-    let (program, problems) = folder.load().compile().unwrap();
+    folder.write("main.yaml", MAIN.replace("imports: [", twice));
+    let (program, problems) = load(&folder).compile().unwrap();
     assert_eq!(problems.to_string(), "");
     let names: Vec<&str> = program.all_tools().iter().map(|tool| tool.spec.name.as_str()).collect();
     assert_eq!(names, ["fs__count", "fs__find", "lines"]);
@@ -162,18 +141,18 @@ fn what_is_imported_by_two_ways_is_there_once() {
     assert!(program.toolsets.iter().any(|set| *set.name == *"counting"));
     // With other options it is another part.
     let other = twice.replace("namespace: fs", "namespace: files");
-    fs::write(folder.0.join("main.yaml"), MAIN.replace("imports: [", &other)).unwrap();
-    let (program, problems) = folder.load().compile().unwrap();
+    folder.write("main.yaml", MAIN.replace("imports: [", &other));
+    let (program, problems) = load(&folder).compile().unwrap();
     assert!(problems.to_string().contains("there are two toolsets `finding`"), "{problems}");
     assert_eq!((program.parts.len(), program.all_tools().len()), (2, 5));
 }
 
 #[test]
 fn what_a_program_read_is_known() {
-    let folder = Folder::new();
-    let (program, _) = folder.load().compile().unwrap();
-    assert_eq!(program.sources, [folder.0.join("parts/files.yaml")]);
-    let built = toolgen::Build::new("main").document(folder.0.join("main.yaml")).compile();
+    let folder = folder();
+    let (program, _) = load(&folder).compile().unwrap();
+    assert_eq!(program.sources, [folder.join("parts/files.yaml")]);
+    let built = toolgen::Build::new("main").document(folder.join("main.yaml")).compile();
     assert_eq!(built.sources, program.sources);
 }
 
@@ -187,13 +166,13 @@ fn only_a_manifest_from_a_disk_reads_other_files() {
 
 #[test]
 fn other_kinds_than_requests_are_run_on_purpose() {
-    let folder = Folder::new();
+    let folder = folder();
     let engine = HttpEngine::builder().build().unwrap();
-    let error = folder.load().tools(&engine).unwrap_err();
+    let error = load(&folder).tools(&engine).unwrap_err();
     assert!(matches!(error, LoadError::NoRequests(_)));
     let told = "no HTTP requests: `fs__count`, `fs__find`, `lines`; load the document by `tools_by`";
     assert_eq!(error.to_string(), told);
-    let error = folder.load().tools_by(&Engines::new()).unwrap_err();
+    let error = load(&folder).tools_by(&Engines::new()).unwrap_err();
     assert!(error.to_string().contains("`fs__count`, `fs__find`: "), "{error}");
 }
 

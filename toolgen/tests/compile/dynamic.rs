@@ -1,21 +1,19 @@
 //! Tools of documents that are read when the program runs.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
 use toolgen::dynamic::{LoadError, Loaded, Loader};
 use toolgen::{Document, Options, Problems, Program, Severity};
 use toolgen_runtime::engine::http::{Fetch, FetchErrorKind, HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::provider::ProviderContext;
 use toolgen_runtime::{Registry, ToolCall, ToolContext};
 
+use toolgen_test_support::http::{self, Server, Step, reply};
 use toolgen_test_support::needs;
+
+use crate::support::specs;
 
 const PETS: &str = "\
 openapi: 3.1.0
@@ -36,10 +34,6 @@ paths:
     get: 7
 ";
 
-fn specs(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs").join(name)
-}
-
 fn engine() -> HttpEngine {
     HttpEngine::builder()
         .private_host("127.0.0.1")
@@ -53,46 +47,6 @@ fn names(loaded: &Loaded) -> Vec<&str> {
     loaded.tools.iter().map(|tool| tool.name()).collect()
 }
 
-/// A server that answers `GET` of a path with a whole answer, and its URL. What came is recorded.
-struct Server {
-    url: String,
-    seen: Arc<Mutex<Vec<String>>>,
-}
-
-impl Server {
-    async fn start(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> Server {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let record = Arc::clone(&seen);
-        tokio::spawn(async move {
-            while let Ok((mut socket, _)) = listener.accept().await {
-                let mut request = Vec::new();
-                while !request.ends_with(b"\r\n\r\n") {
-                    request.push(socket.read_u8().await.unwrap());
-                }
-                let request = String::from_utf8(request).unwrap();
-                let answer = answer(request.split(' ').nth(1).unwrap());
-                record.lock().unwrap().push(request);
-                if answer.is_empty() {
-                    tokio::time::sleep(Duration::from_secs(60)).await;
-                }
-                let _ = socket.write_all(answer.as_bytes()).await;
-            }
-        });
-        Server { url, seen }
-    }
-
-    fn seen(&self) -> Vec<String> {
-        self.seen.lock().unwrap().clone()
-    }
-}
-
-fn reply(status: &str, headers: &str, body: &str) -> String {
-    let length = body.len();
-    format!("HTTP/1.1 {status}\r\nConnection: close\r\n{headers}Content-Length: {length}\r\n\r\n{body}")
-}
-
 /// A program without the text it came from: a name and the layout differ.
 fn anywhere(mut program: Program) -> Program {
     for tool in &mut program.tools {
@@ -103,7 +57,7 @@ fn anywhere(mut program: Program) -> Program {
 
 #[test]
 fn four_constructors_give_the_same_tools() {
-    let path = specs("tasks.yaml");
+    let path = specs().join("tasks.yaml");
     let text = std::fs::read_to_string(&path).unwrap();
     let document = Document::load(&path, &mut Problems::new()).unwrap();
     // The failures of which types are made are for generated code.
@@ -208,12 +162,11 @@ fn options_that_fit_nothing_are_told() {
 
 #[tokio::test]
 async fn a_document_is_fetched_and_its_tools_are_called_where_it_was_found() {
-    let server = Server::start(|path| match path {
+    let server = Server::start(|request| match request.target() {
         "/latest?token=hunter2hunter2" => reply("302 Found", "Location: /api/openapi.yaml\r\n", ""),
         "/api/openapi.yaml" => reply("200 OK", "Content-Type: application/yaml\r\n", PETS),
         _ => reply("200 OK", "Content-Type: text/plain\r\n", "Rex"),
-    })
-    .await;
+    });
     let credentials = StaticCredentials::new().with("key", Secret::new("for-the-service"));
     let engine =
         HttpEngine::builder().private_host("127.0.0.1").credentials(credentials).header("X-Op", "op");
@@ -238,11 +191,11 @@ async fn a_document_is_fetched_and_its_tools_are_called_where_it_was_found() {
     assert_eq!(seen.len(), 3);
     // What is for the document goes to the document only, and what is for the service to the service only.
     for request in &seen[..2] {
-        let lower = request.to_lowercase();
-        assert!(lower.contains("\r\nauthorization: bearer for-the-document\r\n"), "{request}");
-        assert!(!lower.contains("x-key") && !lower.contains("x-op"), "{request}");
+        let lower = request.head.to_lowercase();
+        assert!(lower.contains("\r\nauthorization: bearer for-the-document\r\n"), "{lower}");
+        assert!(!lower.contains("x-key") && !lower.contains("x-op"), "{lower}");
     }
-    let lower = seen[2].to_lowercase();
+    let lower = seen[2].head.to_lowercase();
     assert!(
         lower.contains("\r\nx-key: for-the-service\r\n") && lower.contains("\r\nx-op: op\r\n"),
         "{lower}"
@@ -252,8 +205,8 @@ async fn a_document_is_fetched_and_its_tools_are_called_where_it_was_found() {
 
 #[tokio::test]
 async fn the_operator_s_word_on_where_requests_go_counts_more() {
-    let service = Server::start(|_| reply("200 OK", "", "here")).await;
-    let documents = Server::start(|_| reply("200 OK", "", PETS)).await;
+    let service = Server::start(|_| reply("200 OK", "", "here"));
+    let documents = Server::start(|_| reply("200 OK", "", PETS));
     let call = async |engine: &HttpEngine| -> String {
         let document = Loader::from_url(format!("{}/x/openapi.yaml", documents.url), engine).await.unwrap();
         let registry = Registry::new(document.tools(engine).unwrap().tools).unwrap();
@@ -276,15 +229,14 @@ async fn the_operator_s_word_on_where_requests_go_counts_more() {
 
 #[tokio::test]
 async fn whatever_goes_wrong_with_fetching_is_said_without_secrets() {
-    let server = Server::start(|path| match path.split('?').next().unwrap() {
+    let server = Server::start(|request| match request.path() {
         "/missing" => reply("404 Not Found", "", PETS),
         "/elsewhere" => reply("302 Found", "Location: file:///etc/passwd\r\n", ""),
         "/loop" => reply("302 Found", "Location: /loop\r\n", ""),
-        "/silent" => String::new(),
+        "/silent" => vec![Step::Hold],
         "/page" => reply("200 OK", "Content-Type: text/html\r\n", "<html>\n<p>Sign in: now</p>\n</html>"),
         _ => reply("200 OK", "", PETS),
-    })
-    .await;
+    });
     let engine = engine();
     let fetch = async |fetch: Fetch| match Loader::from_url(fetch, &engine).await.unwrap_err() {
         LoadError::Fetch(error) => {
@@ -310,9 +262,7 @@ async fn whatever_goes_wrong_with_fetching_is_said_without_secrets() {
     }
     let error = fetch(at("/x").header("X y", Secret::new("hunter2"))).await;
     assert!(matches!(error.kind, FetchErrorKind::Malformed(_)), "{error}");
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let nobody = format!("http://{}/?key=hunter2hunter2", listener.local_addr().unwrap());
-    drop(listener);
+    let nobody = format!("{}/?key=hunter2hunter2", http::nobody());
     assert!(matches!(fetch(nobody.into()).await.kind, FetchErrorKind::Network(_)));
     // A page for people in place of the document: no tools, and the problem is at the URL.
     let page = Loader::from_url(at("/page"), &engine).await.and_then(|page| page.tools(&engine));
@@ -357,7 +307,7 @@ fn documents_of_the_corpus_load_to_what_they_compile_to() {
 
 #[tokio::test]
 async fn parts_of_a_document_are_fetched_from_named_hosts_only() {
-    let server = Server::start(|path| match path {
+    let server = Server::start(|request| match request.target() {
         "/api/openapi.yaml" => reply(
             "200 OK",
             "",
@@ -370,8 +320,7 @@ async fn parts_of_a_document_are_fetched_from_named_hosts_only() {
         }
         "/parts/number.json" => reply("200 OK", "", "{\"type\": \"integer\"}"),
         _ => reply("404 Not Found", "", ""),
-    })
-    .await;
+    });
     let url = format!("{}/api/openapi.yaml", server.url);
     let loader = Loader::from_url_with_parts(url.as_str(), &engine(), ["127.0.0.1"]).await.unwrap();
     let (program, problems) = loader.compile().unwrap();
@@ -387,8 +336,7 @@ async fn parts_of_a_document_are_fetched_from_named_hosts_only() {
     assert!(defs.contains("Integer"), "{defs}");
     assert!(problems.contains("gone.yaml") && problems.contains("status 404"), "{problems}");
     assert!(problems.contains("127.0.0.2"), "{problems}");
-    let mut seen: Vec<String> =
-        server.seen().iter().filter_map(|seen| seen.split(' ').nth(1).map(str::to_owned)).collect();
+    let mut seen: Vec<String> = server.seen().iter().map(|seen| seen.target().to_owned()).collect();
     seen.sort();
     assert_eq!(seen, ["/api/gone.yaml", "/api/openapi.yaml", "/parts/number.json", "/parts/page.yaml"]);
 

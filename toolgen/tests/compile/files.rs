@@ -3,16 +3,15 @@
 //! `TOOLGEN_UPDATE=1` writes the files anew; read the difference before you keep it. The first line of a document may
 //! be `# roots: FOLDER FOLDER`, relative to the folder of the case.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use toolgen::{Build, Document, Options, Problems, Program, Tool};
-use toolgen_runtime::schema::shape::{Shape, render::canonical};
 
-use toolgen_test_support::golden;
+use toolgen_test_support::{golden, scratch::Folder};
+
+use crate::support::{compiled, compiled_file, names, of_shape, set};
 
 /// The folder of the cases, from where tests run.
 const CASES: &str = "tests/files";
@@ -22,28 +21,15 @@ fn entry(case: &Path) -> PathBuf {
     names.into_iter().find(|path| path.is_file()).unwrap()
 }
 
-fn compiled(path: &Path, options: &Options) -> (Option<Program>, Problems) {
-    let mut problems = Problems::new();
-    let document = Document::load(path, &mut problems).unwrap();
-    let program = toolgen::compile(&document, options, &mut problems);
-    (program, problems)
-}
-
 #[test]
 fn documents_compile_as_expected() {
-    let mut cases: Vec<PathBuf> = fs::read_dir(CASES).unwrap().map(|entry| entry.unwrap().path()).collect();
-    cases.sort();
-    let mut wrong = Vec::new();
-    for case in cases {
-        let path = entry(&case);
+    golden::assert_cases(&golden::cases(Path::new(CASES)), "expected.json", |case| {
+        let path = entry(case);
         let text = fs::read_to_string(&path).unwrap();
-        let roots = text.lines().next().and_then(|line| line.strip_prefix("# roots:")).unwrap_or_default();
-        let roots = roots.split_whitespace().map(|root| case.join(root));
-        let (program, problems) = compiled(&path, &roots.fold(Options::default(), Options::root));
-        let found = format!("{:#}\n", told(&program.unwrap(), &problems));
-        wrong.extend(golden::compare(&case.join("expected.json"), &found).err());
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let roots = set(&text, "roots").split_whitespace().map(|root| case.join(root));
+        let (program, problems) = compiled_file(&path, &roots.fold(Options::default(), Options::root));
+        format!("{:#}\n", told(&program.unwrap(), &problems))
+    });
 }
 
 fn told(program: &Program, problems: &Problems) -> Value {
@@ -59,10 +45,6 @@ fn told(program: &Program, problems: &Problems) -> Value {
         "sources": sources.collect::<Vec<_>>(),
         "problems": problems.collect::<Vec<_>>(),
     })
-}
-
-fn of_shape(shape: &Shape) -> Value {
-    serde_json::from_str(&canonical(shape)).unwrap()
 }
 
 fn of_tool(tool: &Tool) -> Value {
@@ -94,8 +76,7 @@ fn an_overlay_changes_the_document_and_not_its_parts() {
     let overlay = Document::parse(Path::new("overlay.yaml"), overlay, &mut problems).unwrap();
     let changed = std::sync::Arc::new(document.overlaid(&overlay, &mut problems));
     let program = toolgen::compile(&changed, &Options::default(), &mut problems).unwrap();
-    let names: Vec<&str> = program.tools.iter().map(|tool| tool.spec.name.as_str()).collect();
-    assert_eq!(names, ["add"], "{problems}");
+    assert_eq!(names(&program), ["add"], "{problems}");
     assert!(problems.is_empty() && program.defs.iter().any(|def| def.name == "pet"), "{problems}");
 }
 
@@ -112,10 +93,8 @@ fn the_document_of_a_text_refers_to_files_of_the_first_root() {
     let text = "openapi: 3.1.0\npaths: {/a: {post: {operationId: a, requestBody: {required: true, content: \
                 {application/json: {schema: {$ref: schemas/pet.yaml}}}}}}}";
     let compiled = |options: &Options| {
-        let mut problems = Problems::new();
-        let document = Document::parse(Path::new("text"), text, &mut problems).unwrap();
-        let program = toolgen::compile(&document, options, &mut problems).unwrap();
-        (program.defs.len(), problems.to_string())
+        let (program, problems) = compiled(text, options);
+        (program.unwrap().defs.len(), problems.to_string())
     };
     let (_, said) = compiled(&Options::default());
     assert!(said.contains("[E0304]") && said.contains("did not come from a file"), "{said}");
@@ -126,12 +105,10 @@ fn the_document_of_a_text_refers_to_files_of_the_first_root() {
 #[cfg(unix)]
 #[test]
 fn a_hostile_document_reads_nothing_outside_and_does_not_hang() {
-    let folder = std::env::temp_dir().join(format!("toolgen-files-{}", std::process::id()));
+    let folder = Folder::new(&[("secret.yaml", "type: string\nenum: [secret]\n"), ("inside/folder/x", "")]);
     let inside = folder.join("inside");
-    fs::create_dir_all(inside.join("folder")).unwrap();
-    fs::write(folder.join("secret.yaml"), "type: string\nenum: [secret]\n").unwrap();
     std::os::unix::fs::symlink(folder.join("secret.yaml"), inside.join("link.yaml")).unwrap();
-    std::os::unix::fs::symlink(&folder, inside.join("up")).unwrap();
+    std::os::unix::fs::symlink(&*folder, inside.join("up")).unwrap();
     std::os::unix::fs::symlink("loop.yaml", inside.join("loop.yaml")).unwrap();
     fs::File::create(inside.join("sparse.yaml")).unwrap().set_len(1 << 30).unwrap();
     let pipe = std::process::Command::new("mkfifo").arg(inside.join("pipe.yaml")).status();
@@ -145,8 +122,7 @@ fn a_hostile_document_reads_nothing_outside_and_does_not_hang() {
     let document =
         json!({"openapi": "3.1.0", "paths": {"/a": {"post": {"operationId": "a", "requestBody": body}}}});
     fs::write(inside.join("api.json"), document.to_string()).unwrap();
-    let (program, problems) = compiled(&inside.join("api.json"), &Options::default());
-    fs::remove_dir_all(&folder).unwrap();
+    let (program, problems) = compiled_file(&inside.join("api.json"), &Options::default());
     let program = program.unwrap();
     assert_eq!(program.sources, Vec::<PathBuf>::new(), "{problems}");
     assert!(!format!("{:?}", program.tools).contains("enum"), "{problems}");

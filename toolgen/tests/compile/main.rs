@@ -1,5 +1,13 @@
 //! What documents become: tools, types, problems.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, and says what it skips"
+)]
+
 mod archives;
 mod composed;
 mod dynamic;
@@ -12,5 +20,6 @@ mod openapi_peer;
 mod overlays;
 mod pages;
 mod prose;
+mod support;
 mod tag_modules;
 mod type_names;

@@ -1,12 +1,7 @@
 //! What a manifest becomes, value by value.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
-
-use std::path::Path;
-
 use serde_json::{Value, json};
-use toolgen::{Document, Options, Problems, Program};
-use toolgen_runtime::schema::shape::render::canonical;
+use toolgen::{Options, Program};
 use toolgen_runtime::spec::plan::{
     AgentPlan, Body, BodyField, BodySource, Codec, CommandOutput, CommandPlan, CompletePlan, EffectPlan,
     Encoding, ExitCode, Location, Parameter, Placement, SecurityRequirement, SecurityScheme, Server, Stdin,
@@ -18,12 +13,12 @@ use toolgen_runtime::spec::{
 };
 use toolgen_runtime::{Call, Frozen, List, RequestPlan, Text, ToolName, ToolSpec};
 
+use crate::support::{self, of_shape};
+
 fn compiled_with(text: &str, options: &Options) -> Program {
-    let mut problems = Problems::new();
-    let document = Document::parse(Path::new("manifest.yaml"), text, &mut problems).unwrap();
-    let program = toolgen::compile(&document, options, &mut problems).unwrap();
+    let (program, problems) = support::compiled(text, options);
     assert_eq!(problems.to_string(), "");
-    program
+    program.unwrap()
 }
 
 fn compiled(text: &str) -> Program {
@@ -70,7 +65,7 @@ fn joined(literal: &str, last: Reference) -> Template {
 }
 
 fn input(spec: &ToolSpec) -> Value {
-    serde_json::from_str(&canonical(spec.input.shape())).unwrap()
+    of_shape(spec.input.shape())
 }
 
 #[test]
@@ -356,7 +351,7 @@ function: {}"#,
         deprecated: Some("Use another.".into()),
     };
     assert_eq!(spec, expected);
-    let output: Value = serde_json::from_str(&canonical(spec.output.unwrap().shape())).unwrap();
+    let output = of_shape(spec.output.unwrap().shape());
     // A property in short form is required unless it says otherwise.
     assert_eq!(
         output,
@@ -472,7 +467,7 @@ tools:
     let names: Vec<&str> = program.defs.iter().map(|def| def.name.as_str()).collect();
     assert_eq!(names, ["Point"]);
     assert_eq!(program.tools[0].spec.defs, program.defs);
-    let point: Value = serde_json::from_str(&canonical(program.defs[0].schema.shape())).unwrap();
+    let point = of_shape(program.defs[0].schema.shape());
     assert_eq!(point["required"], json!(["x"]));
     assert_eq!(
         input(&program.tools[0].spec)["properties"]["all"],

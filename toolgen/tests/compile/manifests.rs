@@ -1,30 +1,22 @@
 //! Manifests: one folder each for a mistake, with all that a user is told, and the exact tools of the examples.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use toolgen::problem::{Human, shown};
-use toolgen::{Document, Frontend, Options, Problems, Program};
+use toolgen::{Frontend, Options, Problems, Program};
 
-use toolgen_test_support::golden;
+use toolgen_test_support::{golden, scratch::Folder};
+
+use crate::support::{compiled, compiled_file, names, specs};
 
 fn folders(name: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manifests").join(name);
-    let mut folders: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    folders.retain(|path| path.is_dir());
-    folders.sort();
-    folders
+    golden::cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manifests").join(name))
 }
 
 fn compile(path: &Path) -> (Option<Program>, Problems) {
-    let mut problems = Problems::new();
-    let document = Document::load(path, &mut problems);
-    let program = document.and_then(|one| toolgen::compile(&one, &Options::default(), &mut problems));
-    (program, problems)
+    compiled_file(path, &Options::default())
 }
 
 /// What a user reads: every problem, and the tools that are left.
@@ -36,9 +28,7 @@ fn told(folder: &Path) -> String {
         text.push_str(&human.show_all(&problem));
         text.push('\n');
     }
-    let names = program.map(|program| {
-        program.tools.iter().map(|tool| tool.spec.name.to_string()).collect::<Vec<_>>().join(", ")
-    });
+    let names = program.map(|program| names(&program).join(", "));
     let left = match names.as_deref() {
         None => "nothing is compiled",
         Some("") => "no tool is left",
@@ -51,12 +41,8 @@ fn told(folder: &Path) -> String {
 
 #[test]
 fn mistakes_are_told() {
-    let mut wrong = Vec::new();
     let folders = [folders("bad"), folders("unreadable")].concat();
-    for folder in &folders {
-        wrong.extend(golden::compare(&folder.join("expected.txt"), &told(folder)).err());
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    golden::assert_cases(&folders, "expected.txt", told);
     assert!(folders.len() >= 60, "only {} bad manifests", folders.len());
 }
 
@@ -81,9 +67,8 @@ fn every_code_has_a_bad_manifest() {
 /// The examples are without a fault.
 #[test]
 fn examples_have_no_problems() {
-    let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
     let mut compiled = 0;
-    for entry in fs::read_dir(specs).unwrap() {
+    for entry in fs::read_dir(specs()).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         if name.starts_with("manifest-") && name.ends_with(".yaml") {
@@ -95,28 +80,6 @@ fn examples_have_no_problems() {
         }
     }
     assert!(compiled >= 3);
-}
-
-/// A folder of its own for a test, with these files; removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str, files: &[(&str, &str)]) -> Folder {
-        let path = std::env::temp_dir().join(format!("toolgen-{name}-{}", std::process::id()));
-        fs::remove_dir_all(&path).ok();
-        for (file, text) in files {
-            let file = path.join(file);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        }
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).ok();
-    }
 }
 
 /// A manifest with one tool, whose argument has this schema.
@@ -131,14 +94,16 @@ const POINT: &str = "Point: {type: object, properties: {x: {$ref: 'more/number.y
 #[test]
 fn files_in_the_folder_are_read_and_named() {
     let manifest = referring_to("sub/../shapes.yaml#/Point");
-    let folder = Folder::new(
-        "beside",
-        &[("m.yaml", &manifest), ("shapes.yaml", POINT), ("more/number.yaml", "type: number"), ("sub/x", "")],
-    );
-    let (program, problems) = compile(&folder.0.join("m.yaml"));
+    let folder = Folder::new(&[
+        ("m.yaml", &manifest),
+        ("shapes.yaml", POINT),
+        ("more/number.yaml", "type: number"),
+        ("sub/x", ""),
+    ]);
+    let (program, problems) = compile(&folder.join("m.yaml"));
     assert_eq!(problems.to_string(), "");
     let program = program.unwrap();
-    assert_eq!(program.sources, [folder.0.join("more/number.yaml"), folder.0.join("shapes.yaml")]);
+    assert_eq!(program.sources, [folder.join("more/number.yaml"), folder.join("shapes.yaml")]);
     let names: Vec<&str> = program.defs.iter().map(|def| def.name.as_str()).collect();
     assert_eq!(names, ["Point", "number"]);
 }
@@ -147,24 +112,23 @@ fn files_in_the_folder_are_read_and_named() {
 #[test]
 fn no_link_leads_out_of_the_folder() {
     let manifest = referring_to("link.yaml#/Point");
-    let folder =
-        Folder::new("links", &[("in/m.yaml", &manifest), ("shapes.yaml", POINT), ("in/own.yaml", POINT)]);
-    std::os::unix::fs::symlink("../shapes.yaml", folder.0.join("in/link.yaml")).unwrap();
-    let (program, problems) = compile(&folder.0.join("in/m.yaml"));
+    let folder = Folder::new(&[("in/m.yaml", &manifest), ("shapes.yaml", POINT), ("in/own.yaml", POINT)]);
+    std::os::unix::fs::symlink("../shapes.yaml", folder.join("in/link.yaml")).unwrap();
+    let (program, problems) = compile(&folder.join("in/m.yaml"));
     assert!(
         problems.to_string().contains("`link.yaml` leads out of the folder of the manifest [E0417]"),
         "{problems}"
     );
     assert_eq!(program.unwrap().tools.len(), 0);
     // A folder that is a link is not a way out either.
-    fs::remove_file(folder.0.join("in/link.yaml")).unwrap();
-    std::os::unix::fs::symlink("..", folder.0.join("in/up")).unwrap();
-    fs::write(folder.0.join("in/m.yaml"), referring_to("up/shapes.yaml#/Point")).unwrap();
-    assert!(compile(&folder.0.join("in/m.yaml")).1.to_string().contains("[E0417]"));
+    fs::remove_file(folder.join("in/link.yaml")).unwrap();
+    std::os::unix::fs::symlink("..", folder.join("in/up")).unwrap();
+    folder.write("in/m.yaml", referring_to("up/shapes.yaml#/Point"));
+    assert!(compile(&folder.join("in/m.yaml")).1.to_string().contains("[E0417]"));
     // A link to a file in the folder is that file.
-    std::os::unix::fs::symlink("own.yaml", folder.0.join("in/link.yaml")).unwrap();
-    fs::write(folder.0.join("in/m.yaml"), referring_to("link.yaml#/Point")).unwrap();
-    let told = compile(&folder.0.join("in/m.yaml")).1.to_string();
+    std::os::unix::fs::symlink("own.yaml", folder.join("in/link.yaml")).unwrap();
+    folder.write("in/m.yaml", referring_to("link.yaml#/Point"));
+    let told = compile(&folder.join("in/m.yaml")).1.to_string();
     assert!(
         told.contains("`more/number.yaml` is not there [E0417]") && !told.contains("link.yaml` leads"),
         "{told}"
@@ -174,10 +138,7 @@ fn no_link_leads_out_of_the_folder() {
 /// A text that came from elsewhere must not read the files of whoever compiles it.
 #[test]
 fn a_manifest_that_is_no_file_has_no_files() {
-    let mut problems = Problems::new();
-    let text = referring_to("Cargo.toml");
-    let document = Document::parse(Path::new("manifest.yaml"), &text, &mut problems).unwrap();
-    toolgen::compile(&document, &Options::default(), &mut problems);
+    let (_, problems) = compiled(&referring_to("Cargo.toml"), &Options::default());
     assert!(
         problems
             .to_string()
@@ -188,21 +149,18 @@ fn a_manifest_that_is_no_file_has_no_files() {
 /// Files may refer to each other in a circle, as schemas may.
 #[test]
 fn files_may_refer_to_each_other() {
-    let folder = Folder::new(
-        "circle",
-        &[
-            ("m.yaml", &referring_to("a.yaml#/A")),
-            ("a.yaml", "A: {type: object, properties: {b: {$ref: 'b.yaml#/B'}}}"),
-            ("b.yaml", "B: {type: object, properties: {a: {$ref: 'a.yaml#/A'}}}"),
-        ],
-    );
-    let (program, problems) = compile(&folder.0.join("m.yaml"));
+    let folder = Folder::new(&[
+        ("m.yaml", &referring_to("a.yaml#/A")),
+        ("a.yaml", "A: {type: object, properties: {b: {$ref: 'b.yaml#/B'}}}"),
+        ("b.yaml", "B: {type: object, properties: {a: {$ref: 'a.yaml#/A'}}}"),
+    ]);
+    let (program, problems) = compile(&folder.join("m.yaml"));
     assert_eq!(problems.to_string(), "");
     assert_eq!(program.unwrap().defs.len(), 2);
 }
 
 /// Manifests that each import the next one `times` times.
-fn importing(name: &str, depth: usize, times: usize) -> Folder {
+fn importing(depth: usize, times: usize) -> Folder {
     let files: Vec<(String, String)> = (0..depth)
         .map(|number| {
             let import = |copy| format!("\n  - {{manifest: m{}.yaml, namespace: n{copy}}}", number + 1);
@@ -214,7 +172,7 @@ fn importing(name: &str, depth: usize, times: usize) -> Folder {
         files.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
     let last = format!("m{depth}.yaml");
     files.push((&last, "toolgen: 1\ntools: {a: {description: Does it., command: {argv: [a]}}}\n"));
-    Folder::new(name, &files)
+    Folder::new(&files)
 }
 
 #[test]
@@ -224,8 +182,8 @@ fn imports_are_neither_endless_nor_too_deep() {
         ("deep", 3000, 1, "manifests import each other more than 16 deep"),
         ("laughs", 16, 3, "more than 1000 documents are imported"),
     ] {
-        let folder = importing(&format!("imports-{name}"), depth, times);
-        let (_, problems) = compile(&folder.0.join("m0.yaml"));
+        let folder = importing(depth, times);
+        let (_, problems) = compile(&folder.join("m0.yaml"));
         let problems = problems.to_string();
         assert!(problems.contains(told) && problems.is_empty() == told.is_empty(), "{name}: {problems}");
     }

@@ -3,14 +3,11 @@
 //! `TOOLGEN_UPDATE=1` writes the files anew; read the difference before you keep it. Options stand in the first line
 //! of an input, as `# options: namespace=NS include=SELECTOR; exclude=SELECTOR; rename=FROM=TO; env=SCHEME=VAR`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
-use toolgen::{Document, Options, Problems, Program, Tool};
-use toolgen_runtime::schema::shape::{Shape, render::canonical};
+use toolgen::{Options, Program, Tool};
 use toolgen_runtime::spec::plan::{
     Body, BodySource, Codec, Encoding, Parameter, Part, RequestPlan, SecurityScheme, Server, Xml, XmlContent,
     XmlKind, XmlNode,
@@ -19,48 +16,36 @@ use toolgen_runtime::spec::{Effects, Network};
 
 use toolgen_test_support::golden;
 
-fn cases() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openapi");
-    let mut cases: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    cases.retain(|path| path.is_dir());
-    cases.sort();
-    cases
-}
+use crate::support::{compiled, of_shape, set};
 
 #[test]
 fn documents_compile_as_expected() {
-    let mut wrong = Vec::new();
-    for case in cases() {
+    let mut cases = golden::cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openapi"));
+    cases.retain(|path| path.is_dir());
+    golden::assert_cases(&cases, "expected.json", |case| {
         let text = fs::read_to_string(case.join("input.yaml")).unwrap();
-        let found = format!("{:#}\n", compile(&text));
-        wrong.extend(golden::compare(&case.join("expected.json"), &found).err());
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        format!("{:#}\n", told(&text))
+    });
 }
 
-fn compile(text: &str) -> Value {
-    let mut problems = Problems::new();
-    let document = Document::parse(Path::new("input.yaml"), text, &mut problems).unwrap();
-    let program = toolgen::compile(&document, &options(text), &mut problems);
+fn told(text: &str) -> Value {
+    let (program, problems) = compiled(text, &options(text));
+    let problems = problems.as_slice().iter();
     let problems: Vec<Value> = problems
-        .as_slice()
-        .iter()
         .map(|problem| json!(format!("{} {} {}", problem.code, problem.pointer.as_str(), problem.message)))
         .collect();
-    let mut out = program.as_ref().map_or_else(|| json!(null), of_program);
+    let mut out = program.as_ref().map_or_else(|| json!({}), of_program);
     if !problems.is_empty() {
-        match &mut out {
-            Value::Object(out) => drop(out.insert("problems".to_owned(), json!(problems))),
-            other => *other = json!({ "problems": problems }),
-        }
+        out["problems"] = json!(problems);
+    } else if program.is_none() {
+        out = Value::Null;
     }
     out
 }
 
 fn options(text: &str) -> Options {
-    let line = text.lines().next().and_then(|line| line.strip_prefix("# options:")).unwrap_or_default();
     let mut options = Options::default();
-    for option in line.split(';').map(str::trim).filter(|option| !option.is_empty()) {
+    for option in set(text, "options").split(';').map(str::trim).filter(|option| !option.is_empty()) {
         let (key, value) = option.split_once('=').unwrap();
         let pair = || value.split_once('=').unwrap();
         options = match key {
@@ -90,10 +75,6 @@ fn of_program(program: &Program) -> Value {
         out["toolsets"] = Value::Object(sets.collect());
     }
     out
-}
-
-fn of_shape(shape: &Shape) -> Value {
-    serde_json::from_str(&canonical(shape)).unwrap()
 }
 
 fn of_tool(tool: &Tool) -> Value {

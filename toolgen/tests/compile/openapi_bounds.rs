@@ -1,25 +1,22 @@
 //! Documents made to hurt: deep, circular, wide. They compile in bounded time, on a small stack, with problems.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use toolgen::{Document, Options, Problems, Program};
+use toolgen::{Options, Problems, Program};
 use toolgen_runtime::Shape;
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::schema::shape::read::read_canonical;
 use toolgen_runtime::schema::shape::render::{canonical, render_input};
 
+use crate::support::compiled;
+
 fn compile(text: &str) -> (Option<Program>, Problems) {
-    let mut problems = Problems::new();
     let start = Instant::now();
-    let document = Document::parse(Path::new("input.yaml"), text, &mut problems).expect("a document");
-    let program = toolgen::compile(&document, &Options::default(), &mut problems);
+    let compiled = compiled(text, &Options::default());
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
-    (program, problems)
+    compiled
 }
 
 fn with_schemas(schemas: &str) -> String {

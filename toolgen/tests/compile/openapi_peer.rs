@@ -4,8 +4,6 @@
 //! same parameters, written the same way, the same body and the same alternatives of authentication. The rules of OpenAPI
 //! that no reader applies by itself (which parameter replaces which, which header is none) stand here, once more.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

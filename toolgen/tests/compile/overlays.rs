@@ -1,10 +1,10 @@
 //! Overlays as options, and as documents that name what they change.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-
 use std::path::{Path, PathBuf};
 
-use toolgen::{Build, Document, Options, Problems, Program};
+use toolgen::{Build, Options, Program};
+
+use crate::support::{compiled_file, names};
 
 const FOLDER: &str = "tests/overlays";
 
@@ -13,24 +13,18 @@ fn path(name: &str) -> PathBuf {
 }
 
 fn compiled(name: &str, options: &Options) -> (Option<Program>, String) {
-    let mut problems = Problems::new();
-    let document = Document::load(&path(name), &mut problems).unwrap();
-    let program = toolgen::compile(&document, options, &mut problems);
+    let (program, problems) = compiled_file(&path(name), options);
     (program, problems.to_string())
-}
-
-fn names(program: Option<Program>) -> Vec<String> {
-    program.unwrap().tools.iter().map(|tool| tool.spec.name.to_string()).collect()
 }
 
 #[test]
 fn overlays_apply_in_the_order_of_the_options() {
     let options = Options::default().overlay(path("rename.yaml")).overlay(path("remove.yaml"));
     let (program, problems) = compiled("api.yaml", &options);
-    assert_eq!(names(program), ["shelve", "toys"], "{problems}");
+    assert_eq!(names(&program.unwrap()), ["shelve", "toys"], "{problems}");
     let options = Options::default().overlay(path("remove.yaml")).overlay(path("rename.yaml"));
     let (program, problems) = compiled("api.yaml", &options);
-    assert_eq!(names(program), ["toys"]);
+    assert_eq!(names(&program.unwrap()), ["toys"]);
     assert!(problems.contains("rename.yaml") && problems.contains("W0503"), "{problems}");
 }
 
@@ -38,9 +32,9 @@ fn overlays_apply_in_the_order_of_the_options() {
 fn an_overlay_that_extends_a_file_changes_that_one_alone() {
     let options = Options::default().overlay(path("extends.yaml"));
     let (program, problems) = compiled("api.yaml", &options);
-    assert_eq!((names(program), problems.as_str()), (vec!["pets".to_owned(), "shelf".to_owned()], ""));
+    assert_eq!((names(&program.unwrap()), problems.as_str()), (vec!["pets", "shelf"], ""));
     let (program, problems) = compiled("other.yaml", &options);
-    assert_eq!(names(program), ["toys"]);
+    assert_eq!(names(&program.unwrap()), ["toys"]);
     assert!(problems.contains("N0505") && problems.contains("api.yaml"), "{problems}");
 }
 
@@ -50,7 +44,7 @@ fn an_overlay_that_names_its_document_is_compiled_with_it() {
     let program = program.unwrap();
     assert_eq!((program.sources.as_slice(), problems.as_str()), ([path("api.yaml")].as_slice(), ""));
     assert!(program.tools.iter().all(|tool| tool.origin.source.path == path("api.yaml")));
-    assert_eq!(names(Some(program)), ["pets", "shelf"]);
+    assert_eq!(names(&program), ["pets", "shelf"]);
 }
 
 #[test]

@@ -1,20 +1,18 @@
 //! Which lists come in pages, as documents tell it and as the user says it; and keys of calls.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use toolgen::{Document, Options, Problems, Program, Tool};
+use toolgen::{Options, Program, Tool};
+
+use crate::support::compiled_file;
 
 fn compile(options: &Options) -> (Program, String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents/lists.yaml");
-    let mut problems = Problems::new();
-    let document = Document::load(&path, &mut problems).unwrap();
-    let program = toolgen::compile(&document, options, &mut problems).unwrap();
+    let (program, problems) = compiled_file(&path, options);
     let told: Vec<String> =
         problems.as_slice().iter().map(|problem| format!("{} {}", problem.message, problem.help)).collect();
-    (program, told.join("\n"))
+    (program.unwrap(), told.join("\n"))
 }
 
 fn pages(program: &Program) -> BTreeMap<&str, String> {

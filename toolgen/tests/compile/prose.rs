@@ -3,11 +3,10 @@
 //! `TOOLGEN_UPDATE=1` writes the files anew; read the difference before you keep it. The first line of an input may set
 //! `# options: results=true dialect=NAME group=category`.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
+use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use toolgen::{Code, Document, Options, Problems, Program, catalogue};
 use toolgen_runtime::schema::dialect::Dialect;
@@ -16,12 +15,7 @@ use toolgen_runtime::spec::lint::Lint;
 
 use toolgen_test_support::golden;
 
-fn cases() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/prose");
-    let mut cases: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    cases.sort();
-    cases
-}
+use crate::support::set;
 
 fn compiled(text: &str, options: &Options) -> (Program, Problems) {
     let mut problems = Problems::new();
@@ -36,10 +30,9 @@ fn told(text: &str) -> String {
     let (program, problems) = compiled(text, &Options::default());
     let tools = program.all_tools();
     let specs = tools.iter().map(|tool| &tool.spec);
-    let line = text.lines().next().and_then(|line| line.strip_prefix("# options:")).unwrap_or_default();
     let mut style = Style::new(Level::Index);
     let mut groups = vec![Group { name: "", description: "", specs: specs.clone().collect() }];
-    for option in line.split_whitespace() {
+    for option in set(text, "options").split_whitespace() {
         match option.split_once('=').unwrap() {
             ("results", "true") => style.results = true,
             ("dialect", name) => style.dialect = Some(Dialect::by_name(name).unwrap()),
@@ -64,16 +57,16 @@ fn told(text: &str) -> String {
 
 #[test]
 fn documents_are_told_and_linted_as_expected() {
-    let mut wrong = Vec::new();
-    let mut all = String::new();
-    for case in cases() {
+    let all = RefCell::new(String::new());
+    let cases = golden::cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/prose"));
+    golden::assert_cases(&cases, "expected.md", |case| {
         let text = fs::read_to_string(case.join("input.yaml")).unwrap();
         let found = told(&text);
         assert_eq!(found, told(&text), "{} is told differently each time", case.display());
-        wrong.extend(golden::compare(&case.join("expected.md"), &found).err());
-        all.push_str(&found);
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        all.borrow_mut().push_str(&found);
+        found
+    });
+    let all = all.into_inner();
     for lint in Lint::ALL {
         assert!(all.contains(&format!(" {} ", lint.code())), "no case has {}", lint.code());
     }

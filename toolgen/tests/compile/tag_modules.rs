@@ -1,19 +1,13 @@
 //! Modules by tags: what one tag alone uses stands in its module, what several share stands around them.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use std::path::Path;
-
 use serde_json::{Value, json};
 use toolgen::emit::{self, ModuleStyle, Modules, RuntimeDependency};
-use toolgen::{Document, Options, Problems, Program};
+use toolgen::{Options, Program};
+
+use crate::support::program_of;
 
 fn program(document: &Value) -> Program {
-    let mut whole = json!({"openapi": "3.1.0", "info": {"title": "T", "version": "1"}});
-    whole.as_object_mut().unwrap().extend(document.as_object().unwrap().clone());
-    let mut problems = Problems::new();
-    let document = Document::parse(Path::new("api.json"), &whole.to_string(), &mut problems).unwrap();
-    toolgen::compile(&document, &Options::default(), &mut problems).unwrap()
+    program_of(document, &Options::default())
 }
 
 fn text(document: &Value, modules: Modules) -> String {

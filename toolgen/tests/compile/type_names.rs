@@ -1,12 +1,10 @@
 //! The names of generated types: titles name what has no name, and no name is a number of ours where the document has words.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use std::path::Path;
-
 use serde_json::{Value, json};
+use toolgen::Options;
 use toolgen::emit::{self, ModuleStyle};
-use toolgen::{Document, Options, Problems};
+
+use crate::support::program_of;
 
 /// The text of the module of a document with these operations' schemas of results, and these components.
 fn module(results: &[(&str, Value)], components: &Value) -> String {
@@ -22,12 +20,7 @@ fn module(results: &[(&str, Value)], components: &Value) -> String {
 }
 
 fn text(document: &Value) -> String {
-    let mut whole = json!({"openapi": "3.1.0", "info": {"title": "T", "version": "1"}});
-    whole.as_object_mut().unwrap().extend(document.as_object().unwrap().clone());
-    let mut problems = Problems::new();
-    let document = Document::parse(Path::new("api.json"), &whole.to_string(), &mut problems).unwrap();
-    let options = Options { types: true, ..Options::default() };
-    let program = toolgen::compile(&document, &options, &mut problems).unwrap();
+    let program = program_of(document, &Options::default().types(true));
     emit::module(&program, &ModuleStyle { types: true, ..ModuleStyle::new("api.json") })
 }
 

@@ -5,8 +5,6 @@
 //! before the search was tuned. It was tuned on those of the set `tuned`; those of `held-out` only judge it. `cargo test
 //! -p toolgen --test heavy discovery:: -- --ignored --nocapture` prints the figures and the misses.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;

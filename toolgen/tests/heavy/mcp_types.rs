@@ -1,7 +1,5 @@
 //! A change of a lock shows where a program calls the tool: the program does not compile.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,12 +1,11 @@
 //! Overlays that others wrote, against what others made of them.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use toolgen::{Document, Problems, Severity};
 
+use toolgen_test_support::golden::cases;
 use toolgen_test_support::needs;
 
 fn folder() -> Option<PathBuf> {
@@ -26,17 +25,9 @@ fn applied(document: &Path, overlay: &Path) -> (Value, Problems) {
     (root, problems)
 }
 
-/// Returns the files of a folder, sorted.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
-}
-
 /// The examples of others: the document, the overlay and what both give.
 fn examples(folder: &Path) -> Vec<[PathBuf; 3]> {
-    let sets = files(&folder.join("oai-compliant-sets/compliant-sets"));
+    let sets = cases(&folder.join("oai-compliant-sets/compliant-sets"));
     let sets =
         sets.iter().map(|set| ["openapi.yaml", "overlay.yaml", "output.yaml"].map(|name| set.join(name)));
     let test = folder.join("lornajane-overlays-js/test");
@@ -113,7 +104,7 @@ fn overlays_are_accepted_and_refused_as_the_specification_says() {
     let (mut wrong, mut checked) = (Vec::new(), 0);
     for version in ["v1.0", "v1.1"] {
         for (kind, fine) in [("pass", true), ("fail", false)] {
-            for overlay in files(&folder.join("oai-tests/tests").join(version).join(kind)) {
+            for overlay in cases(&folder.join("oai-tests/tests").join(version).join(kind)) {
                 let name = overlay.file_name().unwrap().to_str().unwrap();
                 let (_, problems) = applied(&town, &overlay);
                 let refused = problems.as_slice().iter().any(|problem| {

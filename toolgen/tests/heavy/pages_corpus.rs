@@ -3,8 +3,6 @@
 //! The corpus is not part of the repository: `TOOLGEN_CORPUS` names it, `../shared/corpus` beside the repository is
 //! the default. `TOOLGEN_LIST=1` prints what is recognised, and lists of which nothing is.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
-
 use toolgen::{Document, Options, Problems};
 
 use toolgen_test_support::needs;

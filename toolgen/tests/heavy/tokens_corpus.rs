@@ -3,8 +3,6 @@
 //! The corpus is not part of the repository: `TOOLGEN_CORPUS` names it, `../shared/corpus` beside the repository is
 //! the default.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
-
 use std::path::Path;
 
 use toolgen::tokens::{Rendering, Report, Tokenizer};

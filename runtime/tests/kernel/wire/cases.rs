@@ -1,7 +1,7 @@
 //! Each file of `cases/` is a response with its calls, or responses with their answers.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use toolgen_runtime::call::blocked::Blocked;
@@ -9,14 +9,9 @@ use toolgen_runtime::call::tool::arguments;
 use toolgen_runtime::call::{ToolCall, ToolResponse};
 use toolgen_runtime::wire::{AnswerOptions, WireFormat, is_made_up};
 use toolgen_runtime::{Content, ResourceData, ToolResult};
+use toolgen_test_support::golden::cases;
 
 use crate::wire::helpers::{response, spec};
-
-fn entries(directory: &Path) -> Vec<PathBuf> {
-    let mut entries: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    entries
-}
 
 fn told(calls: &[ToolCall]) -> Value {
     let told = calls.iter().map(|call| {
@@ -67,10 +62,10 @@ fn check_answers(format: WireFormat, case: &Value, title: &str) {
 fn calls_are_read_and_answers_rendered_as_the_cases_say() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/wire/cases");
     let (mut calls, mut answers) = (0, 0);
-    for directory in entries(&root) {
+    for directory in cases(&root) {
         let name = directory.file_name().unwrap().to_str().unwrap().to_owned();
         let format = WireFormat::by_name(&name).unwrap();
-        for path in entries(&directory) {
+        for path in cases(&directory) {
             let case: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
             let title = format!("{}: {}", path.display(), case["about"]);
             if case.get("answers").is_some() {

@@ -1,6 +1,7 @@
 //! Every keyword that allows or refuses values, with a value of each, as an independent validator sees them.
 
 use serde_json::{Value, json};
+use toolgen_test_support::rows;
 
 use super::{decoded, refused};
 use crate::schema::dialect::{Dialect, JSON_SCHEMA, OPENAI_STRICT};
@@ -8,185 +9,85 @@ use crate::schema::shape::read::read_document;
 use crate::schema::shape::render::render_input;
 
 /// A keyword, the schema of an argument `v`, values that fit it and values that do not.
-type Case = (&'static str, Value, Value, Value);
+type Case = (Value, Value, Value, Value);
 
-fn of_values() -> Vec<Case> {
-    vec![
-        ("type", json!({"type": "string"}), json!(["a"]), json!([1, null, {}])),
-        ("type", json!({"type": ["string", "null"]}), json!(["a", null]), json!([1])),
-        ("enum", json!({"enum": ["a", 1, null]}), json!(["a", 1, null]), json!(["b", 2])),
-        ("const", json!({"const": {"a": [1]}}), json!([{"a": [1]}]), json!([{"a": [2]}, "a"])),
-        ("minimum", json!({"type": "number", "minimum": 2}), json!([2, 2.5]), json!([1.9])),
-        ("maximum", json!({"type": "number", "maximum": 2}), json!([2]), json!([2.1])),
-        ("exclusiveMinimum", json!({"type": "number", "exclusiveMinimum": 2}), json!([3]), json!([2])),
-        ("exclusiveMaximum", json!({"type": "number", "exclusiveMaximum": 2}), json!([1]), json!([2])),
-        ("multipleOf", json!({"type": "integer", "multipleOf": 3}), json!([6, 0]), json!([7])),
-        ("minLength", json!({"type": "string", "minLength": 2}), json!(["ßß"]), json!(["ß"])),
-        ("maxLength", json!({"type": "string", "maxLength": 2}), json!(["ßß"]), json!(["abc"])),
-        ("pattern", json!({"type": "string", "pattern": "^a+$"}), json!(["aa"]), json!(["ab"])),
-        ("items", json!({"type": "array", "items": {"type": "integer"}}), json!([[], [1]]), json!([["a"]])),
-        (
-            "prefixItems",
-            json!({"type": "array", "prefixItems": [{"type": "integer"}], "items": false}),
-            json!([[], [1]]),
-            json!([["a"], [1, 2]]),
-        ),
-        ("minItems", json!({"type": "array", "minItems": 1}), json!([[1]]), json!([[]])),
-        ("maxItems", json!({"type": "array", "maxItems": 1}), json!([[1]]), json!([[1, 2]])),
-        ("uniqueItems", json!({"type": "array", "uniqueItems": true}), json!([[1, 2]]), json!([[1, 1.0]])),
-        (
-            "uniqueItems of places",
-            json!({"type": "array", "prefixItems": [{}, {}], "uniqueItems": true}),
-            json!([[1, 2]]),
-            json!([[1, 1]]),
-        ),
-        (
-            "contains",
-            json!({"type": "array", "contains": {"const": 1}}),
-            json!([[1], [2, 1]]),
-            json!([[], [2]]),
-        ),
-        (
-            "minContains",
-            json!({"type": "array", "contains": {"minimum": 5}, "minContains": 2}),
-            json!([[5, 6], ["a", "b"]]),
-            json!([[5], [1, 2, 5]]),
-        ),
-        (
-            "minContains of none",
-            json!({"type": "array", "contains": {"const": 1}, "minContains": 0}),
-            json!([[], [2]]),
-            json!([]),
-        ),
-        (
-            "maxContains",
-            json!({"type": "array", "contains": {"type": "integer"}, "maxContains": 1}),
-            json!([[1], ["a", 1]]),
-            json!([[1, 2], []]),
-        ),
-    ]
-}
-
-fn of_objects() -> Vec<Case> {
-    let fields = json!({"type": "object", "properties": {"a": {}, "b": {}, "c": {}}});
-    let with = |keyword: &str, value: Value| {
-        let mut schema = fields.clone();
-        schema[keyword] = value;
-        schema
+fn cases() -> Vec<Case> {
+    let plain = rows! {
+        "type", {"type": "string"}, ["a"], [1, null, {}];
+        "type", {"type": ["string", "null"]}, ["a", null], [1];
+        "enum", {"enum": ["a", 1, null]}, ["a", 1, null], ["b", 2];
+        "const", {"const": {"a": [1]}}, [{"a": [1]}], [{"a": [2]}, "a"];
+        "minimum", {"type": "number", "minimum": 2}, [2, 2.5], [1.9];
+        "maximum", {"type": "number", "maximum": 2}, [2], [2.1];
+        "exclusiveMinimum", {"type": "number", "exclusiveMinimum": 2}, [3], [2];
+        "exclusiveMaximum", {"type": "number", "exclusiveMaximum": 2}, [1], [2];
+        "multipleOf", {"type": "integer", "multipleOf": 3}, [6, 0], [7];
+        "minLength", {"type": "string", "minLength": 2}, ["ßß"], ["ß"];
+        "maxLength", {"type": "string", "maxLength": 2}, ["ßß"], ["abc"];
+        "pattern", {"type": "string", "pattern": "^a+$"}, ["aa"], ["ab"];
+        "items", {"type": "array", "items": {"type": "integer"}}, [[], [1]], [["a"]];
+        "prefixItems", {"type": "array", "prefixItems": [{"type": "integer"}], "items": false}, [[], [1]],
+            [["a"], [1, 2]];
+        "minItems", {"type": "array", "minItems": 1}, [[1]], [[]];
+        "maxItems", {"type": "array", "maxItems": 1}, [[1]], [[1, 2]];
+        "uniqueItems", {"type": "array", "uniqueItems": true}, [[1, 2]], [[1, 1.0]];
+        "uniqueItems of places", {"type": "array", "prefixItems": [{}, {}], "uniqueItems": true}, [[1, 2]], [[1, 1]];
+        "contains", {"type": "array", "contains": {"const": 1}}, [[1], [2, 1]], [[], [2]];
+        "minContains", {"type": "array", "contains": {"minimum": 5}, "minContains": 2}, [[5, 6], ["a", "b"]],
+            [[5], [1, 2, 5]];
+        "minContains of none", {"type": "array", "contains": {"const": 1}, "minContains": 0}, [[], [2]], [];
+        "maxContains", {"type": "array", "contains": {"type": "integer"}, "maxContains": 1}, [[1], ["a", 1]],
+            [[1, 2], []];
+        "properties", {"properties": {"a": {"type": "string"}}}, [{"a": "x"}], [{"a": 1}];
+        "patternProperties", {"type": "object", "patternProperties": {"^x": {"type": "integer"}}},
+            [{"x1": 1, "y": "a"}], [{"x1": "a"}];
+        "propertyNames", {"type": "object", "propertyNames": {"pattern": "^[a-z]+$", "maxLength": 3}},
+            [{"abc": 1}, {}], [{"A": 1}, {"abcd": 1}];
+        "allOf", {"allOf": [{"type": "integer"}, {"minimum": 2}]}, [2], [1];
+        "anyOf", {"anyOf": [{"type": "integer"}, {"const": "a"}]}, [2, "a"], ["b"];
+        "oneOf", {"oneOf": [{"type": "integer"}, {"type": "string"}]}, [2, "a"], [true, null];
+        "not", {"not": {"type": "string"}}, [1, null], ["a"];
+        "not of values", {"type": "string", "not": {"enum": ["a", "b"]}}, ["c"], ["a"];
+        "not of texts", {"type": "string", "not": {"pattern": "^a"}}, ["c"], ["ab"];
+        "not of not", {"not": {"not": {"type": "integer"}}}, [1], ["a"];
+        "$ref in not", {"not": {"$ref": "#/$defs/Named"}}, ["other", 1], ["name"];
     };
-    vec![
-        (
-            "properties",
-            json!({"properties": {"a": {"type": "string"}}}),
-            json!([{"a": "x"}]),
-            json!([{"a": 1}]),
-        ),
-        ("required", with("required", json!(["a"])), json!([{"a": 1}]), json!([{}])),
-        (
-            "additionalProperties",
-            with("additionalProperties", json!(false)),
-            json!([{"a": 1}]),
-            json!([{"d": 1}]),
-        ),
-        (
-            "patternProperties",
-            json!({"type": "object", "patternProperties": {"^x": {"type": "integer"}}}),
-            json!([{"x1": 1, "y": "a"}]),
-            json!([{"x1": "a"}]),
-        ),
-        ("minProperties", with("minProperties", json!(1)), json!([{"a": 1}]), json!([{}])),
-        ("maxProperties", with("maxProperties", json!(1)), json!([{"a": 1}]), json!([{"a": 1, "b": 1}])),
-        (
-            "propertyNames",
-            json!({"type": "object", "propertyNames": {"pattern": "^[a-z]+$", "maxLength": 3}}),
-            json!([{"abc": 1}, {}]),
-            json!([{"A": 1}, {"abcd": 1}]),
-        ),
-        (
-            "dependentRequired",
-            with("dependentRequired", json!({"a": ["b", "c"]})),
-            json!([{}, {"b": 1}, {"a": 1, "b": 1, "c": 1}]),
-            json!([{"a": 1}, {"a": 1, "b": 1}]),
-        ),
-        (
-            "dependentSchemas",
-            with("dependentSchemas", json!({"a": {"required": ["b"], "properties": {"b": {"const": 2}}}})),
-            json!([{}, {"b": 1}, {"a": 1, "b": 2}]),
-            json!([{"a": 1}, {"a": 1, "b": 1}]),
-        ),
-        (
-            "dependencies",
-            with("dependencies", json!({"a": ["b"], "b": {"required": ["c"]}})),
-            json!([{}, {"c": 1}, {"a": 1, "b": 1, "c": 1}]),
-            json!([{"a": 1}, {"b": 1}, {"a": 1, "b": 1}]),
-        ),
-    ]
-}
-
-fn of_schemas() -> Vec<Case> {
-    let fields = json!({"type": "object", "properties": {"a": {}, "b": {}, "c": {}}});
-    let and = |more: Value| {
-        let mut schema = fields.clone();
+    // Of objects with the fields `a`, `b` and `c`.
+    let of_fields = rows! {
+        "required", {"required": ["a"]}, [{"a": 1}], [{}];
+        "additionalProperties", {"additionalProperties": false}, [{"a": 1}], [{"d": 1}];
+        "minProperties", {"minProperties": 1}, [{"a": 1}], [{}];
+        "maxProperties", {"maxProperties": 1}, [{"a": 1}], [{"a": 1, "b": 1}];
+        "dependentRequired", {"dependentRequired": {"a": ["b", "c"]}}, [{}, {"b": 1}, {"a": 1, "b": 1, "c": 1}],
+            [{"a": 1}, {"a": 1, "b": 1}];
+        "dependentSchemas", {"dependentSchemas": {"a": {"required": ["b"], "properties": {"b": {"const": 2}}}}},
+            [{}, {"b": 1}, {"a": 1, "b": 2}], [{"a": 1}, {"a": 1, "b": 1}];
+        "dependencies", {"dependencies": {"a": ["b"], "b": {"required": ["c"]}}},
+            [{}, {"c": 1}, {"a": 1, "b": 1, "c": 1}], [{"a": 1}, {"b": 1}, {"a": 1, "b": 1}];
+        "not of keys", {"not": {"required": ["a", "b"]}}, [{}, {"a": 1}, {"b": 1, "c": 1}], [{"a": 1, "b": 1}];
+        "not of exactly one", {"not": {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}},
+            [{}, {"a": 1, "b": 1}], [{"a": 1}, {"b": 1}];
+        "if, then, else",
+            { "if": {"required": ["a"], "properties": {"a": {"const": 1}}}, "then": {"required": ["b"]}, "else": {"properties": {"c": {"type": "string"}}}},
+            [{"a": 1, "b": 2}, {}, {"a": 2, "c": "x"}, {"a": 1, "b": 2, "c": 3}],
+            [{"a": 1}, {"c": 1}, {"a": 2, "c": 3}];
+        "if without required", {"if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]}},
+            [{"a": 2}, {"a": 1, "b": 1}], [{}, {"a": 1}];
+        "if in allOf",
+            {"allOf": [ {"if": {"required": ["a"]}, "then": {"required": ["b"]}}, {"if": {"required": ["b"]}, "then": {"not": {"required": ["c"]}}, "else": true}]},
+            [{}, {"c": 1}, {"a": 1, "b": 1}], [{"a": 1}, {"b": 1, "c": 1}];
+    };
+    let of_fields = of_fields.map(|(keyword, more, right, wrong)| {
+        let mut schema = json!({"type": "object", "properties": {"a": {}, "b": {}, "c": {}}});
         schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        schema
-    };
-    vec![
-        ("allOf", json!({"allOf": [{"type": "integer"}, {"minimum": 2}]}), json!([2]), json!([1])),
-        ("anyOf", json!({"anyOf": [{"type": "integer"}, {"const": "a"}]}), json!([2, "a"]), json!(["b"])),
-        (
-            "oneOf",
-            json!({"oneOf": [{"type": "integer"}, {"type": "string"}]}),
-            json!([2, "a"]),
-            json!([true, null]),
-        ),
-        ("not", json!({"not": {"type": "string"}}), json!([1, null]), json!(["a"])),
-        ("not of values", json!({"type": "string", "not": {"enum": ["a", "b"]}}), json!(["c"]), json!(["a"])),
-        ("not of texts", json!({"type": "string", "not": {"pattern": "^a"}}), json!(["c"]), json!(["ab"])),
-        (
-            "not of keys",
-            and(json!({"not": {"required": ["a", "b"]}})),
-            json!([{}, {"a": 1}, {"b": 1, "c": 1}]),
-            json!([{"a": 1, "b": 1}]),
-        ),
-        (
-            "not of exactly one",
-            and(json!({"not": {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}})),
-            json!([{}, {"a": 1, "b": 1}]),
-            json!([{"a": 1}, {"b": 1}]),
-        ),
-        ("not of not", json!({"not": {"not": {"type": "integer"}}}), json!([1]), json!(["a"])),
-        (
-            "if, then, else",
-            and(json!({
-                "if": {"required": ["a"], "properties": {"a": {"const": 1}}},
-                "then": {"required": ["b"]},
-                "else": {"properties": {"c": {"type": "string"}}},
-            })),
-            json!([{"a": 1, "b": 2}, {}, {"a": 2, "c": "x"}, {"a": 1, "b": 2, "c": 3}]),
-            json!([{"a": 1}, {"c": 1}, {"a": 2, "c": 3}]),
-        ),
-        (
-            "if without required",
-            and(json!({"if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]}})),
-            json!([{"a": 2}, {"a": 1, "b": 1}]),
-            json!([{}, {"a": 1}]),
-        ),
-        (
-            "if in allOf",
-            and(json!({"allOf": [
-                {"if": {"required": ["a"]}, "then": {"required": ["b"]}},
-                {"if": {"required": ["b"]}, "then": {"not": {"required": ["c"]}}, "else": true},
-            ]})),
-            json!([{}, {"c": 1}, {"a": 1, "b": 1}]),
-            json!([{"a": 1}, {"b": 1, "c": 1}]),
-        ),
-        ("$ref in not", json!({"not": {"$ref": "#/$defs/Named"}}), json!(["other", 1]), json!(["name"])),
-    ]
+        (keyword, schema, right, wrong)
+    });
+    plain.into_iter().chain(of_fields).collect()
 }
 
 #[test]
 fn every_keyword_is_checked_as_a_validator_checks_it() {
-    for (keyword, schema, right, wrong) in of_values().into_iter().chain(of_objects()).chain(of_schemas()) {
+    for (keyword, schema, right, wrong) in cases() {
         let whole = json!({"type": "object", "properties": {"v": schema}, "required": ["v"],
             "$defs": {"Named": {"const": "name"}}});
         let validator = jsonschema::draft202012::new(&whole).unwrap();
@@ -219,51 +120,26 @@ fn every_keyword_is_checked_as_a_validator_checks_it() {
 #[test]
 fn what_a_condition_wants_is_told_with_its_reason() {
     let fields = json!({"card": {"type": "string"}, "kind": {"type": "string"}, "cvc": {"type": "string"}});
-    let with = |rule: Value| {
+    let cases = rows! {
+        {"if": {"properties": {"kind": {"const": "card"}}, "required": ["kind"]}, "then": {"required": ["cvc"]}},
+            {"kind": "card"}, "/cvc: missing: expected a value; asked because the object has `kind` that is \"card\"";
+        {"not": {"required": ["card", "cvc"]}}, {"card": "x", "cvc": "y"},
+            ": must not be so that the object has `card` and has `cvc`; leave one of them out";
+        {"dependentRequired": {"card": ["cvc"]}}, {"card": "x"},
+            "/cvc: missing: asked because `card` is given; give both or leave `card` out";
+        {"dependentSchemas": {"card": {"properties": {"cvc": {"minLength": 3}}}}}, {"card": "x", "cvc": "y"},
+            "/cvc: must have at least 3 characters, got 1; asked because `card` is given";
+        {"properties": {"l": {"type": "array", "contains": {"const": 1}, "maxContains": 1}}}, {"l": [1, 1]},
+            "/l: must have at most 1 item of which each is 1, got 2";
+        {"properties": {"m": {"type": "object", "propertyNames": {"maxLength": 2}}}}, {"m": {"abc": 1}},
+            "/m/abc: the key is not allowed: must have at most 2 characters, got 3; use another key";
+        {"properties": {"s": {"not": {"enum": ["root", "admin"]}}}}, {"s": "root"},
+            "/s: must not be so that the value is one of \"root\", \"admin\"; send something else";
+    };
+    for (rule, arguments, told) in cases {
         let mut schema = super::object(&fields);
         schema.as_object_mut().unwrap().extend(rule.as_object().unwrap().clone());
-        schema
-    };
-    let pays = json!({"if": {"properties": {"kind": {"const": "card"}}, "required": ["kind"]}, "then": {"required": ["cvc"]}});
-    let cases = [
-        (
-            with(pays),
-            json!({"kind": "card"}),
-            "/cvc: missing: expected a value; asked because the object has `kind` that is \"card\"",
-        ),
-        (
-            with(json!({"not": {"required": ["card", "cvc"]}})),
-            json!({"card": "x", "cvc": "y"}),
-            ": must not be so that the object has `card` and has `cvc`; leave one of them out",
-        ),
-        (
-            with(json!({"dependentRequired": {"card": ["cvc"]}})),
-            json!({"card": "x"}),
-            "/cvc: missing: asked because `card` is given; give both or leave `card` out",
-        ),
-        (
-            with(json!({"dependentSchemas": {"card": {"properties": {"cvc": {"minLength": 3}}}}})),
-            json!({"card": "x", "cvc": "y"}),
-            "/cvc: must have at least 3 characters, got 1; asked because `card` is given",
-        ),
-        (
-            super::object(&json!({"l": {"type": "array", "contains": {"const": 1}, "maxContains": 1}})),
-            json!({"l": [1, 1]}),
-            "/l: must have at most 1 item of which each is 1, got 2",
-        ),
-        (
-            super::object(&json!({"m": {"type": "object", "propertyNames": {"maxLength": 2}}})),
-            json!({"m": {"abc": 1}}),
-            "/m/abc: the key is not allowed: must have at most 2 characters, got 3; use another key",
-        ),
-        (
-            super::object(&json!({"s": {"not": {"enum": ["root", "admin"]}}})),
-            json!({"s": "root"}),
-            "/s: must not be so that the value is one of \"root\", \"admin\"; send something else",
-        ),
-    ];
-    for (schema, arguments, told) in cases {
-        refused(&schema, &arguments, &[told]);
+        refused(&schema, &arguments, &[told.as_str().unwrap()]);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolgen_test_support::rows;
 
 use super::{JSON_SCHEMA, OPENAI_STRICT, cpu_time, decoded, object, refused};
 
@@ -35,32 +36,21 @@ fn delivery() -> Value {
 fn the_variant_is_the_one_with_the_key() {
     let mut schema = object(&json!({"e": delivery(), "same": {"$ref": "#/$defs/E"}}));
     schema["$defs"] = json!({"E": delivery()});
-    let cases = [
-        (json!({"next_day": {"before": 300}}), "/next_day/before: must be at most 255, got 300"),
-        (json!({"next_day": {}}), "/next_day/before: missing: expected an integer"),
-        (json!({"courier": 5}), "/courier: expected a text, got the number 5"),
-        (
-            json!("next_day"),
-            ": expected \"normal\" or an object with one of `next_day`, `courier`, got the text \"next_day\"; send the \
-                object {\"next_day\": …}",
-        ),
-        (
-            json!("norml"),
-            ": expected \"normal\" or an object with one of `next_day`, `courier`, got the text \"norml\"; did you \
-                mean \"normal\"?",
-        ),
-        (
-            json!("xyz"),
-            ": expected \"normal\" or an object with one of `next_day`, `courier`, got the text \"xyz\"",
-        ),
-        (json!(5), ": expected \"normal\" or an object with one of `next_day`, `courier`, got the number 5"),
-        (
-            json!({"normal": null}),
-            ": expected \"normal\" or an object with one of `next_day`, `courier`, got an object; send the text \
-                \"normal\"",
-        ),
-    ];
+    let cases = rows! {
+        {"next_day": {"before": 300}}, "/next_day/before: must be at most 255, got 300";
+        {"next_day": {}}, "/next_day/before: missing: expected an integer";
+        {"courier": 5}, "/courier: expected a text, got the number 5";
+        "next_day",
+            ": expected \"normal\" or an object with one of `next_day`, `courier`, got the text \"next_day\"; send the object {\"next_day\": …}";
+        "norml",
+            ": expected \"normal\" or an object with one of `next_day`, `courier`, got the text \"norml\"; did you mean \"normal\"?";
+        "xyz", ": expected \"normal\" or an object with one of `next_day`, `courier`, got the text \"xyz\"";
+        5, ": expected \"normal\" or an object with one of `next_day`, `courier`, got the number 5";
+        {"normal": null},
+            ": expected \"normal\" or an object with one of `next_day`, `courier`, got an object; send the text \"normal\"";
+    };
     for (value, expected) in cases {
+        let expected = expected.as_str().unwrap();
         for place in ["e", "same"] {
             refused(&schema, &json!({ place: value }), &[&format!("/{place}{expected}")]);
         }

@@ -17,54 +17,16 @@ fn both(pattern: &str, text: &str) -> Option<(bool, bool)> {
 
 #[test]
 fn patterns_in_use_are_followed_as_the_engine_does() {
-    let patterns = [
-        "^[a-z0-9_-]+$",
-        r"^https://([a-z]+\.)*corp\.example/",
-        "^(a+)+$",
-        r".*\S.*",
-        r"[\s\S]*",
-        r"^[\p{L}\p{N} ]{1,20}$",
-        r"\bfoo\b",
-        r"^(?:0|[1-9]\d{0,3})(\.\d+)?$",
-        r"^\u0041\x42\/[^/\]]*$",
-        "^(?<year>[0-9]{4})-(0[1-9]|1[0-2])$",
-        "a{2}b{1,}c{0,2}?$",
-        "x{,2}",
-        "^$",
-        "(|a)b",
-        r"^.\d\D\w\W$",
-        "[^]",
-        "日本+",
-    ];
-    let texts = [
-        "",
-        "a",
-        "aaab",
-        "foo bar",
-        "foobar",
-        "https://corp.example/x",
-        "https://a.b.corp.example/",
-        "https://evil/",
-        "0.5",
-        "1999.25",
-        "0123",
-        "AB/x]",
-        "AB/x",
-        "2024-12",
-        "2024-13",
-        "aabcc",
-        "x{,2}",
-        "日本本",
-        "Größe 7",
-        "b",
-        "\u{2028}",
-        " \n",
-        "é1x_-",
-    ];
+    // None of these has a space.
+    let patterns = r"^[a-z0-9_-]+$ ^https://([a-z]+\.)*corp\.example/ ^(a+)+$ .*\S.* [\s\S]* \bfoo\b
+        ^(?:0|[1-9]\d{0,3})(\.\d+)?$ ^\u0041\x42\/[^/\]]*$ ^(?<year>[0-9]{4})-(0[1-9]|1[0-2])$
+        a{2}b{1,}c{0,2}?$ x{,2} ^$ (|a)b ^.\d\D\w\W$ [^] 日本+";
+    let patterns = patterns.split_whitespace().chain([r"^[\p{L}\p{N} ]{1,20}$"]);
+    let texts = "|a|aaab|foo bar|foobar|https://corp.example/x|https://a.b.corp.example/|https://evil/|0.5|1999.25|0123|AB/x]|AB/x|2024-12|2024-13|aabcc|x{,2}|日本本|Größe 7|b|\u{2028}| \n|é1x_-";
     for pattern in patterns {
-        for text in texts {
+        for text in texts.split('|') {
             let Some((linear, engine)) = both(pattern, text) else {
-                assert!(["[^]"].contains(&pattern), "{pattern} is read");
+                assert_eq!(pattern, "[^]", "{pattern} is read");
                 continue;
             };
             assert_eq!(linear, engine, "{pattern} on {text:?}");

@@ -1,0 +1,357 @@
+//! What these tests share: folders of documents, runs of the command, and clients of what it serves.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+/// The folder of the repository.
+pub(crate) fn checkout() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+}
+
+/// The path of an example of the repository.
+pub(crate) fn spec(name: &str) -> String {
+    checkout().join("specs").join(name).to_str().unwrap().to_owned()
+}
+
+/// The documents that tests read and do not change.
+pub(crate) fn documents() -> Folder {
+    Folder::at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents"))
+}
+
+/// A folder in which the command runs.
+pub(crate) struct Folder {
+    path: PathBuf,
+    variables: Vec<(String, String)>,
+}
+
+impl Folder {
+    /// A folder that is there.
+    pub(crate) fn at(path: &Path) -> Folder {
+        Folder { path: path.to_path_buf(), variables: Vec::new() }
+    }
+
+    /// An empty folder of this name, which no other test may have.
+    pub(crate) fn new(name: &str) -> Folder {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Folder::at(&path)
+    }
+
+    /// The path of a file.
+    pub(crate) fn path(&self, file: &str) -> String {
+        self.join(file).to_str().unwrap().to_owned()
+    }
+
+    /// Writes a file, and makes the folder it is in.
+    pub(crate) fn write(&self, file: &str, text: impl AsRef<[u8]>) {
+        let file = self.join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    /// The folder with another file.
+    pub(crate) fn with(self, file: &str, text: impl AsRef<[u8]>) -> Folder {
+        self.write(file, text);
+        self
+    }
+
+    /// The folder with another variable of the environment for what runs in it.
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Folder {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.join(file)).unwrap()
+    }
+
+    /// Runs the command with these [`words`].
+    pub(crate) fn run(&self, line: impl AsRef<str>) -> Ran {
+        self.run_with(line, &[])
+    }
+
+    /// [`Self::run`] with variables of the environment.
+    pub(crate) fn run_with(&self, line: impl AsRef<str>, variables: &[(&str, &str)]) -> Ran {
+        self.toolgen(line).envs(variables.iter().copied()).ran("")
+    }
+
+    /// The command with these [`words`], without colors of the environment's.
+    pub(crate) fn toolgen(&self, line: impl AsRef<str>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"));
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        offline(&mut command).current_dir(&self.path).args(words(line.as_ref()));
+        command
+    }
+}
+
+impl Deref for Folder {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Makes builds of a command quick, and keeps them from the network and from the target of the workspace, which may be
+/// locked by the build that runs these tests. What projects of other tests build, too, is built once.
+pub(crate) fn offline(command: &mut Command) -> &mut Command {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("projects-target");
+    command.env("CARGO_TARGET_DIR", target).env("CARGO_NET_OFFLINE", "true").env_remove("RUSTFLAGS");
+    // A release is run once, too, and would take minutes to optimise.
+    command.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+}
+
+/// The words of a line, as of a shell that knows single quotes and nothing else.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut quoted, mut begun) = (vec![String::new()], false, false);
+    for char in line.chars() {
+        match char {
+            '\'' => (quoted, begun) = (!quoted, true),
+            char if char.is_whitespace() && !quoted => {
+                if std::mem::take(&mut begun) {
+                    words.push(String::new());
+                }
+            }
+            char => {
+                words.last_mut().unwrap().push(char);
+                begun = true;
+            }
+        }
+    }
+    assert!(!quoted, "a quote is not closed: {line}");
+    words.truncate(words.len() - usize::from(!begun));
+    words
+}
+
+/// What a command has done.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    command: String,
+}
+
+pub(crate) trait Run {
+    /// Runs the command with this input.
+    fn output_of(&mut self, input: &[u8]) -> Output;
+
+    /// [`Self::output_of`] a command that writes nothing but text.
+    fn ran(&mut self, input: &str) -> Ran;
+}
+
+impl Run for Command {
+    fn output_of(&mut self, input: &[u8]) -> Output {
+        let streams = self.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = streams.spawn().unwrap();
+        // A command that does not read its input may be gone already.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        child.wait_with_output().unwrap()
+    }
+
+    fn ran(&mut self, input: &str) -> Ran {
+        let Output { status, stdout, stderr } = self.output_of(input.as_bytes());
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let command = format!("{self:?}");
+        Ran { code: status.code(), stdout: text(stdout), stderr: text(stderr), command }
+    }
+}
+
+impl Ran {
+    /// Claims something of the run, which is shown as a whole where it does not hold.
+    #[track_caller]
+    fn claim(self, holds: impl Fn(&Ran) -> bool, what: &str) -> Ran {
+        let holds = holds(&self);
+        let Ran { code, stdout, stderr, command } = &self;
+        assert!(holds, "{command}\n{what}\n-- exit {code:?}\n-- stdout\n{stdout}\n-- stderr\n{stderr}");
+        self
+    }
+
+    /// Claims an exit code.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Ran {
+        self.claim(|ran| ran.code == Some(code), &format!("it does not exit with {code}"))
+    }
+
+    /// Claims that this is a part of the standard output. `prints_no` claims that it is none.
+    #[track_caller]
+    pub(crate) fn prints(self, part: &str) -> Ran {
+        self.claim(|ran| ran.stdout.contains(part), &format!("it does not print `{part}`"))
+    }
+
+    #[track_caller]
+    pub(crate) fn prints_no(self, part: &str) -> Ran {
+        self.claim(|ran| !ran.stdout.contains(part), &format!("it prints `{part}`"))
+    }
+
+    /// Claims with what the standard output starts.
+    #[track_caller]
+    pub(crate) fn starts(self, part: &str) -> Ran {
+        self.claim(|ran| ran.stdout.starts_with(part), &format!("it does not print `{part}` first"))
+    }
+
+    /// Claims with what the standard output ends.
+    #[track_caller]
+    pub(crate) fn ends(self, part: &str) -> Ran {
+        self.claim(|ran| ran.stdout.ends_with(part), &format!("it does not print `{part}` last"))
+    }
+
+    /// Claims the whole standard output.
+    #[track_caller]
+    pub(crate) fn printed(self, whole: &str) -> Ran {
+        self.claim(|ran| ran.stdout == whole, &format!("it does not print exactly `{whole}`"))
+    }
+
+    /// Claims that this is a part of the standard error. `tells_no` claims that it is none.
+    #[track_caller]
+    pub(crate) fn tells(self, part: &str) -> Ran {
+        self.claim(|ran| ran.stderr.contains(part), &format!("it does not tell `{part}`"))
+    }
+
+    #[track_caller]
+    pub(crate) fn tells_no(self, part: &str) -> Ran {
+        self.claim(|ran| !ran.stderr.contains(part), &format!("it tells `{part}`"))
+    }
+
+    /// Claims with what the standard error ends.
+    #[track_caller]
+    pub(crate) fn tells_last(self, part: &str) -> Ran {
+        self.claim(|ran| ran.stderr.ends_with(part), &format!("it does not tell `{part}` last"))
+    }
+
+    /// Claims the whole standard error.
+    #[track_caller]
+    pub(crate) fn told(self, whole: &str) -> Ran {
+        self.claim(|ran| ran.stderr == whole, &format!("it does not tell exactly `{whole}`"))
+    }
+
+    /// The standard output as JSON.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap()
+    }
+}
+
+/// The data that a page of a timeline carries.
+pub(crate) fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once(r#"<script type="application/json" id="data">"#).unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+/// The lines with which a client of the Model Context Protocol begins.
+pub(crate) fn hello(capabilities: &Value) -> [Value; 2] {
+    let client = json!({"name": "test", "version": "1"});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client});
+    [
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+    ]
+}
+
+/// A client of the Model Context Protocol over the streams of a server. What it is asked it answers in the same way.
+pub(crate) struct Client {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    next: u64,
+    /// What the server said of itself.
+    pub(crate) server: Value,
+    /// Whether it approves of calls that it is asked about.
+    pub(crate) approves: bool,
+    /// What it was asked.
+    pub(crate) asked: Vec<String>,
+}
+
+impl Client {
+    /// Starts a server.
+    pub(crate) fn start(command: &mut Command, capabilities: &Value) -> Client {
+        let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = streams.spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let (server, asked) = (Value::Null, Vec::new());
+        let mut client = Client { child, input, output, next: 1, server, approves: true, asked };
+        let [first, second] = hello(capabilities);
+        client.say(&first);
+        client.server = client.answer(0);
+        client.say(&second);
+        client
+    }
+
+    fn say(&mut self, message: &Value) {
+        writeln!(self.input, "{message}").unwrap();
+    }
+
+    /// The next message, which is one line; `None` at the end.
+    fn heard(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        if self.output.read_line(&mut line).unwrap() == 0 {
+            return None;
+        }
+        let message: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(message["jsonrpc"], "2.0", "{line}");
+        Some(message)
+    }
+
+    /// The answer to a request.
+    fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let Some(mut message) = self.heard() else {
+                let mut told = String::new();
+                self.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+                panic!("the server is gone: {told}");
+            };
+            if message["method"] == "elicitation/create" {
+                self.asked.push(message["params"]["message"].as_str().unwrap().to_owned());
+                let answer = match self.approves {
+                    true => json!({"action": "accept", "content": {"approve": true}}),
+                    false => json!({"action": "decline"}),
+                };
+                self.say(&json!({"jsonrpc": "2.0", "id": message["id"], "result": answer}));
+            } else if message["id"] == id {
+                return message["result"].take();
+            }
+        }
+    }
+
+    /// The result of a request.
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.next;
+        self.next += 1;
+        self.say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        self.answer(id)
+    }
+
+    /// The names of the tools that are listed.
+    pub(crate) fn names(&mut self) -> Vec<String> {
+        let listed = self.request("tools/list", &json!({}));
+        let tools = listed["tools"].as_array().unwrap().iter();
+        tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The result of a call.
+    pub(crate) fn call(&mut self, name: &str, arguments: &Value) -> Value {
+        self.request("tools/call", &json!({"name": name, "arguments": arguments}))
+    }
+
+    /// Ends the server, which has to end well. Returns what it told.
+    pub(crate) fn end(self) -> String {
+        let Client { mut child, input, output, .. } = self;
+        drop(input);
+        // Nothing but messages, one a line.
+        for line in output.lines().map(Result::unwrap) {
+            assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["jsonrpc"], "2.0", "{line}");
+        }
+        let mut told = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        assert!(child.wait().unwrap().success(), "{told}");
+        told
+    }
+}
