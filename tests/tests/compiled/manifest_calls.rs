@@ -3,8 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
 use toolgen::dynamic::Loader;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
@@ -13,6 +11,7 @@ use toolgen_runtime::{
     BoxFuture, Control, Effect, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResponse,
     ToolResult,
 };
+use toolgen_test_support::http::{self, Request, Server};
 
 /// Says what an effect is asked to do.
 struct Tell;
@@ -96,32 +95,9 @@ async fn commands_take_what_placeholders_say() {
 }
 
 /// A server that answers every request with the request itself, as JSON; returns its port.
-async fn mirror() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    tokio::spawn(async move {
-        while let Ok((mut socket, _)) = listener.accept().await {
-            let (mut head, mut body) = (Vec::new(), Vec::new());
-            while !head.ends_with(b"\r\n\r\n") {
-                head.push(socket.read_u8().await.unwrap());
-            }
-            let head = String::from_utf8(head).unwrap();
-            let length = head
-                .to_lowercase()
-                .split("content-length: ")
-                .nth(1)
-                .map(|rest| rest.lines().next().unwrap().trim().parse::<usize>().unwrap());
-            body.resize(length.unwrap_or(0), 0);
-            socket.read_exact(&mut body).await.unwrap();
-            let seen = json!({"head": head, "body": String::from_utf8(body).unwrap()}).to_string();
-            let answer = format!(
-                "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{seen}",
-                seen.len()
-            );
-            let _ = socket.write_all(answer.as_bytes()).await;
-        }
-    });
-    port
+fn mirror() -> u16 {
+    let answer = |request: &Request| json!({"head": request.head, "body": request.text()});
+    Server::start(move |request| http::json(&answer(request))).port()
 }
 
 fn requests(port: u16) -> String {
@@ -166,7 +142,7 @@ endpoints:
 
 #[tokio::test]
 async fn requests_hold_what_placeholders_say() {
-    let port = mirror().await;
+    let port = mirror();
     let credentials = StaticCredentials::new().with("FIND_TOKEN", Secret::new("s3cret-t0ken"));
     let engine = HttpEngine::builder().private_host("127.0.0.1").credentials(credentials).build().unwrap();
     let tools = provider(&requests(port), &Engines::new().with(engine));

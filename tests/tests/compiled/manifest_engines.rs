@@ -6,12 +6,11 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
 use toolgen::dynamic::Loader;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::{Control, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolResponse};
+use toolgen_test_support::http;
 
 const COMMANDS: &str = r#"
 toolgen: 1
@@ -106,24 +105,8 @@ async fn the_commands_of_a_manifest_do_what_it_says() {
 }
 
 /// Answers every request with its first line and its body.
-async fn echo() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        while let Ok((mut socket, _)) = listener.accept().await {
-            let mut bytes = vec![0; 65536];
-            let length = socket.read(&mut bytes).await.unwrap_or_default();
-            let text = String::from_utf8_lossy(&bytes[..length]).into_owned();
-            let (head, body) = text.split_once("\r\n\r\n").unwrap_or_default();
-            let told = format!("{} {body}", head.lines().next().unwrap_or_default());
-            let answer = format!(
-                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{told}",
-                told.len()
-            );
-            drop(socket.write_all(answer.as_bytes()).await);
-        }
-    });
-    url
+fn echo() -> String {
+    http::Server::start(|request| http::reply(200, "", format!("{} {}", request.line(), request.text()))).url
 }
 
 /// A default that a manifest declares is sent, in whatever place of the request the argument is.
@@ -142,7 +125,7 @@ tools:
     parameters: {id: string - The ID., note: string = hi - The note.}
     http: {method: POST, url: 'https://h.example.com/{id}'}
 ";
-    let engine = HttpEngine::builder().base_url(echo().await).build().unwrap();
+    let engine = HttpEngine::builder().base_url(echo()).build().unwrap();
     let tools = Loader::from_str(text).unwrap().tools_by(&Engines::new().with(engine)).unwrap().tools;
     let provider = Registry::new(tools).unwrap().provider(ProviderContext::new());
     for (name, expected) in

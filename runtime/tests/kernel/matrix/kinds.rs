@@ -62,7 +62,7 @@ pub(crate) fn all() -> Vec<Kind> {
         }),
         Kind {
             calls: &["Http"],
-            ..kind("HTTP", &["HttpTool"], |world| Box::pin(async move { vec![server::tool(world).await] }))
+            ..kind("HTTP", &["HttpTool"], |world| Box::pin(async move { vec![server::tool(world)] }))
         },
         Kind { calls: &["Mcp"], ..kind("MCP", &["McpTool"], |world| Box::pin(mcp::tools(world))) },
         Kind {
