@@ -8,9 +8,7 @@ use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
 use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::events::EventKind;
-use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
-};
+use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Approver, Decision, ToolRequest};
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::registry::discovery::Discovery;
 use toolgen_runtime::registry::toolsets::Toolset;
@@ -48,14 +46,10 @@ fn get_balance(account: String) -> String {
     format!("{account}: 7")
 }
 
-struct Asks;
-
-impl Middleware for Asks {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        let pays = request.spec.name.as_str() == "pay";
-        let decision = if pays { Decision::NeedApproval("money".to_owned()) } else { Decision::Allow };
-        Box::pin(ready(decision))
-    }
+fn asks(request: &ToolRequest<'_>) -> Decision {
+    let pays = request.spec.name.as_str() == "pay";
+    let decision = if pays { Decision::NeedApproval("money".to_owned()) } else { Decision::Allow };
+    decision
 }
 
 fn builder(ran: &Journal) -> ProviderBuilder {
@@ -151,7 +145,7 @@ async fn approvals_records_events_and_secrets_are_those_of_the_tool() {
     let events = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&events);
     let provider = builder(&ran)
-        .middleware(Asks)
+        .middleware(asks)
         .approver(Approves(Arc::clone(&asked)))
         .auditor(auditor.clone())
         .on_event(move |event| seen.lock().unwrap().push(event))
@@ -176,7 +170,7 @@ async fn approvals_records_events_and_secrets_are_those_of_the_tool() {
 #[tokio::test]
 async fn a_call_that_waited_is_answered_under_the_name_it_was_made_by() {
     let ran = Journal::default();
-    let provider = builder(&ran).middleware(Asks).build().unwrap();
+    let provider = builder(&ran).middleware(asks).build().unwrap();
     let response = provider.call(through("pay", json!({"to": "Bo"})), &turn()).await;
     assert_eq!(response.name, *"call_tool");
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("{}", response.text()) };

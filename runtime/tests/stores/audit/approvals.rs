@@ -10,8 +10,8 @@ use serde_json::json;
 use toolgen_runtime::layers::approval::{ApprovalStore, SqliteApprovals};
 use toolgen_runtime::layers::audit::rusqlite::Connection;
 use toolgen_runtime::layers::audit::{Auditor, SqliteSink};
-use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, Middleware, ToolRequest};
-use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, ToolRequest};
+use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
 
 use super::Scratch;
 
@@ -31,12 +31,8 @@ async fn pay(ctx: &ToolContext, to: &str) -> String {
     String::new()
 }
 
-struct Asks;
-
-impl Middleware for Asks {
-    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        Box::pin(std::future::ready(Decision::NeedApproval("It costs money.".to_owned())))
-    }
+fn asks(_: &ToolRequest<'_>) -> Decision {
+    Decision::NeedApproval("It costs money.".to_owned())
 }
 
 fn say(what: &str) {
@@ -53,7 +49,7 @@ async fn child_process() {
     let (database, kept) = (Path::new(&folder).join("calls.db"), Path::new(&folder).join("request.json"));
     let auditor = Auditor::builder(SqliteSink::open(&database).unwrap()).durable(true).start().unwrap();
     let provider = Provider::builder(&Registry::new(toolset![pay]).unwrap())
-        .middleware(Asks)
+        .middleware(asks)
         .auditor(auditor)
         .approval_key(b"a key of thirty-two random bytes")
         .approval_store(SqliteApprovals::open(&database).unwrap())

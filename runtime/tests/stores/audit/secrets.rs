@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
-use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
-};
+use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Approver, Decision, ToolRequest};
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 use toolgen_runtime::provider::ProviderBuilder;
 use toolgen_runtime::{
@@ -297,23 +295,19 @@ async fn what_somebody_tells_a_tool_is_hidden_like_its_arguments() {
 }
 
 /// Demands that somebody approves every safe that is opened.
-struct Guard;
-
-impl Middleware for Guard {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        let decision = match (request.spec.name.as_str(), &request.arguments["pin"]) {
-            ("open", Value::String(pin)) if pin == "mine" => Decision::Modify(json!({ "pin": PIN })),
-            ("open", Value::String(pin)) => Decision::NeedApproval(format!("It is opened with {pin}.")),
-            _ => Decision::Allow,
-        };
-        Box::pin(std::future::ready(decision))
-    }
+fn guard(request: &ToolRequest<'_>) -> Decision {
+    let decision = match (request.spec.name.as_str(), &request.arguments["pin"]) {
+        ("open", Value::String(pin)) if pin == "mine" => Decision::Modify(json!({ "pin": PIN })),
+        ("open", Value::String(pin)) => Decision::NeedApproval(format!("It is opened with {pin}.")),
+        _ => Decision::Allow,
+    };
+    decision
 }
 
 #[tokio::test]
 async fn a_secret_that_middleware_puts_in_is_hidden_too() {
     let (provider, sink, auditor, seen) = watched();
-    let provider = provider.middleware(Guard).build().unwrap();
+    let provider = provider.middleware(guard).build().unwrap();
     assert_eq!(call(&provider, "open", json!({ "pin": "mine" }), &seen).await.text(), "open");
     let all = everything(&auditor, &sink, &seen).await;
     assert!(all.contains("opened with [REDACTED]") && !all.contains(PIN), "{all}");
@@ -333,7 +327,7 @@ async fn people_who_approve_see_no_secret() {
         }
     }
     let (provider, sink, auditor, seen) = watched();
-    let provider = provider.middleware(Guard).approver(Person(seen.clone())).build().unwrap();
+    let provider = provider.middleware(guard).approver(Person(seen.clone())).build().unwrap();
     let Err(ToolError::ApprovalRequired(request)) =
         call(&provider, "open", json!({ "pin": PIN }), &seen).await.outcome
     else {

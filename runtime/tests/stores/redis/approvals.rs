@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use toolgen_runtime::layers::approval::ApprovalStore;
-use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, Middleware, ToolRequest};
+use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, ToolRequest};
 use toolgen_runtime::layers::redis::RedisState;
-use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
 
 use crate::redis::server::Server;
 use crate::redis::{GIVEN, Processes, URL, say, state, wait_for_others};
@@ -21,17 +21,13 @@ fn pay(to: &str) -> String {
     "paid".to_owned()
 }
 
-struct Asks;
-
-impl Middleware for Asks {
-    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        Box::pin(std::future::ready(Decision::NeedApproval("It costs money.".to_owned())))
-    }
+fn asks(_: &ToolRequest<'_>) -> Decision {
+    Decision::NeedApproval("It costs money.".to_owned())
 }
 
 fn provider(state: &RedisState) -> Provider {
     Provider::builder(&Registry::new(toolset![pay]).unwrap())
-        .middleware(Asks)
+        .middleware(asks)
         .approval_key(b"a key of thirty-two random bytes")
         .approval_store(state.approvals())
         .build()
