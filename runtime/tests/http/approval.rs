@@ -1,10 +1,9 @@
 //! An approval holds for one request: for its method, its path and its server.
 
-use serde_json::json;
+use toolgen_runtime::Provider;
 use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, ToolRequest};
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolError};
-use toolgen_test_support::http::Server;
 
+use crate::prelude::*;
 use crate::server::{ctx, engine, plan, tool};
 
 fn asks(_: &ToolRequest<'_>) -> Decision {

@@ -4,17 +4,13 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use serde_json::{Value, json};
-use toolgen_runtime::engine::http::{HttpEngineBuilder, OAuth, Secret, StaticCredentials};
+use toolgen_runtime::engine::http::OAuth;
 use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::schema::shape::read::read_document;
-use toolgen_runtime::spec::plan::{
-    Body, BodySource, Codec, Encoding, Location, Placement, RequestPlan, Style,
-};
 use toolgen_runtime::testing::cassette::Cassette;
-use toolgen_runtime::{Content, Frozen, Provider, Registry, ToolCall, ToolContext, ToolResult};
-use toolgen_test_support::http::{Request, Server, Step, reply};
+use toolgen_runtime::{Content, Frozen, Provider};
 
+use crate::prelude::*;
 use crate::server::{call, engine, parameter, plan, secured, tool};
 
 const JSON: &str = "Content-Type: application/json\r\n";

@@ -1,17 +1,12 @@
 //! Lists that come in pages: for a model at once, for Rust one item after the other.
 
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::sync::OnceLock;
 
-use serde_json::{Value, json};
-use toolgen_runtime::engine::http::{
-    CallError, HttpEngine, HttpEngineBuilder, PageBounds, Secret, StaticCredentials,
-};
-use toolgen_runtime::spec::plan::{Call, Encoding, Location, Placement, RequestPlan, Tool};
-use toolgen_runtime::{Registry, ToolResult};
-use toolgen_test_support::http::{Server, Step, reply};
+use toolgen_runtime::engine::http::{CallError, HttpEngine, PageBounds};
+use toolgen_runtime::spec::plan::Call;
 
+use crate::prelude::*;
 use crate::server::{ctx, engine, parameter, plan, secured, tool};
 
 pub(crate) const JSON: &str = "Content-Type: application/json\r\n";

@@ -1,18 +1,14 @@
 //! What a model gets of each kind of answer.
 
 use std::io::Write as _;
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::json;
-use toolgen_runtime::List;
-use toolgen_runtime::engine::http::{Secret, StaticCredentials};
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
-use toolgen_runtime::spec::plan::{Placement, RequestPlan, Xml, XmlContent, XmlField, XmlNode};
-use toolgen_runtime::{Content, Registry, ResourceData, Shape, ToolResult};
-use toolgen_test_support::http::{Server, Step, open, reply};
+use toolgen_runtime::spec::plan::{Xml, XmlContent, XmlField, XmlNode};
+use toolgen_runtime::{Content, ResourceData, Shape};
 
+use crate::prelude::*;
 use crate::server::{call, ctx, engine, plan, secured, tool};
 
 async fn answered(steps: Vec<Step>) -> (ToolResult, Server) {

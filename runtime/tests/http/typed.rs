@@ -1,17 +1,14 @@
 //! Calls from Rust.
 
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use toolgen_runtime::engine::http::CallError;
 use toolgen_runtime::engine::typed::{FromJson, JsonError};
 use toolgen_runtime::spec::Network;
-use toolgen_runtime::spec::plan::{Encoding, Location, RequestPlan, Tool};
-use toolgen_runtime::{CancellationToken, ToolContext, ToolError, TypedTool};
-use toolgen_test_support::http::{Server, Step, reply};
+use toolgen_runtime::{CancellationToken, TypedTool};
 
+use crate::prelude::*;
 use crate::server::{engine, parameter, plan, tool};
 
 #[derive(Serialize)]

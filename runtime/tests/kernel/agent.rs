@@ -9,16 +9,9 @@ mod looped;
 mod results;
 mod rights;
 
-use std::sync::{Arc, Mutex};
+use toolgen_runtime::agent::sub_agent::{AgentRunner, SubAgentBuilder, SubAgentTool};
 
-use serde_json::{Value, json};
-use toolgen_runtime::agent::sub_agent::{
-    AgentFailure, AgentMonitor, AgentRunner, AgentTask, SubAgentBuilder, SubAgentTool,
-};
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Provider, Registry, Session, ToolCall, ToolContext, ToolResponse, tool,
-};
+use crate::prelude::*;
 
 /// Looks something up.
 #[tool(undocumented, read_only)]

@@ -7,8 +7,7 @@ mod effects;
 mod input;
 mod sealed;
 
-use serde_json::Value;
-use toolgen_runtime::{Provider, ToolCall, ToolContext, ToolResponse};
+use crate::prelude::*;
 
 async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse {
     provider.call(ToolCall::new("c1", name, arguments), &ToolContext::new("turn", "")).await

@@ -9,6 +9,7 @@ mod dispatch;
 mod guide;
 mod matrix;
 mod pipeline;
+mod prelude;
 mod provider;
 mod registry;
 mod run;

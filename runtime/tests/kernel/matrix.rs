@@ -15,21 +15,13 @@ mod server;
 mod spans;
 mod stores;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
 use tokio::task::JoinSet;
-use toolgen_runtime::agent::dispatch::DispatchOptions;
-use toolgen_runtime::registry::discovery::Discovery;
-use toolgen_runtime::{
-    CancellationToken, Dependencies, Principal, Provider, ProviderContext, Registry, Session, ToolCall,
-    ToolContext, ToolError, ToolResponse, tool, toolset,
-};
 
 use evidence::{Answer, Cell, PANIC, PIN, Ran, Resumed, World};
 use kinds::Kind;
 use rows::{Row, Setup};
+
+use crate::prelude::*;
 
 /// Is there so that lists are never empty.
 #[tool(undocumented, read_only)]
@@ -97,7 +89,7 @@ async fn cell(kind: &Kind, rows: [&Row; 2], way: Way) -> Vec<String> {
             .with_principal(Principal::new("alice").with_scopes(["read", "write", "work"])),
         dependencies: Dependencies::new().custom("open", move |_: &Value, _: &ToolContext| {
             let open = !open.closed.load(Ordering::SeqCst);
-            Box::pin(std::future::ready(Ok(open)))
+            Box::pin(ready(Ok(open)))
         }),
         world: Arc::clone(&world),
         others,

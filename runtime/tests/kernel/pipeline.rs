@@ -15,11 +15,9 @@ mod shared;
 mod unknown;
 mod watching;
 
-use std::sync::{Arc, Mutex};
+use toolgen_runtime::provider::ProviderContext;
 
-use serde_json::{Value, json};
-use toolgen_runtime::provider::{ProviderBuilder, ProviderContext};
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, ToolResponse, tool, toolset};
+use crate::prelude::*;
 
 /// Adds two numbers.
 #[tool(read_only, undocumented)]

@@ -2,4 +2,5 @@
 
 mod mcp;
 mod mcp_http;
+mod prelude;
 mod serve;

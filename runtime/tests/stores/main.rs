@@ -3,5 +3,6 @@
 mod approvals;
 mod audit;
 mod postgres;
+mod prelude;
 mod redis;
 mod replay;

@@ -12,9 +12,9 @@ mod rows;
 use toolgen_test_support::postgres as server;
 mod tls;
 
-use serde_json::{Value, json};
-use toolgen_runtime::layers::audit::{AuditSink, Auditor, CallInfo, Record};
-use toolgen_runtime::{ToolError, ToolResult, tool, toolset};
+use toolgen_runtime::layers::audit::Record;
+
+use crate::prelude::*;
 
 /// Logs in.
 #[tool(undocumented)]

@@ -12,11 +12,13 @@ use toolgen_test_support::redis as server;
 mod sessions;
 mod tls;
 
-use std::io::{BufRead, BufReader, Write as _};
-use std::process::{Child, Command, Stdio};
+use std::io::Write as _;
+use std::process::Child;
 
-use toolgen_runtime::layers::redis::{RedisBuilder, RedisState};
+use toolgen_runtime::layers::redis::RedisBuilder;
 use toolgen_runtime::{ToolName, ToolSpec};
+
+use crate::prelude::*;
 
 /// Where a further process finds the server.
 const URL: &str = "TOOLGEN_REDIS_TEST_URL";
@@ -26,7 +28,7 @@ const GIVEN: &str = "TOOLGEN_REDIS_TEST_GIVEN";
 
 fn builder(url: &str) -> RedisBuilder {
     // Where the machine is busy a server may be slow; tests of slow servers set their own time.
-    RedisState::builder(url, "tests").timeout(std::time::Duration::from_secs(20))
+    RedisState::builder(url, "tests").timeout(Duration::from_secs(20))
 }
 
 fn state(url: &str) -> RedisState {

@@ -1,22 +1,16 @@
 //! Tools that call other tools.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
-use serde_json::{Value, json};
-use toolgen_runtime::engine::Engines;
 use toolgen_runtime::layers::events::{Event, EventKind};
 use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
 use toolgen_runtime::spec::Completion;
 use toolgen_runtime::spec::plan::{CompletePlan, ComposePlan, ForEach, Step};
 use toolgen_runtime::spec::template::Condition;
-use toolgen_runtime::{
-    AgentTool, Call, CancellationToken, Control, Provider, Registry, Tool, ToolCall, ToolContext, ToolError,
-    ToolResponse, ToolResult, ToolSpec, tool, toolset,
-};
+use toolgen_runtime::{Control, tool, toolset};
 
 use crate::engines::{reference, spec, template};
+use crate::prelude::*;
 
 /// What a search finds.
 #[derive(serde::Serialize)]

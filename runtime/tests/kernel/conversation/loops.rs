@@ -3,12 +3,12 @@
 use std::error::Error;
 use tokio_rustls::rustls::crypto::ring;
 
-use serde_json::{Value, json};
-use toolgen_runtime::agent::agent_loop::{Entry, Loop, LoopError, LoopOptions, ModelError, Transcript};
+use toolgen_runtime::agent::agent_loop::{Loop, LoopError, ModelError};
 use toolgen_runtime::schema::dialect::ANTHROPIC_STRICT;
-use toolgen_runtime::wire::{Stop, StreamError, WireFormat};
-use toolgen_runtime::{Provider, Registry, ToolContext, tool, toolset};
+use toolgen_runtime::wire::{Stop, StreamError};
 use toolgen_test_support::http::{self, Request, Server, ok};
+
+use crate::prelude::*;
 
 #[path = "../../../examples/conversation/anthropic.rs"]
 mod anthropic;

@@ -1,18 +1,11 @@
 //! What watchers see of a turn, in which order and with which texts.
 
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
-use toolgen_runtime::layers::events::{Event, EventKind};
-use toolgen_runtime::layers::hooks::Hooks;
+use toolgen_runtime::agent::dispatch::Strategy;
+use toolgen_runtime::layers::events::EventKind;
 use toolgen_runtime::provider::Provider;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, CancellationToken, Registry, ToolCall, ToolContext, ToolError, ToolResponse,
-    ToolResult, ToolSpec,
-};
 
 use crate::dispatch::support::{Bench, call, options, spec, texts, turn};
+use crate::prelude::*;
 
 type Seen = Arc<Mutex<Vec<String>>>;
 
@@ -31,7 +24,7 @@ impl Watcher {
 impl Hooks for Watcher {
     fn before_tool_execution<'a>(&'a self, call: &'a ToolCall, _: &'a ToolContext) -> BoxFuture<'a, bool> {
         self.note(format!("before {}", call.id));
-        Box::pin(std::future::ready(!self.refuses.contains(&call.id.as_str())))
+        Box::pin(ready(!self.refuses.contains(&call.id.as_str())))
     }
 
     fn after_tool_execution<'a>(
@@ -40,7 +33,7 @@ impl Hooks for Watcher {
         _: &'a ToolContext,
     ) -> BoxFuture<'a, ()> {
         self.note(format!("after {} {}", response.id, response.is_error()));
-        Box::pin(std::future::ready(()))
+        Box::pin(ready(()))
     }
 
     fn before_tool_execution_update(&self, id: &str, _: &str, update: &ToolResult) -> bool {

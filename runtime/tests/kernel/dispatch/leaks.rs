@@ -1,16 +1,9 @@
 //! What is left when nobody waits for a turn any more.
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::DispatchOptions;
 use toolgen_runtime::provider::Provider;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, CancellationToken, Registry, ToolCall, ToolContext, ToolError, ToolResult, ToolSpec,
-};
 
 use crate::dispatch::support::{spec, turn};
+use crate::prelude::*;
 
 /// Hands out its token and waits for ever, holding on to `held`.
 struct Waiter {

@@ -1,16 +1,12 @@
 //! Tools that do not give way.
 
-use std::sync::{Arc, Barrier};
+use std::sync::Barrier;
 
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::DispatchOptions;
+use toolgen_runtime::Strategy;
 use toolgen_runtime::provider::Provider;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Registry, Service, Strategy, ToolCall, ToolContext, ToolError, ToolResult,
-    ToolSpec, tool, toolset,
-};
 
 use crate::dispatch::support::{Bench, call, call_of, ids, options, spec, texts, turn};
+use crate::prelude::*;
 
 /// Blocks its thread until another call does the same.
 struct Meeting {

@@ -1,14 +1,14 @@
 //! The target as a service that is called over HTTP.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::spec::plan::{Call, Encoding, Location, Parameter, RequestPlan, Server, Style, Tool};
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
-use toolgen_runtime::{AgentTool, List};
 use toolgen_test_support::http::{self, Reply, Request, Step, ok, raw, reply};
 
 use crate::matrix::evidence::{Ran, World, said, stem};
+use crate::prelude::*;
 
 /// One for all cells: it takes longer to build than a cell takes to run.
 static ENGINE: LazyLock<HttpEngine> =
@@ -39,7 +39,7 @@ pub(crate) fn tool(world: Arc<World>) -> Arc<dyn AgentTool> {
         ..RequestPlan::EMPTY
     };
     let mut spec = crate::matrix::kinds::spec();
-    spec.effects.network = toolgen_runtime::spec::Network::Hosts(vec!["127.0.0.1".into()].into());
+    spec.effects.network = Network::Hosts(vec!["127.0.0.1".into()].into());
     ENGINE.tool(Tool { spec, call: Call::Http(plan) })
 }
 

@@ -1,26 +1,12 @@
 //! A model that searches for tools, reads about them and calls them by `call_tool` gets what it would get by their names.
 
-use std::future::ready;
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
-use toolgen_runtime::call::limits::Limits;
-use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+use toolgen_runtime::agent::dispatch::Strategy;
 use toolgen_runtime::layers::events::EventKind;
-use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Approver, Decision, ToolRequest};
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::registry::discovery::Discovery;
-use toolgen_runtime::registry::toolsets::Toolset;
 use toolgen_runtime::schema::dialect::{Dialect, GEMINI};
 use toolgen_runtime::schema::shape::encode;
-use toolgen_runtime::wire::{AnswerOptions, WireFormat};
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Principal, Provider, ProviderContext, Registry, Service, ToolCall, ToolContext,
-    ToolError, ToolResponse, ToolSpec, tool, toolset,
-};
 
 use super::Journal;
+use crate::prelude::*;
 
 /// Pays somebody an amount of money.
 #[tool(undocumented, category = "money", scopes("pay"))]

@@ -1,16 +1,8 @@
 //! Calls that keep failing, and services that are down.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::DispatchOptions;
 use toolgen_runtime::call::session::Session;
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Principal, Provider, Registry, ToolCall, ToolContext, ToolError, ToolName,
-    ToolResult, ToolSpec,
-};
+
+use crate::prelude::*;
 
 /// Fails as long as it is told to, and counts.
 struct Flaky(ToolSpec, Arc<AtomicU32>);
@@ -144,7 +136,7 @@ async fn a_service_that_is_down_is_left_alone() {
         assert_eq!(response.outcome.unwrap_err().code(), "service_unavailable");
     }
     assert_eq!(ran.load(Ordering::SeqCst), 5);
-    tokio::time::advance(std::time::Duration::from_secs(61)).await;
+    tokio::time::advance(Duration::from_secs(61)).await;
     assert_eq!(call(&provider, json!({}), &turn).await, "good");
     assert_eq!(call(&provider, json!({"fails": "once"}), &turn).await, "once");
 }

@@ -1,21 +1,14 @@
 //! Named sets of tools: the five of a system of agents that plan, code and review.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
-use serde_json::Value;
-use toolgen_runtime::call::limits::Limits;
+use toolgen_runtime::Frozen;
 use toolgen_runtime::engine::executor::{ExecOptions, Executor, GuardedExecutor, ScriptedExecutor};
-use toolgen_runtime::provider::{FactoryError, ToolFactory};
-use toolgen_runtime::registry::toolsets::{ContextSpec, Toolset, check_all};
-use toolgen_runtime::spec::{Files, Network};
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Effects, Frozen, List, Provider, ProviderContext, Registry, Text, ToolContext,
-    ToolError, ToolResult, ToolSpec,
-};
+use toolgen_runtime::registry::toolsets::{ContextSpec, check_all};
+use toolgen_runtime::spec::Files;
 
 use super::{names, said, tool, tools, with_effects};
+use crate::prelude::*;
 
 macro_rules! set {
     ($name:literal, $overlay:expr, $($member:ident)*) => {

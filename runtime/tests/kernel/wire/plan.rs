@@ -1,16 +1,15 @@
 //! Plans of requests: which tools are strict under the limits on all of them, and that each call is decoded as its tool
 //! was shown.
 
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 use toolgen_runtime::agent::agent_loop::Loop;
-use toolgen_runtime::agent::dispatch::DispatchOptions;
 use toolgen_runtime::provider::Provider;
 use toolgen_runtime::schema::dialect::{
     ANTHROPIC, ANTHROPIC_STRICT, Dialect, GEMINI, GEMINI_JSON_SCHEMA, OPENAI, OPENAI_STRICT,
 };
-use toolgen_runtime::wire::{Decision, PlanError, PlanOptions, Reason, ToolPlan, WireFormat};
-use toolgen_runtime::{AgentTool, BoxFuture, Registry, ToolContext, ToolError, ToolResult, ToolSpec};
+use toolgen_runtime::wire::{Decision, PlanError, PlanOptions, Reason, ToolPlan};
 
+use crate::prelude::*;
 use crate::wire::helpers::spec;
 
 /// A tool with this many fields that may be left out, and this many of several types.
@@ -241,7 +240,7 @@ async fn a_loop_plans_its_requests_and_reads_each_call_as_its_tool_was_shown() {
             1 => json!({"role": "assistant", "content": null, "tool_calls": calls}),
             _ => json!({"role": "assistant", "content": "Done."}),
         };
-        std::future::ready(Ok::<_, String>(json!({"choices": [{"message": message}]})))
+        ready(Ok::<_, String>(json!({"choices": [{"message": message}]})))
     };
     let agent = Loop::new(&provider, WireFormat::OpenAiChat, send).unwrap();
     let mut agent = agent.with_plan(&OPENAI_STRICT).unwrap().with_context(ToolContext::new("t", ""));

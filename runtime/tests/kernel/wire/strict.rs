@@ -1,15 +1,11 @@
 //! A strict client of MCP: of a tool that declares its output, every answer is an error or has content as declared.
 
-use serde_json::{Value, json};
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 use toolgen_runtime::provider::Provider;
 use toolgen_runtime::schema::shape::read::read_document;
-use toolgen_runtime::spec::{Completion, Requirement};
-use toolgen_runtime::wire::{AnswerOptions, WireFormat};
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Registry, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec,
-};
+use toolgen_runtime::spec::Completion;
 
+use crate::prelude::*;
 use crate::wire::helpers::spec;
 
 /// Gives what it is told to, and declares `{"rows": [number]}`.

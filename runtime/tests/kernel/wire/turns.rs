@@ -1,15 +1,9 @@
 //! Whole turns: what a provider sends goes through all layers of a runtime, and comes back as that provider wants it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::DispatchOptions;
 use toolgen_runtime::call::ToolCall;
 use toolgen_runtime::provider::Provider;
-use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{AgentTool, BoxFuture, Registry, ToolContext, ToolError, ToolResult, ToolSpec};
 
+use crate::prelude::*;
 use crate::wire::formats::{ROWS, Row};
 use crate::wire::helpers::spec;
 

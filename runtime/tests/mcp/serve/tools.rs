@@ -1,16 +1,12 @@
 //! The tools that are served.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use serde_json::{Map, Value, json};
 use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
 use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::serve::mcp::Server;
-use toolgen_runtime::{
-    Content, Control, InputRequest, Provider, Registry, ToolContext, ToolError, ToolInput, ToolResult, tool,
-    toolset,
-};
+use toolgen_runtime::{Content, Control, InputRequest, ToolInput, ToolResult, tool, toolset};
+
+use crate::prelude::*;
 
 /// A sum.
 #[derive(ToolInput)]

@@ -1,17 +1,12 @@
 //! Many processes and one call: it runs once, whenever a process is killed.
 
-use std::fs::{self, OpenOptions};
-use std::io::{BufRead, BufReader, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
-use serde_json::json;
-use toolgen_runtime::layers::approval::{ApprovalState, Approvals, SqliteApprovals};
-use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
-use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::Child;
 
 use super::Scratch;
+use crate::prelude::*;
 
 /// Where a child process finds its files, and what it does.
 const FOLDER: &str = "TOOLGEN_APPROVAL_QUEUE_TEST_FOLDER";

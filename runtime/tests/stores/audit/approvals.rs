@@ -1,19 +1,9 @@
 //! What was approved runs once, whatever happens to the program in between.
 
-use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader, Write as _};
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, SystemTime};
-
-use serde_json::json;
-use toolgen_runtime::layers::approval::{ApprovalStore, SqliteApprovals};
-use toolgen_runtime::layers::audit::rusqlite::Connection;
-use toolgen_runtime::layers::audit::{Auditor, SqliteSink};
-use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, ToolRequest};
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+use std::io::Write as _;
 
 use super::Scratch;
+use crate::prelude::*;
 
 /// Where the child process finds its files.
 const FOLDER: &str = "TOOLGEN_APPROVAL_TEST_FOLDER";

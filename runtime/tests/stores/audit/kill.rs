@@ -1,12 +1,9 @@
 //! A program that is killed has its intents on disk.
 
-use std::io::{BufRead, BufReader, Write as _};
-use std::process::{Command, Stdio};
-
-use toolgen_runtime::layers::audit::rusqlite::Connection;
-use toolgen_runtime::layers::audit::{Auditor, SqliteSink};
+use std::io::Write as _;
 
 use super::{Scratch, record, welcome};
+use crate::prelude::*;
 
 /// How often a program is killed; 200 where everything is checked before a change lands.
 const KILLS: &str = "TOOLGEN_KILLS";

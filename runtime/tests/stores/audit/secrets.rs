@@ -1,18 +1,11 @@
 //! The secrets of a call are hidden in whatever comes of it: the calls that its tool makes, however deep, pages of its
 //! result that are read later, and what people see of it meanwhile.
 
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
-use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
-use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Approver, Decision, ToolRequest};
-use toolgen_runtime::layers::pages::{Pages, ResultLimit};
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::{
-    BoxFuture, Control, InputRequest, Provider, Registry, Session, ToolCall, ToolContext, ToolError,
-    ToolResponse, ToolResult, tool, toolset,
-};
+use toolgen_runtime::layers::middleware::Approver;
+use toolgen_runtime::{Control, InputRequest};
+
+use crate::prelude::*;
 
 const PIN: &str = "4711-s3cr3t";
 

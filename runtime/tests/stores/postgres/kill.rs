@@ -1,14 +1,11 @@
 //! Records of several programs, while the server is killed and started again.
 
-use std::io::{BufRead, BufReader, Write as _};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
-
-use toolgen_runtime::layers::audit::{Auditor, PostgresSink};
+use std::io::Write as _;
+use std::sync::atomic::AtomicUsize;
 
 use super::server::{End, Server};
 use super::{record, welcome};
+use crate::prelude::*;
 
 /// How many records are written, and how often the server ends meanwhile; more where everything is checked before a
 /// change lands.

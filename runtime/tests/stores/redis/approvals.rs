@@ -1,15 +1,8 @@
 //! One approval runs once, whoever resumes it.
 
-use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::time::{Duration, SystemTime};
 
-use serde_json::json;
-use toolgen_runtime::layers::approval::ApprovalStore;
-use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, ToolRequest};
-use toolgen_runtime::layers::redis::RedisState;
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
-
+use crate::prelude::*;
 use crate::redis::server::Server;
 use crate::redis::{GIVEN, Processes, URL, say, state, wait_for_others};
 

@@ -1,12 +1,12 @@
 //! Circuits that open and close in all processes.
 
 use std::num::NonZeroU32;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use toolgen_runtime::CircuitBreaker;
 use toolgen_runtime::layers::breaker::{BreakerSettings, BreakerState, SERVICE_UNAVAILABLE};
-use toolgen_runtime::layers::redis::OnFailure;
 
+use crate::prelude::*;
 use crate::redis::server::Server;
 use crate::redis::{Processes, URL, builder, say, state, wait_for_others};
 

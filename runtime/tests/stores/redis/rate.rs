@@ -1,11 +1,8 @@
 //! Rate limits that processes share.
 
-use std::time::Duration;
-
-use toolgen_runtime::Principal;
 use toolgen_runtime::layers::rate::{RateLimit, WindowLimit};
-use toolgen_runtime::layers::redis::RedisState;
 
+use crate::prelude::*;
 use crate::redis::server::Server;
 use crate::redis::{GIVEN, Processes, URL, say, spec, state, wait_for_others};
 
@@ -28,7 +25,7 @@ async fn child_process() {
     let state = state(url.to_str().unwrap());
     state.ping().await.unwrap();
     let limit = WindowLimit::new().with_window(HOUR).with_per_tool(300).with_per_principal(450);
-    let limit = std::sync::Arc::new(state.rate_limit(limit));
+    let limit = Arc::new(state.rate_limit(limit));
     wait_for_others();
     let tasks: Vec<_> = (0..16)
         .map(|number| {
@@ -90,7 +87,7 @@ async fn no_stretch_of_time_has_more_calls_than_allowed_and_refusals_end() {
     let Some(server) = Server::start() else { return };
     let window = Duration::from_millis(640);
     let limit = state(&server.url()).rate_limit(WindowLimit::new().with_window(window).with_per_tool(4));
-    let (who, spec, start) = (Principal::new("ada"), spec("x"), std::time::Instant::now());
+    let (who, spec, start) = (Principal::new("ada"), spec("x"), Instant::now());
     // When each call that passed was sent and answered at the latest.
     let mut passed: Vec<(Duration, Duration)> = Vec::new();
     let mut refused_for = None;

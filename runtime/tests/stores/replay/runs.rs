@@ -1,15 +1,9 @@
 //! What a replay answers, and which layers still work.
 
-use serde_json::json;
-use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, Middleware, ToolRequest};
-use toolgen_runtime::layers::pages::{Pages, ResultLimit};
-use toolgen_runtime::testing::replay::Replay;
-use toolgen_runtime::{
-    BoxFuture, Provider, Registry, ToolContext, ToolError, ToolResponse, ToolResult, replay_test, tool,
-    toolset,
-};
+use toolgen_runtime::replay_test;
 
 use super::{builder, call, called, dispatch, recorded, replaying, turn, world};
+use crate::prelude::*;
 
 /// Everything that a call can come to.
 async fn program(provider: &Provider) -> Vec<ToolResponse> {
