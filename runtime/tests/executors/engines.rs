@@ -1,6 +1,5 @@
 //! Compiled tools of every kind, called through a provider.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "literals are passed")]
 
 mod approval;

@@ -1,6 +1,5 @@
 //! Executors, with real processes.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod container;
 mod guard;

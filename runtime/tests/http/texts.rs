@@ -6,7 +6,7 @@ use toolgen_runtime::layers::middleware::{
 use toolgen_runtime::schema::shape::read::read;
 use toolgen_runtime::spec::plan::BodyField;
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
-use toolgen_runtime::{AgentTool, BoxFuture, Call, Provider, Schema, Text, Tool, ToolName, ToolSpec};
+use toolgen_runtime::{AgentTool, BoxFuture, Call, Provider, Schema, Text, ToolName, ToolSpec};
 
 use crate::prelude::*;
 use crate::server::{ctx, engine, parameter, plan};

@@ -2,7 +2,7 @@
 
 use toolgen_runtime::schema::shape::read::read;
 use toolgen_runtime::spec::plan::{BodyField, FILE_FIELDS, file_told};
-use toolgen_runtime::{Call, Schema, Tool, ToolName, ToolSpec};
+use toolgen_runtime::{Call, Schema, ToolName, ToolSpec};
 
 use crate::prelude::*;
 use crate::server::{ctx, engine, plan};

@@ -1,5 +1,4 @@
 //! Agents that are tools of other agents.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod built;

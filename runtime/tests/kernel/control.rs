@@ -1,5 +1,4 @@
 //! What results ask for: completion, effects, questions, input.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod completion;

@@ -1,5 +1,4 @@
 //! Plain data goes through JSON and comes back the same; what is damaged is a clear error.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::fmt::Debug;
 use std::time::SystemTime;

@@ -1,4 +1,5 @@
 //! What calls, providers, layers, registries and wire formats do.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod agent;
 mod control;

@@ -2,7 +2,6 @@
 //!
 //! A new layer is a row of `rows.rs`, a new kind of tool one of `kinds.rs`. Setters of the builder and tools without a
 //! row fail a test here.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod checks;

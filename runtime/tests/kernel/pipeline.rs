@@ -1,5 +1,4 @@
 //! What a call passes on its way through a provider.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod approval;
 mod callbacks;
@@ -14,8 +13,6 @@ mod rights;
 mod shared;
 mod unknown;
 mod watching;
-
-use toolgen_runtime::provider::ProviderContext;
 
 use crate::prelude::*;
 

@@ -1,5 +1,4 @@
 //! What a provider offers, in which order it checks calls, and what it does to large results.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod documentation;
 mod finding;

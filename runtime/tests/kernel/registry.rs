@@ -1,5 +1,4 @@
 //! The sealed set of tools, and what holds for every call whatever the tool does.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;

@@ -1,5 +1,4 @@
 //! Calls that wait in a queue: what each state leads to, in every store, in one process and in many.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod layers;
 use toolgen_test_support::postgres;

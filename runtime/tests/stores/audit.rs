@@ -1,5 +1,4 @@
 //! What is recorded of calls, what is not, and what a broken disk does to it.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod approvals;
 mod files;

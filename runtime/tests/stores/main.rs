@@ -1,4 +1,5 @@
 //! What is kept of calls, in memory, in files and in databases.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod approvals;
 mod audit;

@@ -1,6 +1,5 @@
 //! Records in a real PostgreSQL server: what is in them, who writes them, and what outages do to them.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod kill;
 mod outage;

@@ -1,5 +1,4 @@
 //! State that processes share, on a server that the tests start.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod approvals;
 mod breaker;

@@ -1,5 +1,4 @@
 //! Runs that are recorded in an audit log, and replayed without the world.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod agents;
 mod differences;

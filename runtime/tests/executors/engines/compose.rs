@@ -231,12 +231,11 @@ async fn a_list_that_is_too_long_or_none_is_told() {
 }
 
 fn refuse(request: &ToolRequest<'_>) -> Decision {
-    let decision = match request.spec.name.as_str() {
+    match request.spec.name.as_str() {
         "count" if request.arguments["text"] == "a2" => Decision::NeedApproval("it is special".to_owned()),
         "count" if request.arguments["text"] == "b2" => Decision::Deny("not that".to_owned()),
         _ => Decision::Allow,
-    };
-    decision
+    }
 }
 
 #[tokio::test]

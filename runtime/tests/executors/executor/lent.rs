@@ -1,7 +1,6 @@
 //! A tool that starts programs, in contexts that let it do more or less.
 
-use toolgen_runtime::call::ToolCall;
-use toolgen_runtime::provider::{FactoryError, Provider, ProviderContext, ToolFactory};
+use toolgen_runtime::provider::{FactoryError, ToolFactory};
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
 use toolgen_runtime::{Effects, Service, Shape, ToolName, tool, toolset};
 

@@ -1,6 +1,5 @@
 //! Transcripts as the messages of each provider.
 
-use toolgen_runtime::call::{ToolCall, ToolResponse};
 use toolgen_runtime::wire::Request;
 
 use crate::conversation::recorded::{Recorded, SAID, all};

@@ -1,7 +1,5 @@
 //! Requirements of calls through a provider.
 
-use toolgen_runtime::provider::ProviderContext;
-
 use super::{in_session, probe, registry};
 use crate::prelude::*;
 

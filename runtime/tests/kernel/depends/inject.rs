@@ -1,7 +1,6 @@
 //! Parameters that come with the call.
 
 use toolgen_runtime::function::inject::{ContextValue, FromContext, HelpUrl, SessionState};
-use toolgen_runtime::provider::ProviderContext;
 use toolgen_runtime::testing;
 
 use crate::prelude::*;

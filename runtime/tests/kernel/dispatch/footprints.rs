@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use toolgen_runtime::Schema;
 use toolgen_runtime::agent::dispatch::Strategy;
-use toolgen_runtime::provider::ProviderContext;
 
 use crate::dispatch::support::{Bench, Log, call, call_of, ids, options, spec, steps, turn};
 use crate::prelude::*;

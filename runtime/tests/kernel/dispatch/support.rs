@@ -2,7 +2,6 @@
 
 use toolgen_runtime::Schema;
 use toolgen_runtime::agent::dispatch::{Dispatched, Strategy};
-use toolgen_runtime::provider::Provider;
 
 use crate::prelude::*;
 

@@ -3,7 +3,6 @@
 use std::fmt::Debug;
 use std::sync::atomic::AtomicBool;
 
-use toolgen_runtime::call::control::{Control, InputRequest};
 use toolgen_runtime::layers::approval::Approvals;
 
 use crate::matrix::stores::Stored;

@@ -1,32 +1,9 @@
 //! Calls that keep failing, and services that are down.
-
-use toolgen_runtime::call::session::Session;
+use toolgen_runtime::engine::dynamic::DynamicTool;
 
 use crate::prelude::*;
 
-/// Fails as long as it is told to, and counts.
-struct Flaky(ToolSpec, Arc<AtomicU32>);
-
-impl AgentTool for Flaky {
-    fn spec(&self) -> &ToolSpec {
-        &self.0
-    }
-
-    fn execute<'a>(
-        &'a self,
-        params: Value,
-        _ctx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        self.1.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async move {
-            match params["fails"].as_str() {
-                Some(why) => Err(ToolError::failed(why)),
-                None => Ok(ToolResult::text("good")),
-            }
-        })
-    }
-}
-
+/// A tool that fails as long as it is told to, and counts.
 fn flaky(service: &'static str) -> (ProviderBuilder, Arc<AtomicU32>) {
     let open = toolgen_runtime::Shape::of(toolgen_runtime::schema::shape::Kind::Object(
         toolgen_runtime::schema::shape::ObjectRules::ANY,
@@ -34,7 +11,12 @@ fn flaky(service: &'static str) -> (ProviderBuilder, Arc<AtomicU32>) {
     let name = ToolName::new("flaky");
     let spec = ToolSpec { name, service: service.into(), input: open.into(), ..ToolSpec::EMPTY };
     let ran = Arc::new(AtomicU32::new(0));
-    let registry = Registry::builder().add(Flaky(spec, Arc::clone(&ran))).seal().unwrap();
+    let count = Arc::clone(&ran);
+    let tool = DynamicTool::new(spec, move |params, _| {
+        count.fetch_add(1, Ordering::SeqCst);
+        ready(params["fails"].as_str().map_or(Ok("good"), |why| Err(ToolError::failed(why))))
+    });
+    let registry = Registry::builder().add(tool).seal().unwrap();
     (Provider::builder(&registry), ran)
 }
 

@@ -1,7 +1,5 @@
 //! What a model is told of tools that it has not, and of tools that cannot be built.
 
-use toolgen_runtime::provider::ProviderContext;
-
 use super::{add, call, fail};
 use crate::prelude::*;
 

@@ -1,8 +1,6 @@
 //! The order in which a call is checked: registered, allowed, scopes, list of tools, rate, what the tool requires,
 //! arguments, middleware.
 
-use toolgen_runtime::call::principal::Principal;
-use toolgen_runtime::call::session::Session;
 use toolgen_runtime::schema::shape::read::read;
 
 use super::{counted, provider, spec, tool};

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use toolgen_runtime::ResourceData;
 use toolgen_runtime::call::tool::arguments;
-use toolgen_runtime::call::{ToolCall, ToolResponse};
 use toolgen_runtime::wire::is_made_up;
 
 use crate::prelude::*;

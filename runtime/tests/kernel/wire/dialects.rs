@@ -5,7 +5,6 @@ use std::path::Path;
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::schema::shape::read::read_document;
 use toolgen_runtime::schema::shape::render::{Refusal, Rendered, render_input};
-use toolgen_runtime::spec::ToolSpec;
 
 use crate::prelude::*;
 use crate::wire::golden::assert_golden;

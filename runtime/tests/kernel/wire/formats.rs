@@ -1,7 +1,5 @@
 //! What the tests must know of each format: a row a format.
 
-use toolgen_runtime::call::ToolCall;
-
 use crate::prelude::*;
 
 /// What the tests must know of a format.

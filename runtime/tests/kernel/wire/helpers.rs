@@ -1,7 +1,6 @@
 //! Calls, responses and specifications, as the cases write them.
 
 use toolgen_runtime::ResourceData;
-use toolgen_runtime::call::{ToolCall, ToolResponse};
 use toolgen_runtime::schema::shape::read::read_document;
 
 use crate::prelude::*;

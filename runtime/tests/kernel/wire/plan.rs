@@ -3,7 +3,7 @@
 
 use serde_json::Map;
 use toolgen_runtime::agent::agent_loop::Loop;
-use toolgen_runtime::provider::Provider;
+use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::schema::dialect::{
     ANTHROPIC, ANTHROPIC_STRICT, Dialect, GEMINI, GEMINI_JSON_SCHEMA, OPENAI, OPENAI_STRICT,
 };
@@ -143,26 +143,14 @@ fn the_field_of_a_declaration_follows_the_dialect() {
 }
 
 /// Says what it was given.
-struct Echo(ToolSpec);
-
-impl AgentTool for Echo {
-    fn spec(&self) -> &ToolSpec {
-        &self.0
-    }
-
-    fn execute<'a>(
-        &'a self,
-        given: Value,
-        _: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move { Ok(ToolResult::text(given.to_string())) })
-    }
+fn echo(spec: ToolSpec) -> DynamicTool {
+    DynamicTool::new(spec, |given: Value, _| ready(Ok(given.to_string())))
 }
 
 #[tokio::test]
 async fn each_call_of_a_turn_is_decoded_as_its_tool_was_shown() {
     let registry =
-        Registry::builder().add(Echo(refused("pick"))).add(Echo(costing("do", 1, 0))).seal().unwrap();
+        Registry::builder().add(echo(refused("pick"))).add(echo(costing("do", 1, 0))).seal().unwrap();
     let provider = Provider::builder(&registry).build().unwrap();
     let format = WireFormat::OpenAiResponses;
     let plan = format.plan(&OPENAI_STRICT, provider.specs()).unwrap();
@@ -226,7 +214,7 @@ fn rules_between_arguments_of_an_exact_tool_are_rules() {
 
 #[tokio::test]
 async fn a_loop_plans_its_requests_and_reads_each_call_as_its_tool_was_shown() {
-    let tools = Registry::builder().add(Echo(costing("one", 1, 0))).add(Echo(refused("two"))).seal().unwrap();
+    let tools = Registry::builder().add(echo(costing("one", 1, 0))).add(echo(refused("two"))).seal().unwrap();
     let provider = tools.provider(Default::default());
     let mut asked = Vec::new();
     let send = |request: Value| {

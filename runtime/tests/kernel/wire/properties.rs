@@ -3,7 +3,6 @@
 use proptest::collection::{hash_set, vec};
 use proptest::prelude::*;
 use serde_json::Map;
-use toolgen_runtime::call::{ToolCall, ToolResponse};
 
 use crate::prelude::*;
 use crate::wire::formats::{ROWS, Row};

@@ -1,7 +1,6 @@
 //! Which hosts the calls of a context reach.
 
-use toolgen_runtime::engine::Engines;
-use toolgen_runtime::spec::plan::{McpPlan, Tool};
+use toolgen_runtime::spec::plan::McpPlan;
 use toolgen_runtime::spec::{Effects, Network};
 use toolgen_runtime::{Call, ToolName, ToolSpec};
 

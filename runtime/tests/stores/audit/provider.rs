@@ -1,7 +1,6 @@
 //! Records of calls through a provider: one row an answer, and no secret in any of them.
 
 use toolgen_runtime::agent::dispatch::Strategy;
-use toolgen_runtime::call::session::Session;
 use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, Row};
 use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
 use toolgen_runtime::{Content, Control, InputRequest};

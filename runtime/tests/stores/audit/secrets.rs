@@ -289,12 +289,11 @@ async fn what_somebody_tells_a_tool_is_hidden_like_its_arguments() {
 
 /// Demands that somebody approves every safe that is opened.
 fn guard(request: &ToolRequest<'_>) -> Decision {
-    let decision = match (request.spec.name.as_str(), &request.arguments["pin"]) {
+    match (request.spec.name.as_str(), &request.arguments["pin"]) {
         ("open", Value::String(pin)) if pin == "mine" => Decision::Modify(json!({ "pin": PIN })),
         ("open", Value::String(pin)) => Decision::NeedApproval(format!("It is opened with {pin}.")),
         _ => Decision::Allow,
-    };
-    decision
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Sessions that several processes have.
 
-use toolgen_runtime::call::session::{Session, SessionLimits, Sessions, SessionsLimits};
+use toolgen_runtime::call::session::{SessionLimits, Sessions, SessionsLimits};
 use toolgen_runtime::layers::redis::SESSION_UNKNOWN;
 
 use crate::prelude::*;

@@ -211,13 +211,12 @@ fn ask_first(_: &ToolRequest<'_>) -> Decision {
 
 /// grace, who does not write to everybody, and whom nobody asks twice.
 fn grace(request: &ApprovalRequest, _: &ToolContext) -> Approval {
-    let said = match request.arguments["to"].as_str() {
+    match request.arguments["to"].as_str() {
         Some("ada") => Approval::ApprovedBy("Grace".into()),
         Some("bob") => Approval::Approved,
         Some("eve") => Approval::Rejected("Not to her.".to_owned()),
         _ => Approval::Later,
-    };
-    said
+    }
 }
 
 /// Nobody may be asked.
