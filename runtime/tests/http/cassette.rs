@@ -37,7 +37,7 @@ fn shop() -> Server {
         let number = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         match seen.target().split('?').next().unwrap() {
             "/old" => reply(302, "Location: /pets?name=new\r\n", b""),
-            "/picture" => reply(200, "Content-Type: image/png\r\n", &[0x89, b'P', 0xff, 0]),
+            "/picture" => reply(200, "Content-Type: image/png\r\n", [0x89, b'P', 0xff, 0]),
             "/gone" => reply(404, JSON, br#"{"error":"gone"}"#),
             _ => reply(200, JSON, json!({"asked": number, "n": 1.5}).to_string()),
         }

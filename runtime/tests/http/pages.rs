@@ -391,7 +391,7 @@ async fn what_is_no_page_is_told() {
         (r#"{"data": {"id": 1}}"#, "there is no list where the plan says"),
         ("<html>", "there is no list where the plan says"),
     ] {
-        let server = Server::start(move |_| reply(200, JSON, &body));
+        let server = Server::start(move |_| reply(200, JSON, body));
         let mut items = engine_of(engine()).items(paged(&server.url, "link items=/data"), json!({}));
         let error = items.next().await.unwrap().unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");

@@ -163,7 +163,7 @@ async fn a_file_that_is_not_whole_leaves_nothing() {
 async fn a_full_or_missing_directory_is_told_and_the_answer_is_shown() {
     let folder = Folder::new("full");
     std::fs::write(folder.path().join("old"), [0; 1000]).unwrap();
-    let pdf = || reply(200, "Content-Type: application/pdf\r\n", &[0; 600]);
+    let pdf = || reply(200, "Content-Type: application/pdf\r\n", [0; 600]);
     let full = FilesRoot::new(folder.path()).max_kept(1500);
     for (place, why) in [
         (full.clone(), "it is larger than 500 bytes"),

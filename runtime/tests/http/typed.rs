@@ -143,7 +143,7 @@ async fn a_redirect_that_is_not_followed_is_told_with_where_it_leads() {
         )
     );
     let server = Server::start(|seen| match seen.target() {
-        "/login" => reply(200, "Content-Type: text/html\r\n", &[b'a'; 400]),
+        "/login" => reply(200, "Content-Type: text/html\r\n", [b'a'; 400]),
         _ => reply(302, "Location: /login\r\n", b""),
     });
     let engine = engine().base_url(&server.url).build().unwrap();
