@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+use toolgen_test_support::processes::{Process, say};
+
 use super::Scratch;
 use crate::prelude::*;
 
@@ -23,12 +25,6 @@ async fn pay(ctx: &ToolContext, to: &str) -> String {
 
 fn asks(_: &ToolRequest<'_>) -> Decision {
     Decision::NeedApproval("It costs money.".to_owned())
-}
-
-fn say(what: &str) {
-    let mut out = std::io::stdout();
-    writeln!(out, "\nsaid:{what}").unwrap();
-    out.flush().unwrap();
 }
 
 /// Not a test of its own: what the process does that is killed. It asks for an approval and waits to be killed; the
@@ -62,17 +58,7 @@ async fn child_process() {
 
 /// Runs the child until it says something, kills it, and returns what it said.
 fn killed(folder: &Path) -> String {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "audit::approvals::child_process", "--nocapture"])
-        .env(FOLDER, folder)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let said = lines.find_map(|line| line.strip_prefix("said:").map(str::to_owned));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    said.unwrap()
+    Process::start("audit::approvals::child_process", &[(FOLDER, &folder)]).next().unwrap()
 }
 
 #[test]

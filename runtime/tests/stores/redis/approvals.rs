@@ -1,10 +1,11 @@
 //! One approval runs once, whoever resumes it.
 
 use std::io::Write as _;
+use toolgen_test_support::processes::{say, wait_for_others};
 
 use crate::prelude::*;
 use crate::redis::server::Server;
-use crate::redis::{GIVEN, Processes, URL, say, state, wait_for_others};
+use crate::redis::{GIVEN, URL, others, said, state};
 
 /// Has an effect that can be counted: a line in a file.
 #[tool(undocumented)]
@@ -48,7 +49,7 @@ async fn child_process() {
         .collect();
     for worker in workers {
         match worker.await.unwrap() {
-            Ok(result) => say(&result.to_text()),
+            Ok(result) => say(result.to_text()),
             Err(why) => say(why.code()),
         }
     }
@@ -65,7 +66,7 @@ async fn of_sixteen_workers_in_four_processes_one_runs_what_was_granted() {
         let outcome = provider(&state).call(call, &turn()).await.outcome;
         let Err(ToolError::ApprovalRequired(request)) = outcome else { panic!("it waits: {outcome:?}") };
         let request = serde_json::to_string(&request).unwrap();
-        let said = Processes::start(4, "redis::approvals::child_process", &server.url(), &request).said();
+        let said = said(others(4, "redis::approvals::child_process", &server.url(), &request));
         assert_eq!(said.len(), 16, "{said:?}");
         assert_eq!(said.iter().filter(|said| *said == "paid").count(), 1, "{said:?}");
         assert_eq!(said.iter().filter(|said| *said == "APPROVAL_USED").count(), 15, "{said:?}");

@@ -1,10 +1,11 @@
 //! Rate limits that processes share.
 
 use toolgen_runtime::layers::rate::{RateLimit, WindowLimit};
+use toolgen_test_support::processes::{say, wait_for_others};
 
 use crate::prelude::*;
 use crate::redis::server::Server;
-use crate::redis::{GIVEN, Processes, URL, say, spec, state, wait_for_others};
+use crate::redis::{GIVEN, URL, others, said, spec, state};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -41,13 +42,13 @@ async fn child_process() {
             (_, passed) => y += passed,
         }
     }
-    say(&format!("{x} {y}"));
+    say(format!("{x} {y}"));
 }
 
 #[test]
 fn limits_are_exact_across_processes() {
     let Some(server) = Server::start() else { return };
-    let said = Processes::start(4, "redis::rate::child_process", &server.url(), "rate").said();
+    let said = said(others(4, "redis::rate::child_process", &server.url(), "rate"));
     assert_eq!(said.len(), 4, "{said:?}");
     let numbers = |at: usize| said.iter().map(move |line| line.split(' ').nth(at).unwrap());
     let sum = |at: usize| numbers(at).map(|number| number.parse::<usize>().unwrap()).sum::<usize>();
