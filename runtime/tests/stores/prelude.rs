@@ -1,9 +1,7 @@
 //! What most of these tests use.
 
 pub(crate) use std::fs::OpenOptions;
-pub(crate) use std::io::{BufRead, BufReader};
 pub(crate) use std::path::Path;
-pub(crate) use std::process::{Command, Stdio};
 pub(crate) use std::sync::atomic::{AtomicU32, Ordering};
 pub(crate) use std::sync::{Arc, Mutex};
 pub(crate) use std::time::{Duration, Instant, SystemTime};
