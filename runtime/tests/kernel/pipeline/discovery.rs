@@ -34,8 +34,7 @@ fn get_balance(account: String) -> String {
 
 fn asks(request: &ToolRequest<'_>) -> Decision {
     let pays = request.spec.name.as_str() == "pay";
-    let decision = if pays { Decision::NeedApproval("money".to_owned()) } else { Decision::Allow };
-    decision
+    if pays { Decision::NeedApproval("money".to_owned()) } else { Decision::Allow }
 }
 
 fn builder(ran: &Journal) -> ProviderBuilder {
