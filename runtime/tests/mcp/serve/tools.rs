@@ -106,11 +106,10 @@ fn tell() -> String {
 }
 
 fn careful(request: &ToolRequest<'_>) -> Decision {
-    let decision = match request.spec.name.as_str() {
+    match request.spec.name.as_str() {
         "pay" => Decision::NeedApproval("It costs money.".to_owned()),
         _ => Decision::Allow,
-    };
-    decision
+    }
 }
 
 /// A provider of all of them.
