@@ -12,6 +12,7 @@ pub use toolgen_test_support::{golden, needs, pages};
 ///
 /// If there is none.
 #[must_use]
+#[allow(clippy::panic, reason = "a test fails by panicking")]
 pub fn compiled(path: &str) -> Program {
     let mut problems = Problems::new();
     let document = Document::load(&pages::root().join(path), &mut problems);

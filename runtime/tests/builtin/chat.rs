@@ -1,13 +1,13 @@
 //! Tools by which agents talk to each other.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use serde_json::json;
+use toolgen_runtime::BoxFuture;
 use toolgen_runtime::builtin::{self, ChatMessage, ChatService};
-use toolgen_runtime::{BoxFuture, Limits};
 
 use crate::Bench;
+use crate::prelude::*;
 
 /// A chat in memory, with how far each has read.
 #[derive(Default)]
@@ -60,7 +60,7 @@ async fn agents_read_what_others_post() {
 #[tokio::test]
 async fn a_chat_needs_a_service_and_an_agent() {
     let mut bench = bench(&Arc::default(), "alice");
-    bench.context = toolgen_runtime::ProviderContext::new();
+    bench.context = ProviderContext::new();
     for name in ["chat_post", "chat_read"] {
         let error = bench.provider().get(name).err().unwrap().to_string();
         assert_eq!(error, format!("failed to create tool '{name}': {name} tool requires a chat service"));

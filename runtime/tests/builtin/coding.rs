@@ -1,15 +1,13 @@
 //! The tools of coding agents under the names that many models know.
 
-use std::fs;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use serde_json::{Value, json};
+use toolgen_runtime::Content;
 use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner};
-use toolgen_runtime::builtin;
-use toolgen_runtime::{Content, Limits, ToolCall, ToolError, toolset};
 
 use crate::Bench;
+use crate::prelude::*;
 
 fn bench() -> Bench {
     Bench::new(builtin::coding())

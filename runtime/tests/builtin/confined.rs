@@ -1,14 +1,10 @@
 //! No path leads out of the working directory, whoever moves links meanwhile.
 
-use std::fs;
 use std::os::unix::fs::symlink;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use serde_json::json;
-use toolgen_runtime::{ToolCall, ToolContext, builtin};
+use std::sync::atomic::AtomicBool;
 
 use crate::Bench;
+use crate::prelude::*;
 
 /// How often the link is moved, at least.
 const FLIPS: u32 = 20_000;

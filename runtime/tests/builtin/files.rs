@@ -1,12 +1,10 @@
 //! Reading, writing, editing, listing and searching.
 
-use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use serde_json::{Value, json};
-use toolgen_runtime::builtin;
-use toolgen_runtime::{CancellationToken, Content, Limits, ToolContext, ToolError};
+use toolgen_runtime::{CancellationToken, Content};
 
+use crate::prelude::*;
 use crate::{Bench, names};
 
 fn bench() -> Bench {
@@ -330,9 +328,9 @@ async fn limits_of_a_context_hold() {
 #[tokio::test]
 async fn a_call_without_a_working_directory_says_so() {
     let mut bench = bench();
-    bench.context = toolgen_runtime::ProviderContext::new();
+    bench.context = ProviderContext::new();
     assert_eq!(bench.text("list_files", json!({})).await, "no workdir is set for this call");
-    bench.context = toolgen_runtime::ProviderContext::new().with_work_dir("/no/such/directory");
+    bench.context = ProviderContext::new().with_work_dir("/no/such/directory");
     let told = bench.text("list_files", json!({})).await;
     assert_eq!(told, "the working directory cannot be opened: No such file or directory");
 }

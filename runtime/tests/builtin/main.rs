@@ -7,21 +7,19 @@ mod coding;
 mod confined;
 mod files;
 mod peers;
+mod prelude;
 mod shells;
 mod specs;
 mod workspaces;
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 
-use serde_json::Value;
 use toolgen_runtime::engine::executor::ExecError;
 use toolgen_runtime::engine::executor::Sandbox;
-use toolgen_runtime::{
-    AgentTool, Limits, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolResponse, ToolResult,
-};
+use toolgen_runtime::{AgentTool, Provider, Registry, ToolResponse, ToolResult};
+
+use crate::prelude::*;
 
 /// A directory with a working directory in it, removed in the end.
 struct Bench {

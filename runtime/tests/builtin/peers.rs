@@ -1,16 +1,14 @@
 //! Searches visit the files that ripgrep's own walk visits.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
 use proptest::prelude::*;
-use serde_json::json;
-use toolgen_runtime::builtin;
 
 use crate::Bench;
+use crate::prelude::*;
 
 /// The files below a directory of the working directory that ripgrep searches, without hidden ones: there a rule may
 /// say that one is searched.

@@ -1,16 +1,15 @@
 //! Tools that run lines of shell.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
-use serde_json::{Value, json};
 use toolgen_runtime::builtin::{self, Bash};
 use toolgen_runtime::engine::executor::{
     ExecError, ExecOptions, ExecOutput, LocalExecutor, ScriptedExecutor,
 };
-use toolgen_runtime::{CancellationToken, Effects, Limits, ProviderContext, ToolContext, ToolError, toolset};
+use toolgen_runtime::{CancellationToken, Effects};
 
+use crate::prelude::*;
 use crate::{Bench, SANDBOXES, no_promise};
 
 fn local(tools: Vec<Arc<dyn toolgen_runtime::AgentTool>>) -> Bench {

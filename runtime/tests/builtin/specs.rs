@@ -1,13 +1,13 @@
 //! What the tools say about themselves.
 
-use std::sync::Arc;
-
+use toolgen_runtime::AgentTool;
 use toolgen_runtime::builtin::{self, Workspaces};
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::schema::shape::render::render_input;
 use toolgen_runtime::spec::{Files, Network};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{AgentTool, toolset};
+
+use crate::prelude::*;
 
 fn all() -> Vec<Arc<dyn AgentTool>> {
     let lists = [builtin::pack(), builtin::coding(), builtin::shell(), builtin::chat()];

@@ -1,13 +1,9 @@
 //! Tools that read the workspaces of others.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use serde_json::{Value, json};
 use toolgen_runtime::builtin::Workspaces;
 use toolgen_runtime::engine::executor::{ExecOutput, ScriptedExecutor};
-use toolgen_runtime::{Limits, ProviderContext, ToolError, toolset};
 
+use crate::prelude::*;
 use crate::{Bench, no_promise};
 
 /// The tools over a workspace `coder-001`, with these outcomes of `git`.
@@ -15,7 +11,7 @@ fn bench(outcomes: Vec<ExecOutput>) -> (Bench, Arc<ScriptedExecutor>) {
     let executor = Arc::new(ScriptedExecutor::new(outcomes.into_iter().map(Ok)));
     let mut bench = Bench::new(Vec::new());
     let workspaces = Workspaces::new().add("coder-001", bench.base.join("coder"));
-    std::fs::create_dir(bench.base.join("coder")).unwrap();
+    fs::create_dir(bench.base.join("coder")).unwrap();
     bench.tools = toolset![(workspaces)];
     bench.context = bench.context.clone().with_executor(Arc::clone(&executor) as Arc<_>);
     (bench.limits(Limits { read_only: true, ..Limits::PLANNING }), executor)

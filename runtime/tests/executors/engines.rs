@@ -1,6 +1,5 @@
 //! Compiled tools of every kind, called through a provider.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "literals are passed")]
 
 mod approval;
@@ -13,17 +12,10 @@ mod list;
 mod output;
 mod signal;
 
-use std::sync::Arc;
-
-use serde_json::{Value, json};
-use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::dynamic::DynamicTool;
-use toolgen_runtime::spec::plan::{CommandPlan, Word};
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
-use toolgen_runtime::{
-    AgentTool, Call, Provider, ProviderContext, Registry, Text, Tool, ToolCall, ToolContext, ToolResponse,
-    ToolSpec,
-};
+
+use crate::prelude::*;
 
 /// A specification with arguments of any kind; those with `?` are optional.
 fn spec(name: &str, arguments: &[&str]) -> ToolSpec {

@@ -1,6 +1,5 @@
 //! Executors, with real processes.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod container;
 mod guard;
@@ -14,11 +13,9 @@ mod podman;
 #[cfg(target_os = "linux")]
 mod sandbox;
 
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use toolgen_runtime::CancellationToken;
-use toolgen_runtime::engine::executor::{ExecError, ExecOptions, ExecOutput, Executor};
+use crate::prelude::*;
 
 fn argv(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
@@ -40,8 +37,8 @@ async fn run(
 fn directory(name: &str) -> PathBuf {
     let own = || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("executor");
     let path = std::env::var_os("TOOLGEN_TEST_PLACE").map_or_else(own, PathBuf::from).join(name);
-    let _ = std::fs::remove_dir_all(&path);
-    std::fs::create_dir_all(&path).unwrap();
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).unwrap();
     path
 }
 
@@ -64,8 +61,8 @@ fn runs(pid: &str) -> bool {
 /// The processes whose command holds a mark.
 #[cfg(target_os = "linux")]
 fn left(mark: &str) -> Vec<String> {
-    let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-    let commands = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let commands = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
     let commands = commands.map(|command| String::from_utf8_lossy(&command).replace('\0', " "));
     commands.filter(|command| command.contains(mark)).collect()
 }

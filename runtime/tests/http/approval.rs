@@ -1,24 +1,19 @@
 //! An approval holds for one request: for its method, its path and its server.
 
-use serde_json::json;
-use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, Middleware, ToolRequest};
-use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolError};
-use toolgen_test_support::http::Server;
+use toolgen_runtime::Provider;
+use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, ToolRequest};
 
+use crate::prelude::*;
 use crate::server::{ctx, engine, plan, tool};
 
-struct Asks;
-
-impl Middleware for Asks {
-    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        Box::pin(std::future::ready(Decision::NeedApproval("it is far away".to_owned())))
-    }
+fn asks(_: &ToolRequest<'_>) -> Decision {
+    Decision::NeedApproval("it is far away".to_owned())
 }
 
 fn provider(method: &'static str, url: &str, path: &str) -> Provider {
     let tool = engine().build().unwrap().tool(tool(plan(method, url, path)));
     let registry = Registry::new([tool]).unwrap();
-    Provider::builder(&registry).middleware(Asks).approval_key([1; 32]).build().unwrap()
+    Provider::builder(&registry).middleware(asks).approval_key([1; 32]).build().unwrap()
 }
 
 async fn asked(provider: &Provider) -> ApprovalRequest {

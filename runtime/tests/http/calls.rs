@@ -1,14 +1,13 @@
 //! Time, cancellation, failures of the network and credentials.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use serde_json::json;
-use toolgen_runtime::engine::http::{EnvCredentials, Secret, StaticCredentials};
+use toolgen_runtime::CancellationToken;
+use toolgen_runtime::engine::http::EnvCredentials;
 use toolgen_runtime::spec::Timeout;
-use toolgen_runtime::spec::plan::{Placement, RequestPlan};
-use toolgen_runtime::{CancellationToken, Registry, ToolError};
-use toolgen_test_support::http::{Request, Server, Step, nobody, open, reply};
+use toolgen_test_support::http::nobody;
 
+use crate::prelude::*;
 use crate::server::{call, ctx, engine, plan, secured, tool};
 
 fn silent() -> Server {

@@ -4,17 +4,13 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use serde_json::{Value, json};
-use toolgen_runtime::engine::http::{HttpEngineBuilder, OAuth, Secret, StaticCredentials};
+use toolgen_runtime::engine::http::OAuth;
 use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::schema::shape::read::read_document;
-use toolgen_runtime::spec::plan::{
-    Body, BodySource, Codec, Encoding, Location, Placement, RequestPlan, Style,
-};
 use toolgen_runtime::testing::cassette::Cassette;
-use toolgen_runtime::{Content, Frozen, Provider, Registry, ToolCall, ToolContext, ToolResult};
-use toolgen_test_support::http::{Request, Server, Step, reply};
+use toolgen_runtime::{Content, Frozen, Provider};
 
+use crate::prelude::*;
 use crate::server::{call, engine, parameter, plan, secured, tool};
 
 const JSON: &str = "Content-Type: application/json\r\n";
@@ -41,7 +37,7 @@ fn shop() -> Server {
         let number = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         match seen.target().split('?').next().unwrap() {
             "/old" => reply(302, "Location: /pets?name=new\r\n", b""),
-            "/picture" => reply(200, "Content-Type: image/png\r\n", &[0x89, b'P', 0xff, 0]),
+            "/picture" => reply(200, "Content-Type: image/png\r\n", [0x89, b'P', 0xff, 0]),
             "/gone" => reply(404, JSON, br#"{"error":"gone"}"#),
             _ => reply(200, JSON, json!({"asked": number, "n": 1.5}).to_string()),
         }

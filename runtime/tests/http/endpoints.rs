@@ -1,12 +1,10 @@
 //! Tools of endpoints that are only known when the program runs, such as those of a configuration.
 
-use serde_json::{Value, json};
 use toolgen_runtime::engine::dynamic::{DynamicTool, DynamicToolError};
 use toolgen_runtime::provider::ProviderContext;
-use toolgen_runtime::spec::plan::{self, Call, Encoding, Location, Parameter, RequestPlan, Style, Tool};
-use toolgen_runtime::{List, Registry, ToolCall};
-use toolgen_test_support::http;
+use toolgen_runtime::spec::plan::{self, Call, Parameter};
 
+use crate::prelude::*;
 use crate::server::{ctx, engine};
 
 /// The tool `call_{name}` of an endpoint: `{"name", "method", "url", "path", "query": {NAME: SCHEMA}}`.
@@ -34,7 +32,7 @@ fn endpoint(config: &Value) -> Result<Tool, DynamicToolError> {
 
 #[tokio::test]
 async fn endpoints_of_a_configuration_are_tools() {
-    let server = http::Server::ok();
+    let server = Server::ok();
     let config = json!([
         { "name": "weather", "method": "GET", "url": server.url, "path": "/weather",
           "query": { "city": { "type": "string", "minLength": 1 }, "days": { "type": "integer" } } },

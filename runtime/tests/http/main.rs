@@ -7,6 +7,7 @@ mod cassette;
 mod endpoints;
 mod oauth;
 mod pages;
+mod prelude;
 mod redirects;
 mod requests;
 mod responses;

@@ -1,16 +1,11 @@
 //! Tokens by OAuth: how they are asked for, kept, renewed and never shown.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use serde_json::json;
-use toolgen_runtime::engine::http::{HttpEngine, HttpEngineBuilder, OAuth, Secret};
-use toolgen_runtime::spec::plan::{Placement, RequestPlan};
+use toolgen_runtime::engine::http::{HttpEngine, OAuth};
 use toolgen_runtime::spec::{Effects, Network};
-use toolgen_runtime::{Registry, ToolError, ToolResult};
-use toolgen_test_support::http::{Server, Step, reply};
 
+use crate::prelude::*;
 use crate::server::{call, ctx, engine, plan, secured, tool};
 
 const JSON: &str = "Content-Type: application/json\r\n";

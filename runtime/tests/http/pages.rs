@@ -1,17 +1,12 @@
 //! Lists that come in pages: for a model at once, for Rust one item after the other.
 
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::sync::OnceLock;
 
-use serde_json::{Value, json};
-use toolgen_runtime::engine::http::{
-    CallError, HttpEngine, HttpEngineBuilder, PageBounds, Secret, StaticCredentials,
-};
-use toolgen_runtime::spec::plan::{Call, Encoding, Location, Placement, RequestPlan, Tool};
-use toolgen_runtime::{Registry, ToolResult};
-use toolgen_test_support::http::{Server, Step, reply};
+use toolgen_runtime::engine::http::{CallError, HttpEngine, PageBounds};
+use toolgen_runtime::spec::plan::Call;
 
+use crate::prelude::*;
 use crate::server::{ctx, engine, parameter, plan, secured, tool};
 
 pub(crate) const JSON: &str = "Content-Type: application/json\r\n";
@@ -396,7 +391,7 @@ async fn what_is_no_page_is_told() {
         (r#"{"data": {"id": 1}}"#, "there is no list where the plan says"),
         ("<html>", "there is no list where the plan says"),
     ] {
-        let server = Server::start(move |_| reply(200, JSON, &body));
+        let server = Server::start(move |_| reply(200, JSON, body));
         let mut items = engine_of(engine()).items(paged(&server.url, "link items=/data"), json!({}));
         let error = items.next().await.unwrap().unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");

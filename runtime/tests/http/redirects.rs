@@ -1,11 +1,8 @@
 //! Where redirects lead, and what goes along.
 
-use serde_json::json;
-use toolgen_runtime::engine::http::{Secret, StaticCredentials};
-use toolgen_runtime::spec::plan::{Body, BodySource, Codec, Encoding, Location, Placement, RequestPlan};
-use toolgen_runtime::{ToolError, ToolResult};
-use toolgen_test_support::http::{Reply, Request, Server, reply};
+use toolgen_test_support::http::Reply;
 
+use crate::prelude::*;
 use crate::server::{call, engine, parameter, plan, secured};
 
 const SECRET: &str = "s3cr3t-value";
@@ -88,7 +85,7 @@ async fn another_origin_gets_no_credential_and_nothing_of_the_call() {
 
 #[tokio::test]
 async fn what_was_taken_away_does_not_come_back() {
-    let home = std::sync::Arc::new(std::sync::OnceLock::<String>::new());
+    let home = Arc::new(std::sync::OnceLock::<String>::new());
     let back = home.clone();
     let other = Server::start(move |_| redirect(302, &format!("{}/home", back.get().unwrap())));
     let away = format!("{}/away", other.url);

@@ -1,12 +1,8 @@
 //! What arrives at the server.
 
-use serde_json::{Value, json};
-use toolgen_runtime::List;
-use toolgen_runtime::spec::plan::{
-    Body, BodyField, BodySource, Codec, Encoding, Location, Parameter, Part, RequestPlan, Style,
-};
-use toolgen_test_support::http::{Request, Server, reply};
+use toolgen_runtime::spec::plan::{BodyField, Parameter};
 
+use crate::prelude::*;
 use crate::server::{call, engine, parameter, plan};
 
 async fn arrived(make: impl FnOnce(&str) -> RequestPlan, arguments: Value) -> Request {

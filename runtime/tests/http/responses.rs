@@ -1,18 +1,14 @@
 //! What a model gets of each kind of answer.
 
 use std::io::Write as _;
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::json;
-use toolgen_runtime::List;
-use toolgen_runtime::engine::http::{Secret, StaticCredentials};
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
-use toolgen_runtime::spec::plan::{Placement, RequestPlan, Xml, XmlContent, XmlField, XmlNode};
-use toolgen_runtime::{Content, Registry, ResourceData, Shape, ToolResult};
-use toolgen_test_support::http::{Server, Step, open, reply};
+use toolgen_runtime::spec::plan::{Xml, XmlContent, XmlField, XmlNode};
+use toolgen_runtime::{Content, ResourceData, Shape};
 
+use crate::prelude::*;
 use crate::server::{call, ctx, engine, plan, secured, tool};
 
 async fn answered(steps: Vec<Step>) -> (ToolResult, Server) {
@@ -242,11 +238,11 @@ async fn images_sounds_and_files_are_content_of_their_own() {
         Content::Image { data: "iVBORw==".to_owned(), mime_type: "image/png".to_owned() }
     );
     // An image is let through whole although it is longer than a text may be.
-    let (result, _) = answered(reply(200, "Content-Type: image/png\r\n", &[0; 1000])).await;
+    let (result, _) = answered(reply(200, "Content-Type: image/png\r\n", [0; 1000])).await;
     assert_eq!(result.details["truncated"], false);
     let (result, _) = answered(reply(200, "Content-Type: audio/wav\r\n", b"RIFF")).await;
     assert!(matches!(&result.content[1], Content::Audio { data, .. } if data == "UklGRg=="));
-    let (result, server) = answered(reply(200, "Content-Type: application/zip\r\n", &[7; 200])).await;
+    let (result, server) = answered(reply(200, "Content-Type: application/zip\r\n", [7; 200])).await;
     assert_eq!(body(&result), "[application/zip, the first 100 bytes]");
     let Content::Resource { uri, mime_type, data: ResourceData::Base64(data) } = &result.content[1] else {
         panic!("{result:?}")
@@ -257,7 +253,7 @@ async fn images_sounds_and_files_are_content_of_their_own() {
 
 #[tokio::test]
 async fn an_image_that_is_too_large_is_left_out() {
-    let server = Server::start(|_| reply(200, "Content-Type: image/png\r\n", &[0; 1000]));
+    let server = Server::start(|_| reply(200, "Content-Type: image/png\r\n", [0; 1000]));
     let engine = engine().max_media_bytes(999);
     let result = call(engine, plan("GET", &server.url, "/x"), json!({})).await.unwrap();
     assert_eq!(body(&result), "[image/png, more than 999 bytes: left out]");

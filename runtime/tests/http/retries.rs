@@ -1,16 +1,12 @@
 //! When requests are repeated, and what is told of it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use serde_json::{Value, json};
 use toolgen_runtime::engine::http::Retries;
 use toolgen_runtime::spec::Effects;
-use toolgen_runtime::spec::plan::{RequestPlan, Tool};
-use toolgen_runtime::{Registry, ToolContext, ToolError, ToolResult};
-use toolgen_test_support::http::{Server, Step, nobody, reply};
+use toolgen_test_support::http::nobody;
 
+use crate::prelude::*;
 use crate::server::{call, ctx, engine, plan, tool};
 
 /// Answers with these statuses and headers, one after the other, and then `ok`.

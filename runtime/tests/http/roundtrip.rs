@@ -4,11 +4,11 @@
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
-use toolgen_runtime::List;
+use serde_json::Map;
 use toolgen_runtime::engine::http::{Body, BuildOptions, HttpRequest, RequestProblemKind, build};
-use toolgen_runtime::spec::plan::{self, BodySource, Codec, Encoding, Location, Part, RequestPlan, Style};
+use toolgen_runtime::spec::plan;
 
+use crate::prelude::*;
 use crate::server::{parameter, plan};
 
 // ---- the reader ----

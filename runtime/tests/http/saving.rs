@@ -1,17 +1,11 @@
 //! Answers that become files.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use serde_json::json;
-use toolgen_runtime::engine::http::{
-    Files, FilesRoot, HttpEngineBuilder, KeptFile, NewFile, Secret, StaticCredentials,
-};
-use toolgen_runtime::spec::plan::Placement;
-use toolgen_runtime::{CancellationToken, Content, Registry, ToolContext, ToolResult};
-use toolgen_test_support::http::{Server, Step, open, reply};
+use toolgen_runtime::engine::http::{Files, FilesRoot, KeptFile, NewFile};
+use toolgen_runtime::{CancellationToken, Content};
 
+use crate::prelude::*;
 use crate::server::{call, engine, plan, secured, tool};
 
 /// A directory of its own, which is removed at the end.
@@ -169,7 +163,7 @@ async fn a_file_that_is_not_whole_leaves_nothing() {
 async fn a_full_or_missing_directory_is_told_and_the_answer_is_shown() {
     let folder = Folder::new("full");
     std::fs::write(folder.path().join("old"), [0; 1000]).unwrap();
-    let pdf = || reply(200, "Content-Type: application/pdf\r\n", &[0; 600]);
+    let pdf = || reply(200, "Content-Type: application/pdf\r\n", [0; 600]);
     let full = FilesRoot::new(folder.path()).max_kept(1500);
     for (place, why) in [
         (full.clone(), "it is larger than 500 bytes"),
@@ -316,7 +310,7 @@ async fn what_was_saved_can_be_sent_and_files_have_a_limit_together() {
     saved(engine().save_to(folder.path()), "/a.bin", reply(200, "Content-Type: a/b\r\n", b"\0bytes")).await;
     let place = FilesRoot::new(folder.path()).max_bytes(10);
     let server = Server::ok();
-    let send = |files: serde_json::Value| {
+    let send = |files: Value| {
         call(
             engine().files(place.clone()),
             crate::requests::with_files(&server.url),

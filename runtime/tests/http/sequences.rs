@@ -1,15 +1,11 @@
 //! Answers that are sequences: a list for a model, items as they come for Rust.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
 use tokio::time::timeout;
+use toolgen_runtime::Shape;
 use toolgen_runtime::engine::http::{CallError, PageBounds};
 use toolgen_runtime::schema::shape::{ArrayRules, Field, Kind, ObjectRules, StringRules};
-use toolgen_runtime::spec::plan::{RequestPlan, Tool};
-use toolgen_runtime::{Registry, Shape};
-use toolgen_test_support::http::{Server, Step, open, reply};
 
+use crate::prelude::*;
 use crate::server::{ctx, engine, plan, tool};
 
 const EVENTS: &str = "Content-Type: text/event-stream\r\n";

@@ -1,13 +1,11 @@
 //! Tools that call a server, the way a model's call comes in.
 
-use serde_json::Value;
-use toolgen_runtime::engine::http::{HttpEngine, HttpEngineBuilder};
+use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
-use toolgen_runtime::spec::plan::{
-    Call, Encoding, Location, Parameter, Placement, RequestPlan, SecurityRequirement, SecurityScheme, Server,
-    Tool,
-};
-use toolgen_runtime::{List, Registry, Shape, ToolContext, ToolError, ToolName, ToolResult, ToolSpec};
+use toolgen_runtime::spec::plan::{Call, Parameter, SecurityRequirement, SecurityScheme, Server};
+use toolgen_runtime::{Shape, ToolName, ToolSpec};
+
+use crate::prelude::*;
 
 pub(crate) fn engine() -> HttpEngineBuilder {
     HttpEngine::builder().private_host("127.0.0.1")

@@ -1,22 +1,14 @@
 //! Arguments that are sent as texts may be written in any type that has the same text, and every layer sees what runs.
 
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
 use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
 };
 use toolgen_runtime::schema::shape::read::read;
-use toolgen_runtime::spec::plan::{
-    Body, BodyField, BodySource, Codec, Encoding, Location, Part, RequestPlan,
-};
+use toolgen_runtime::spec::plan::BodyField;
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Call, List, Provider, Registry, Schema, Text, Tool, ToolCall, ToolContext,
-    ToolName, ToolSpec,
-};
-use toolgen_test_support::http::Server;
+use toolgen_runtime::{AgentTool, BoxFuture, Call, Provider, Schema, Text, ToolName, ToolSpec};
 
+use crate::prelude::*;
 use crate::server::{ctx, engine, parameter, plan};
 
 /// A request with a path, a query and a header, and a body that is JSON.

@@ -1,10 +1,8 @@
 //! The HTTP engine against a server with a certificate of its own.
 
 use std::error::Error;
-use std::sync::Arc;
 
 use rcgen::{CertifiedKey, KeyPair, generate_simple_self_signed};
-use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -12,12 +10,10 @@ use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
+use toolgen_runtime::ToolResponse;
 use toolgen_runtime::provider::ProviderContext;
-use toolgen_runtime::{Registry, ToolCall, ToolResponse};
 
-use toolgen_runtime::spec::plan::Placement;
-use toolgen_test_support::http::{Server, reply};
-
+use crate::prelude::*;
 use crate::server::{call as call_it, ctx, engine, plan, secured, tool};
 
 /// A certificate for these names that nobody but itself vouches for.

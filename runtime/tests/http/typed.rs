@@ -1,17 +1,14 @@
 //! Calls from Rust.
 
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use toolgen_runtime::engine::http::CallError;
 use toolgen_runtime::engine::typed::{FromJson, JsonError};
 use toolgen_runtime::spec::Network;
-use toolgen_runtime::spec::plan::{Encoding, Location, RequestPlan, Tool};
-use toolgen_runtime::{CancellationToken, ToolContext, ToolError, TypedTool};
-use toolgen_test_support::http::{Server, Step, reply};
+use toolgen_runtime::{CancellationToken, TypedTool};
 
+use crate::prelude::*;
 use crate::server::{engine, parameter, plan, tool};
 
 #[derive(Serialize)]
@@ -146,7 +143,7 @@ async fn a_redirect_that_is_not_followed_is_told_with_where_it_leads() {
         )
     );
     let server = Server::start(|seen| match seen.target() {
-        "/login" => reply(200, "Content-Type: text/html\r\n", &[b'a'; 400]),
+        "/login" => reply(200, "Content-Type: text/html\r\n", [b'a'; 400]),
         _ => reply(302, "Location: /login\r\n", b""),
     });
     let engine = engine().base_url(&server.url).build().unwrap();

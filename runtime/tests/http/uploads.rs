@@ -1,14 +1,10 @@
 //! File arguments: what a model is told of them, and what is sent.
 
-use serde_json::{Value, json};
-use toolgen_runtime::engine::http::HttpEngineBuilder;
 use toolgen_runtime::schema::shape::read::read;
-use toolgen_runtime::spec::plan::{
-    Body, BodyField, BodySource, Codec, FILE_FIELDS, Part, RequestPlan, file_told,
-};
-use toolgen_runtime::{Call, Registry, Schema, Tool, ToolName, ToolSpec};
-use toolgen_test_support::http::Server;
+use toolgen_runtime::spec::plan::{BodyField, FILE_FIELDS, file_told};
+use toolgen_runtime::{Call, Schema, ToolName, ToolSpec};
 
+use crate::prelude::*;
 use crate::server::{ctx, engine, plan};
 
 fn file() -> Value {

@@ -1,9 +1,7 @@
 //! Lists that are not whole are told from those that are.
 
-use serde_json::{Value, json};
-
 use crate::pages::{JSON, argument, called, engine_of, paged};
-use toolgen_test_support::http::{Server, reply};
+use crate::prelude::*;
 
 use crate::server::engine;
 

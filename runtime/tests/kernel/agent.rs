@@ -1,5 +1,4 @@
 //! Agents that are tools of other agents.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod built;
@@ -9,16 +8,9 @@ mod looped;
 mod results;
 mod rights;
 
-use std::sync::{Arc, Mutex};
+use toolgen_runtime::agent::sub_agent::{AgentRunner, SubAgentBuilder, SubAgentTool};
 
-use serde_json::{Value, json};
-use toolgen_runtime::agent::sub_agent::{
-    AgentFailure, AgentMonitor, AgentRunner, AgentTask, SubAgentBuilder, SubAgentTool,
-};
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Provider, Registry, Session, ToolCall, ToolContext, ToolResponse, tool,
-};
+use crate::prelude::*;
 
 /// Looks something up.
 #[tool(undocumented, read_only)]

@@ -1,5 +1,4 @@
 //! What results ask for: completion, effects, questions, input.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod completion;
@@ -7,8 +6,7 @@ mod effects;
 mod input;
 mod sealed;
 
-use serde_json::Value;
-use toolgen_runtime::{Provider, ToolCall, ToolContext, ToolResponse};
+use crate::prelude::*;
 
 async fn call(provider: &Provider, name: &str, arguments: Value) -> ToolResponse {
     provider.call(ToolCall::new("c1", name, arguments), &ToolContext::new("turn", "")).await

@@ -1,24 +1,16 @@
 //! Plain data goes through JSON and comes back the same; what is damaged is a clear error.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::fmt::Debug;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
-use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
-use toolgen_runtime::call::blocked::Blocked;
-use toolgen_runtime::call::control::PendingInput;
+use toolgen_runtime::ResourceData;
 use toolgen_runtime::layers::audit::{AuditIntent, AuditOutcome};
 use toolgen_runtime::layers::depends::MissingDependencies;
-use toolgen_runtime::layers::events::Event;
-use toolgen_runtime::layers::middleware::ApprovalRequest;
 use toolgen_runtime::provider::ToolMeta;
-use toolgen_runtime::{
-    Content, Control, Effect, InputRequest, List, ResourceData, Text, ToolCall, ToolError, ToolResponse,
-    ToolResult,
-};
+
+use crate::prelude::*;
 
 /// The JSON text of a value, which reads as the same value, also with a member that nobody knows.
 fn same<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) -> String {

@@ -15,17 +15,10 @@ mod service;
 mod troubleshooting;
 mod turns;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use serde_json::{Value, json};
 use toolgen_runtime::layers::depends::{MissingDependencies, Unmet};
 use toolgen_runtime::schema::shape::read::read_canonical;
-use toolgen_runtime::spec::Requirement;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Dependencies, Registry, Session, ToolContext, ToolError, ToolName, ToolResult,
-    ToolSpec,
-};
+
+use crate::prelude::*;
 
 /// A tool that does nothing but count how often it ran.
 #[derive(Clone)]

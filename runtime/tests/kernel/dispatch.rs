@@ -1,5 +1,4 @@
 //! Several calls of a turn, through a provider.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod exclusive;
 mod footprints;

@@ -2,14 +2,14 @@
 #![allow(dead_code, clippy::needless_pass_by_value, reason = "an example shows what it needs")]
 
 use std::error::Error;
-use std::sync::Arc;
-use std::time::Duration;
 
 use toolgen_runtime::engine::executor::LocalExecutor;
 use toolgen_runtime::engine::mcp::{McpClient, McpOAuth, McpOptions, TokenStore};
 use toolgen_runtime::spec::plan::McpServer;
-use toolgen_runtime::{Provider, ProviderContext, Registry, builtin, engine, serve};
+use toolgen_runtime::{builtin, engine, serve};
 use toolgen_test_macros::page;
+
+use crate::prelude::*;
 
 type AnyResult<T = ()> = Result<T, Box<dyn Error>>;
 

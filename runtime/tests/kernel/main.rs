@@ -1,4 +1,5 @@
 //! What calls, providers, layers, registries and wire formats do.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod agent;
 mod control;
@@ -9,6 +10,7 @@ mod dispatch;
 mod guide;
 mod matrix;
 mod pipeline;
+mod prelude;
 mod provider;
 mod registry;
 mod run;

@@ -2,7 +2,6 @@
 //!
 //! A new layer is a row of `rows.rs`, a new kind of tool one of `kinds.rs`. Setters of the builder and tools without a
 //! row fail a test here.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod checks;
@@ -15,21 +14,13 @@ mod server;
 mod spans;
 mod stores;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
 use tokio::task::JoinSet;
-use toolgen_runtime::agent::dispatch::DispatchOptions;
-use toolgen_runtime::registry::discovery::Discovery;
-use toolgen_runtime::{
-    CancellationToken, Dependencies, Principal, Provider, ProviderContext, Registry, Session, ToolCall,
-    ToolContext, ToolError, ToolResponse, tool, toolset,
-};
 
 use evidence::{Answer, Cell, PANIC, PIN, Ran, Resumed, World};
 use kinds::Kind;
 use rows::{Row, Setup};
+
+use crate::prelude::*;
 
 /// Is there so that lists are never empty.
 #[tool(undocumented, read_only)]
@@ -109,7 +100,7 @@ async fn cell(kind: &Kind, rows: [&Row; 2], way: Way) -> Vec<String> {
             .with_principal(Principal::new("alice").with_scopes(["read", "write", "work"])),
         dependencies: Dependencies::new().custom("open", move |_: &Value, _: &ToolContext| {
             let open = !open.closed.load(Ordering::SeqCst);
-            Box::pin(std::future::ready(Ok(open)))
+            Box::pin(ready(Ok(open)))
         }),
         world: Arc::clone(&world),
         others,

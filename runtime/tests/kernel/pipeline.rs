@@ -1,5 +1,4 @@
 //! What a call passes on its way through a provider.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod approval;
 mod callbacks;
@@ -15,11 +14,7 @@ mod shared;
 mod unknown;
 mod watching;
 
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
-use toolgen_runtime::provider::{ProviderBuilder, ProviderContext};
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, ToolResponse, tool, toolset};
+use crate::prelude::*;
 
 /// Adds two numbers.
 #[tool(read_only, undocumented)]

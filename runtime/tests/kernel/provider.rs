@@ -1,5 +1,4 @@
 //! What a provider offers, in which order it checks calls, and what it does to large results.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod documentation;
 mod finding;
@@ -10,16 +9,10 @@ mod order;
 mod reading;
 mod sets;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use serde_json::{Value, json};
-use toolgen_runtime::provider::{FactoryError, ProviderBuilder, ToolFactory};
+use toolgen_runtime::Shape;
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Effects, Provider, ProviderContext, Registry, Shape, ToolCall, ToolContext,
-    ToolError, ToolName, ToolResponse, ToolResult, ToolSpec,
-};
+
+use crate::prelude::*;
 
 /// A tool that counts its calls and takes any arguments.
 struct Counted {

@@ -1,15 +1,9 @@
 //! The sealed set of tools, and what holds for every call whatever the tool does.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
-use serde_json::{Value, json};
-use toolgen_runtime::spec::Timeout;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, CancellationToken, Registry, ToolContext, ToolError, ToolName, ToolResult, ToolSpec,
-};
+use crate::prelude::*;
 
 type Run = fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolResult, ToolError>>;
 

@@ -1,5 +1,4 @@
 //! The loop of an agent.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod calls;
@@ -8,18 +7,11 @@ mod random;
 mod steering;
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
 
-use serde_json::{Value, json};
-use toolgen_runtime::agent::agent_loop::{
-    Entry, LoopOptions, LoopRun, Model, ModelTurn, Transcript, run_loop,
-};
+use toolgen_runtime::agent::agent_loop::{LoopRun, Model};
 use toolgen_runtime::layers::control::AskQuestion;
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::{
-    BoxFuture, CancellationToken, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool,
-    toolset,
-};
+
+use crate::prelude::*;
 
 /// What ran, in order.
 #[derive(Clone, Default)]
@@ -37,7 +29,7 @@ impl Ran {
 
 /// Runs a command.
 #[tool(undocumented)]
-fn shell(cmd: String, #[inject] ran: toolgen_runtime::Service<Ran>) -> Result<Value, ToolError> {
+fn shell(cmd: String, #[inject] ran: Service<Ran>) -> Result<Value, ToolError> {
     ran.note(&cmd);
     match cmd.as_str() {
         "break" => Err(ToolError::failed("it broke")),
@@ -80,7 +72,7 @@ async fn hang() {
 fn builder(ran: &Ran) -> ProviderBuilder {
     let tools = toolset![shell, submit_plan, done, stop, report, hang];
     let registry = Registry::new(tools).unwrap().to_builder().add(AskQuestion).seal().unwrap();
-    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::new(ran.clone()));
+    let context = ProviderContext::new().with_service(Arc::new(ran.clone()));
     Provider::builder(&registry).context(context)
 }
 
@@ -154,7 +146,7 @@ async fn run(turns: impl IntoIterator<Item = ModelTurn>) -> (LoopRun<String>, Ve
 
 /// The texts of the answers of the last turn with calls.
 fn answers(run: &LoopRun<String>) -> Vec<String> {
-    run.transcript.last_answers().map(toolgen_runtime::ToolResponse::text).collect()
+    run.transcript.last_answers().map(ToolResponse::text).collect()
 }
 
 fn stopped_by(token: &CancellationToken) -> ToolContext {

@@ -1,5 +1,4 @@
 //! The formats of the providers: calls that are read, answers and lists of tools that are rendered.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod cases;
 mod deferred;

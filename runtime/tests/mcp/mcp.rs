@@ -1,6 +1,5 @@
 //! The client of MCP servers against a server that does everything wrong. The test is the server, too, see
 //! `server`.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a server, too")]
 #![allow(clippy::zombie_processes, reason = "whether a client ends them is what is tested")]
 

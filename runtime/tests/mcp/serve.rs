@@ -1,5 +1,4 @@
 //! The server of the Model Context Protocol, as a foreign client sees it: over a pipe and over HTTP, in both eras.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 #![allow(clippy::needless_pass_by_value, reason = "tools take what a model sends")]
 
 mod asking;

@@ -1,11 +1,9 @@
 //! The calls of the soak, and what each of them may be answered with.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
 use toolgen_runtime::call::blocked::Blocked;
-use toolgen_runtime::{Principal, Session, ToolCall, ToolContext, ToolResponse};
+use toolgen_runtime::{Principal, Session, ToolCall};
 
+use crate::prelude::*;
 use crate::random::Random;
 
 /// The prefix of the ids of calls that a hook stops.

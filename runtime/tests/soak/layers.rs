@@ -1,10 +1,5 @@
 //! A provider with all layers, each of which counts.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-
-use serde_json::{Value, json};
 use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::layers::audit::Auditor;
 use toolgen_runtime::layers::breaker::BreakerSettings;
@@ -16,11 +11,10 @@ use toolgen_runtime::layers::middleware::{
 use toolgen_runtime::layers::pages::{Pages, ResultLimit, StoreLimits};
 use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::layers::rate::WindowLimit;
-use toolgen_runtime::{
-    BoxFuture, CircuitBreaker, Dependencies, Provider, ProviderContext, ToolCall, ToolContext, ToolResponse,
-};
+use toolgen_runtime::{BoxFuture, CircuitBreaker, Dependencies, Provider, ProviderContext, ToolCall};
 
 use crate::calls::SKIPPED;
+use crate::prelude::*;
 use crate::tools::{PANIC, World, registry};
 
 /// What the layers saw.

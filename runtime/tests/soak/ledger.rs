@@ -1,12 +1,11 @@
 //! Records of the calls: each of them once, whatever became of it.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink};
 
 use crate::layers::count;
+use crate::prelude::*;
 
 /// Which calls have a record. It takes one bit a call, so it does not grow; beside it there
 /// are the keys of calls that run.

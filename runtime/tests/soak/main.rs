@@ -6,26 +6,26 @@
 mod calls;
 mod layers;
 mod ledger;
+mod prelude;
 mod random;
 mod tools;
 
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
-use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use toolgen_runtime::layers::audit::Auditor;
-use toolgen_runtime::{CancellationToken, Provider, ToolResponse};
+use toolgen_runtime::{CancellationToken, Provider};
 
 use calls::{Calls, Case, GiveUp};
 use layers::{Seen, count};
 use ledger::Ledger;
 use random::Random;
 use tools::World;
+
+use crate::prelude::*;
 
 const TASKS: u64 = 64;
 

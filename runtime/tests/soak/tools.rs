@@ -1,13 +1,13 @@
 //! Tools that do everything a tool should not.
 
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::AtomicI64;
 
-use serde_json::{Value, json};
 use toolgen_runtime::{
-    AgentTool, BoxFuture, Effects, Registry, Schema, Service, Text, ToolContext, ToolError, ToolName,
-    ToolResult, ToolSpec, tool, toolset,
+    AgentTool, BoxFuture, Effects, Registry, Schema, Service, Text, ToolError, ToolName, ToolResult,
+    ToolSpec, tool, toolset,
 };
+
+use crate::prelude::*;
 
 /// What the tools of a run count.
 #[derive(Default)]

@@ -1,5 +1,4 @@
 //! Calls that wait in a queue: what each state leads to, in every store, in one process and in many.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod layers;
 use toolgen_test_support::postgres;
@@ -11,18 +10,11 @@ mod states;
 mod stores;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::path::PathBuf;
 
-use serde_json::json;
-use toolgen_runtime::layers::approval::{Approvals, MemoryApprovals, QueuedApproval};
-use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, ToolRequest};
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::{
-    Principal, Provider, ProviderContext, Registry, Service, Session, ToolCall, ToolContext, ToolError, tool,
-    toolset,
-};
+use toolgen_runtime::{ProviderContext, Service};
+
+use crate::prelude::*;
 
 /// What ran, and whether anything may.
 #[derive(Clone, Default)]
@@ -144,7 +136,7 @@ async fn queues() -> Vec<(&'static str, Approvals, Home)> {
     let mut queues = vec![("memory", Approvals::new(MemoryApprovals::new()), Home::Folder(Scratch::new()))];
     {
         let scratch = Scratch::new();
-        let store = toolgen_runtime::layers::approval::SqliteApprovals::open(scratch.database()).unwrap();
+        let store = SqliteApprovals::open(scratch.database()).unwrap();
         queues.push(("sqlite", Approvals::new(store), Home::Folder(scratch)));
     }
     #[cfg(target_os = "linux")]

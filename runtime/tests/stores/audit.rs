@@ -1,5 +1,4 @@
 //! What is recorded of calls, what is not, and what a broken disk does to it.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod approvals;
 mod files;
@@ -11,12 +10,11 @@ use toolgen_test_support::scratch;
 mod secrets;
 mod sqlite;
 
-use std::sync::Arc;
-
 use scratch::Scratch;
-use serde_json::{Value, json};
-use toolgen_runtime::layers::audit::{Auditor, CallInfo, Record};
-use toolgen_runtime::{AgentTool, ToolError, ToolResult, tool, toolset};
+use toolgen_runtime::AgentTool;
+use toolgen_runtime::layers::audit::Record;
+
+use crate::prelude::*;
 
 /// Logs in.
 #[tool(undocumented)]

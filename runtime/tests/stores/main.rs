@@ -1,7 +1,9 @@
 //! What is kept of calls, in memory, in files and in databases.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod approvals;
 mod audit;
 mod postgres;
+mod prelude;
 mod redis;
 mod replay;

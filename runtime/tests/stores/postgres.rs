@@ -1,6 +1,5 @@
 //! Records in a real PostgreSQL server: what is in them, who writes them, and what outages do to them.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod kill;
 mod outage;
@@ -12,9 +11,9 @@ mod rows;
 use toolgen_test_support::postgres as server;
 mod tls;
 
-use serde_json::{Value, json};
-use toolgen_runtime::layers::audit::{AuditSink, Auditor, CallInfo, Record};
-use toolgen_runtime::{ToolError, ToolResult, tool, toolset};
+use toolgen_runtime::layers::audit::Record;
+
+use crate::prelude::*;
 
 /// Logs in.
 #[tool(undocumented)]

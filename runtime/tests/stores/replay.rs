@@ -1,5 +1,4 @@
 //! Runs that are recorded in an audit log, and replayed without the world.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod agents;
 mod differences;
@@ -8,15 +7,9 @@ mod runs;
 use toolgen_test_support::scratch;
 
 use scratch::Scratch;
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::DispatchOptions;
-use toolgen_runtime::layers::audit::{Auditor, MemorySink};
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::testing::replay::{RecordedRun, Replay, RunSelection};
-use toolgen_runtime::{
-    Content, Provider, Registry, Session, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, tool,
-    toolset,
-};
+use toolgen_runtime::Content;
+
+use crate::prelude::*;
 
 /// How often the world was asked, in this thread: tests run beside each other.
 mod world {

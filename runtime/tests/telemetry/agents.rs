@@ -1,11 +1,12 @@
 //! Spans of agents and their models, and of agents that are tools.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolgen_runtime::agent::agent_loop::{Entry, Loop, LoopOptions, ModelTurn, Transcript, run_loop};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Provider, ProviderContext, Registry, Session, ToolCall, ToolContext, tool, toolset};
+use toolgen_runtime::{ProviderContext, Session};
 
+use crate::prelude::*;
 use crate::receiver::{Telemetry, attribute, attributes, failed};
 
 /// Adds two numbers.

@@ -1,16 +1,12 @@
 //! Spans of calls: what they say, whose children they are, and what they leave out.
 
-use std::time::Duration;
-
 use opentelemetry::Context;
 use opentelemetry::trace::{FutureExt, TraceContextExt, Tracer, TracerProvider};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::{sleep, timeout};
-use toolgen_runtime::layers::otel::Otel;
-use toolgen_runtime::{
-    DispatchOptions, Provider, Registry, Session, ToolCall, ToolContext, ToolError, ToolResult, tool, toolset,
-};
+use toolgen_runtime::{DispatchOptions, Session, ToolResult};
 
+use crate::prelude::*;
 use crate::receiver::{Telemetry, attribute, attributes, events, failed};
 
 /// Logs in.

@@ -1,19 +1,15 @@
 //! What happens to a call before its end.
 
 use std::sync::Mutex;
-use std::time::Duration;
 
-use serde_json::json;
 use toolgen_runtime::engine::http::{HttpEngine, Retries};
 use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
 use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest, Decision, ToolRequest};
-use toolgen_runtime::{
-    BoxFuture, Control, InputRequest, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool,
-    toolset,
-};
+use toolgen_runtime::{BoxFuture, Control, InputRequest, ToolResult};
 use toolgen_test_support::http::{Server, ok, reply};
 
 use crate::passed_on::get;
+use crate::prelude::*;
 use crate::receiver::{Telemetry, events};
 
 /// Orders what the user wants.

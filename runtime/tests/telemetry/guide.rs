@@ -4,8 +4,9 @@ use std::error::Error;
 
 use opentelemetry_sdk::metrics::SdkMeterProvider as Meters;
 use opentelemetry_sdk::trace::SdkTracerProvider as Tracers;
-use toolgen_runtime::{Provider, Registry, toolset};
 use toolgen_test_macros::page;
+
+use crate::prelude::*;
 
 #[allow(dead_code, reason = "the global providers are those of the whole program")]
 fn exported() -> Result<(Tracers, Meters), Box<dyn Error>> {

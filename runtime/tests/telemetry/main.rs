@@ -8,5 +8,6 @@ mod events;
 mod guide;
 mod measured;
 mod passed_on;
+mod prelude;
 mod receiver;
 mod resumed;

@@ -1,10 +1,9 @@
 //! Metrics of calls.
 
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
-use serde_json::json;
-use toolgen_runtime::{ToolCall, ToolContext};
 
 use crate::calls::provider;
+use crate::prelude::*;
 use crate::receiver::{Telemetry, points};
 
 #[tokio::test(flavor = "multi_thread")]

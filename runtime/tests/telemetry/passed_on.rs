@@ -2,14 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::Once;
-use std::time::Duration;
 
 use opentelemetry::Context;
 use opentelemetry::propagation::{TextMapCompositePropagator, TextMapPropagator};
 use opentelemetry::trace::{FutureExt, TraceContextExt, Tracer, TracerProvider};
 use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_sdk::propagation::{BaggagePropagator, TraceContextPropagator};
-use serde_json::json;
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::engine::mcp::{McpClient, McpOptions};
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
@@ -19,11 +17,10 @@ use toolgen_runtime::spec::plan::{
     Call, Encoding, Location, McpServer, McpTransport, Parameter, Placement, RequestPlan,
     SecurityRequirement, SecurityScheme, Tool,
 };
-use toolgen_runtime::{
-    List, Provider, Registry, Shape, Text, ToolCall, ToolContext, ToolName, ToolSpec, tool, toolset,
-};
+use toolgen_runtime::{List, Shape, Text, ToolName, ToolSpec};
 use toolgen_test_support::http;
 
+use crate::prelude::*;
 use crate::receiver::{Telemetry, attribute, attributes, events, exporting, failed};
 
 /// Sets what a program sets once.
@@ -177,9 +174,7 @@ fn serves() {
     let Ok(url) = std::env::var("OTEL_TEST_RECEIVER") else { return };
     propagate();
     let (tracers, meters) = exporting(&url);
-    let otel = toolgen_runtime::layers::otel::Otel::new()
-        .with_tracer_provider(tracers.clone())
-        .with_meter_provider(meters.clone());
+    let otel = Otel::new().with_tracer_provider(tracers.clone()).with_meter_provider(meters.clone());
     let registry = Registry::new(toolset![fahrenheit]).unwrap();
     let provider = Provider::builder(&registry).otel(otel).build().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

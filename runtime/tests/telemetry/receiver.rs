@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use opentelemetry_otlp::{MetricExporter, Protocol, SpanExporter, WithExportConfig};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
@@ -14,8 +13,9 @@ use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use prost::Message;
 use tokio_rustls::rustls::crypto::ring;
-use toolgen_runtime::layers::otel::Otel;
 use toolgen_test_support::http::{Reply, Request, Server, kept};
+
+use crate::prelude::*;
 
 /// What an exporter has sent, decoded.
 #[derive(Default)]

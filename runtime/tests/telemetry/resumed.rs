@@ -1,11 +1,10 @@
 //! Spans of calls that wait, and of their resumption.
 
 use opentelemetry_proto::tonic::trace::v1::Span;
-use serde_json::json;
+use toolgen_runtime::ToolResponse;
 use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
-use toolgen_runtime::layers::otel::Otel;
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, ToolResponse, tool, toolset};
 
+use crate::prelude::*;
 use crate::receiver::{Telemetry, attribute, events, failed};
 
 /// Deletes a file.

@@ -10,6 +10,7 @@ pub mod needs;
 pub mod pages;
 #[cfg(target_os = "linux")]
 pub mod postgres;
+pub mod processes;
 #[cfg(unix)]
 pub mod redis;
 pub mod scratch;

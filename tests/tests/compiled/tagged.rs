@@ -13,11 +13,11 @@ use toolgen_runtime::schema::dialect::JSON_SCHEMA;
 use toolgen_runtime::schema::shape::decode::decode;
 
 /// Modules by tags.
-pub mod tagged {
+pub mod by_tag {
     toolgen_runtime::include_tools!("tagged");
 }
 
-use tagged::{events, pets, scores, shapes, vehicles};
+use by_tag::{events, pets, scores, shapes, vehicles};
 
 /// Reads a value, checks that writing gives it back, and gives it.
 #[track_caller]
@@ -29,7 +29,7 @@ fn round_trip<T: Serialize + DeserializeOwned + Clone + Debug + PartialEq>(json:
 
 #[test]
 fn a_default_variant_takes_any_other_value_and_none() {
-    use tagged::{Animal, Cat, Pet};
+    use by_tag::{Animal, Cat, Pet};
     let lizard: Pet = round_trip(json!({"kind": "lizard", "name": "Lu"}));
     assert!(matches!(lizard, Pet::Animal(Animal { ref name, .. }) if name == "Lu"), "{lizard:?}");
     let none: Pet = round_trip(json!({"name": "Bo"}));
@@ -43,7 +43,7 @@ fn a_default_variant_takes_any_other_value_and_none() {
 
 #[test]
 fn a_variant_that_does_not_list_the_property_is_written_with_it() {
-    use tagged::{Animal, Cat, Dog, Pet};
+    use by_tag::{Animal, Cat, Dog, Pet};
     let dog: Pet = round_trip(json!({"kind": "dog", "trick": "roll"}));
     assert!(matches!(dog, Pet::Dog(_)), "{dog:?}");
     let written = |pet: Pet| pets::AddPet::new(pet).into_arguments().unwrap()["pet"].clone();
@@ -110,7 +110,7 @@ fn keys_have_the_types_of_the_document() {
         wrong.contains("\"middle\" is not one of the allowed texts: first, last at /by_round/middle"),
         "{wrong}"
     );
-    let wrong = tagged::TOOLS.iter().find(|tool| tool.spec.name.as_str() == scores::TOOL_SET_SCORES).unwrap();
+    let wrong = by_tag::TOOLS.iter().find(|tool| tool.spec.name.as_str() == scores::TOOL_SET_SCORES).unwrap();
     let given = json!({"by_round": {"middle": 3}});
     let problems = decode(&given, &wrong.spec.input, &wrong.spec.defs, &JSON_SCHEMA);
     assert!(problems.is_err(), "a model's keys are checked, too");
@@ -121,10 +121,10 @@ fn tools_and_types_of_one_tag_stand_in_its_module() {
     let names = |tools: &[&toolgen_runtime::Tool]| -> Vec<String> {
         tools.iter().map(|tool| tool.spec.name.to_string()).collect()
     };
-    assert_eq!(names(tagged::TOOLS).len(), 7);
+    assert_eq!(names(by_tag::TOOLS).len(), 7);
     assert_eq!(names(pets::TOOLS), ["addPet"]);
-    assert_eq!(names(tagged::pets_2::TOOLS).len() + names(scores::TOOLS).len(), 2);
-    let shared: Vec<tagged::Pet> = <<tagged::pets_2::ListMore as TypedTool>::Output>::default();
+    assert_eq!(names(by_tag::pets_2::TOOLS).len() + names(scores::TOOLS).len(), 2);
+    let shared: Vec<by_tag::Pet> = <<by_tag::pets_2::ListMore as TypedTool>::Output>::default();
     assert!(shared.is_empty());
-    assert!(std::ptr::eq(tagged::GetHealth::tool(), &raw const tagged::GET_HEALTH));
+    assert!(std::ptr::eq(by_tag::GetHealth::tool(), &raw const by_tag::GET_HEALTH));
 }

@@ -1,13 +1,13 @@
 //! The README.
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
 use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
 };
 use toolgen_runtime::{BoxFuture, Provider, Registry, Text, ToolCall, ToolContext, ToolName, ToolSpec};
+use toolgen_test_support::http::{Server, ok};
 use toolgen_tests::pages::{blocks, root};
 
 use crate::AnyResult;
@@ -94,10 +94,10 @@ async fn a_loop_needs_a_function_that_sends_json() {
     let _ = tokio_rustls::rustls::crypto::ring::default_provider().install_default();
     let said =
         r#"{"role": "assistant", "stop_reason": "end_turn", "content": [{"type": "text", "text": "Rex."}]}"#;
-    let (url, request) = service(said).await;
-    let answer = a_loop(for_an_agent().unwrap(), reqwest::Client::new(), &url, "k-1").await.unwrap();
+    let service = Server::start(move |_| ok("application/json", said));
+    let answer = a_loop(for_an_agent().unwrap(), reqwest::Client::new(), &service.url, "k-1").await.unwrap();
     assert_eq!(answer, "Rex.");
-    assert!(request.await.unwrap().contains("x-api-key: k-1\r\n"));
+    assert!(service.only().head.contains("x-api-key: k-1\r\n"));
 }
 
 struct AskFirst;
@@ -154,29 +154,6 @@ mod by_hand {
     }
 }
 
-/// A service that gives one answer to one request, and its URL; the request is the result of the task.
-async fn service(answer: &'static str) -> (String, tokio::task::JoinHandle<String>) {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let task = tokio::spawn(async move {
-        let (mut socket, _) = listener.accept().await.unwrap();
-        let mut request = Vec::new();
-        while !request.ends_with(b"\r\n\r\n") {
-            request.push(socket.read_u8().await.unwrap());
-        }
-        // A body that stays unread would reset the connection.
-        let asked = String::from_utf8_lossy(&request).to_lowercase();
-        let length =
-            asked.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
-        socket.read_exact(&mut vec![0; length.unwrap_or(0)]).await.unwrap();
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close";
-        let reply = format!("{head}\r\nContent-Length: {}\r\n\r\n{answer}", answer.len());
-        socket.write_all(reply.as_bytes()).await.unwrap();
-        String::from_utf8(request).unwrap()
-    });
-    (url, task)
-}
-
 fn engine(url: &str) -> HttpEngine {
     let credentials = StaticCredentials::new().with("api_key", Secret::new("secret"));
     HttpEngine::builder().base_url(url).credentials(credentials).build().unwrap()
@@ -184,12 +161,13 @@ fn engine(url: &str) -> HttpEngine {
 
 #[tokio::test]
 async fn typed_calls_give_typed_values() {
-    let (url, request) = service(r#"[{"kind":"dog","name":"Rex","barks":true}, {"kind":"fish"}]"#).await;
-    let pets = for_rust_code(&engine(&url)).await.unwrap();
+    let pets = r#"[{"kind":"dog","name":"Rex","barks":true}, {"kind":"fish"}]"#;
+    let service = Server::start(move |_| ok("application/json", pets));
+    let pets = for_rust_code(&engine(&service.url)).await.unwrap();
     let petstore::Pet::Dog(rex) = &pets[0] else { panic!("{pets:?}") };
     assert_eq!((rex.name.as_str(), rex.barks), ("Rex", Some(true)));
     assert_eq!(pets[1], petstore::Pet::Other(json!({"kind": "fish"})));
-    let request = request.await.unwrap().to_lowercase();
+    let request = service.only().head.to_lowercase();
     assert!(request.starts_with("get /pets?limit=5 http/1.1\r\n"), "{request}");
     assert!(request.contains("\r\nx-api-key: secret\r\n"), "{request}");
 }

@@ -1,20 +1,13 @@
 //! What is shown of a tool that calls others when it needs an approval, and what the approval covers.
 
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
-use toolgen_runtime::engine::Engines;
 use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
 };
+use toolgen_runtime::spec::Effects;
 use toolgen_runtime::spec::plan::{ComposePlan, Step};
-use toolgen_runtime::spec::{Effects, Network};
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Call, Provider, Registry, Text, Tool, ToolCall, ToolContext, ToolError,
-    ToolResponse, ToolSpec,
-};
 
 use crate::engines::{command, spec, template};
+use crate::prelude::*;
 
 /// A composition that calls these tools, each once.
 fn composed(name: &str, calls: &[&str]) -> Tool {

@@ -1,21 +1,12 @@
 //! Tools that are programs.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use toolgen_runtime::call::limits::Limits;
-use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::command::CommandEngine;
-use toolgen_runtime::engine::executor::{ExecError, ExecOutput, Executor, ScriptedExecutor};
-use toolgen_runtime::spec::plan::{CommandOutput, CommandPlan, Stdin, Word};
+use toolgen_runtime::spec::plan::CommandOutput;
 use toolgen_runtime::spec::template::Condition;
-use toolgen_runtime::spec::{Files, Network, Timeout};
-use toolgen_runtime::{
-    Call, CancellationToken, ProviderContext, Tool, ToolCall, ToolContext, ToolError, ToolResponse, ToolSpec,
-};
+use toolgen_runtime::spec::{Files, Timeout};
 
 use crate::engines::{answer, command, one, provider_in, reference, spec, text};
+use crate::prelude::*;
 
 pub(crate) async fn run(arguments: &[&str], plan: CommandPlan, given: Value) -> ToolResponse {
     answer(spec("run", arguments), Call::Command(plan), given, ProviderContext::new()).await
@@ -164,7 +155,7 @@ async fn credentials_that_a_program_inherits_are_told_to_nobody() {
             "",
         ),
     ] {
-        let updates = Arc::new(std::sync::Mutex::new(String::new()));
+        let updates = Arc::new(Mutex::new(String::new()));
         let heard = Arc::clone(&updates);
         let turn = ToolContext::new("turn", "")
             .with_on_update(move |result| heard.lock().unwrap().push_str(&result.to_text()));
@@ -185,7 +176,7 @@ async fn credentials_that_a_program_inherits_are_told_to_nobody() {
 #[tokio::test]
 async fn the_work_dir_stays_in_that_of_the_context() {
     let root = std::env::temp_dir().join(format!("toolgen-engines-{}", std::process::id()));
-    std::fs::create_dir_all(root.join("in")).unwrap();
+    fs::create_dir_all(root.join("in")).unwrap();
     let root = root.canonicalize().unwrap();
     let link = root.join("out");
     if !link.exists() {
@@ -196,7 +187,7 @@ async fn the_work_dir_stays_in_that_of_the_context() {
         answer(spec("run", &["dir?"]), Call::Command(plan.clone()), given, context).await
     };
     let context = || ProviderContext::new().with_work_dir(&root);
-    let shown = |path: &std::path::Path| format!("{}\n", path.display());
+    let shown = |path: &Path| format!("{}\n", path.display());
     assert_eq!(ask(json!({}), context()).await.text(), shown(&root));
     assert_eq!(ask(json!({"dir": "in"}), context()).await.text(), shown(&root.join("in")));
     for outside in ["..", "/", "/etc", "out", "out/etc", "in/../..", "a\0b"] {
@@ -207,7 +198,7 @@ async fn the_work_dir_stays_in_that_of_the_context() {
     assert!(told.to_string().starts_with("cannot start 'pwd'"), "{told}");
     let told = ask(json!({"dir": "in"}), ProviderContext::new()).await.outcome.unwrap_err();
     assert_eq!(told.to_string(), "no workdir is set for this call");
-    std::fs::remove_dir_all(&root).unwrap();
+    fs::remove_dir_all(&root).unwrap();
 }
 
 #[tokio::test]
@@ -249,12 +240,7 @@ async fn arguments_that_are_too_long_are_no_missing_program() {
 }
 
 /// The options with which a tool of this specification runs.
-async fn options(
-    spec: ToolSpec,
-    plan: CommandPlan,
-    context: ProviderContext,
-    own: bool,
-) -> toolgen_runtime::engine::executor::ExecOptions {
+async fn options(spec: ToolSpec, plan: CommandPlan, context: ProviderContext, own: bool) -> ExecOptions {
     let executor = Arc::new(ScriptedExecutor::default());
     let (engine, context) = if own {
         (CommandEngine::new().executor(Arc::clone(&executor)), context)

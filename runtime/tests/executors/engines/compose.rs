@@ -1,22 +1,16 @@
 //! Tools that call other tools.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
-use serde_json::{Value, json};
-use toolgen_runtime::engine::Engines;
 use toolgen_runtime::layers::events::{Event, EventKind};
-use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
 use toolgen_runtime::spec::Completion;
 use toolgen_runtime::spec::plan::{CompletePlan, ComposePlan, ForEach, Step};
 use toolgen_runtime::spec::template::Condition;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Call, CancellationToken, Control, Provider, Registry, Tool, ToolCall, ToolContext,
-    ToolError, ToolResponse, ToolResult, ToolSpec, tool, toolset,
-};
+use toolgen_runtime::{Control, tool, toolset};
 
 use crate::engines::{reference, spec, template};
+use crate::prelude::*;
 
 /// What a search finds.
 #[derive(serde::Serialize)]
@@ -151,7 +145,7 @@ async fn a_completion_at_the_end_ends_the_loop() {
 async fn a_step_that_may_fail_still_waits_for_its_approval() {
     let mut steps = usual();
     steps[1].optional = true;
-    let provider = Provider::builder(&registry(steps, None)).middleware(Refuse).build().unwrap();
+    let provider = Provider::builder(&registry(steps, None)).middleware(refuse).build().unwrap();
     let call = |pattern| ToolCall::new("1", "both", json!({ "pattern": pattern }));
     let turn = ToolContext::new("turn", "");
     assert_eq!(provider.call(call("a"), &turn).await.outcome.unwrap_err().code(), "APPROVAL_REQUIRED");
@@ -236,25 +230,18 @@ async fn a_list_that_is_too_long_or_none_is_told() {
     assert_eq!(error.to_string(), "Invalid arguments: /pattern: step `sizes` needs a list here");
 }
 
-struct Refuse;
-
-impl Middleware for Refuse {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        let decision = match request.spec.name.as_str() {
-            "count" if request.arguments["text"] == "a2" => {
-                Decision::NeedApproval("it is special".to_owned())
-            }
-            "count" if request.arguments["text"] == "b2" => Decision::Deny("not that".to_owned()),
-            _ => Decision::Allow,
-        };
-        Box::pin(std::future::ready(decision))
+fn refuse(request: &ToolRequest<'_>) -> Decision {
+    match request.spec.name.as_str() {
+        "count" if request.arguments["text"] == "a2" => Decision::NeedApproval("it is special".to_owned()),
+        "count" if request.arguments["text"] == "b2" => Decision::Deny("not that".to_owned()),
+        _ => Decision::Allow,
     }
 }
 
 #[tokio::test]
 async fn every_nested_call_passes_the_layers() {
     let registry = registry(usual(), None);
-    let provider = Provider::builder(&registry).middleware(Refuse).build().unwrap();
+    let provider = Provider::builder(&registry).middleware(refuse).build().unwrap();
     let ask = async |pattern: &str| {
         let call = ToolCall::new("1", "both", json!({ "pattern": pattern }));
         provider.call(call, &ToolContext::new("turn", "")).await.outcome.unwrap_err()

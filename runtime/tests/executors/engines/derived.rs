@@ -1,14 +1,13 @@
 //! Values of an HTTP request that are made of arguments.
 
-use serde_json::{Value, json};
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::engine::http::{Body, BuildOptions, HttpEngine, RequestProblemKind, build};
 use toolgen_runtime::spec::plan::{
     self, BodyField, BodySource, Codec, Encoding, Location, Parameter, RequestPlan, Server,
 };
-use toolgen_runtime::{Call, List, ProviderContext, Text, Tool, ToolCall, ToolContext};
 
 use crate::engines::{provider_in, template};
+use crate::prelude::*;
 
 fn parameter(name: &'static str, location: Location) -> Parameter {
     let encoding = if location == Location::Query { Encoding::FORM } else { Encoding::SIMPLE };

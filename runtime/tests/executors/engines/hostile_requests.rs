@@ -2,15 +2,14 @@
 
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
-use serde_json::{Value, json};
 use toolgen_runtime::engine::http::{Body, BuildOptions, RequestProblem, build};
 use toolgen_runtime::spec::plan::{
     self, BodyField, BodySource, Codec, Encoding, Location, Parameter, RequestPlan, Server,
 };
-use toolgen_runtime::{List, Text};
 
 use crate::engines::injection::{VALUES, values};
 use crate::engines::template;
+use crate::prelude::*;
 
 fn parameter(argument: &'static str, name: &'static str, location: Location) -> Parameter {
     let encoding = if location == Location::Query { Encoding::FORM } else { Encoding::SIMPLE };

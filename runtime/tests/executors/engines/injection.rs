@@ -1,21 +1,12 @@
 //! Hostile values in every place of a tool's data: each arrives unchanged as one value, or is refused.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
 
-use serde_json::{Map, Value, json};
-use toolgen_runtime::engine::Engines;
+use serde_json::Map;
 use toolgen_runtime::engine::command::CommandEngine;
-use toolgen_runtime::engine::executor::{
-    ExecError, ExecOptions, ExecOutput, Executor, LocalExecutor, ScriptedExecutor,
-};
-use toolgen_runtime::spec::plan::{CommandPlan, Stdin, Word};
-use toolgen_runtime::{
-    BoxFuture, Call, CancellationToken, List, Provider, ProviderContext, Text, Tool, ToolCall, ToolContext,
-    ToolResponse,
-};
 
 use crate::engines::{command, one, provider_in, spec, text};
+use crate::prelude::*;
 
 /// How many values are generated.
 pub(crate) const VALUES: usize = 10_000;
@@ -304,7 +295,7 @@ impl Executor for Asked {
 #[tokio::test]
 async fn a_directory_stays_below_the_work_dir() {
     let root = std::env::temp_dir().join(format!("toolgen-injection-{}", std::process::id()));
-    std::fs::create_dir_all(&root).unwrap();
+    fs::create_dir_all(&root).unwrap();
     let root = root.canonicalize().unwrap();
     let plan = CommandPlan { work_dir: Some(text("{v0}")), ..command(&["pwd"]) };
     let executor = Arc::new(Asked::default());
@@ -329,7 +320,7 @@ async fn a_directory_stays_below_the_work_dir() {
                 let inside = root.join(&value);
                 assert_eq!(options.work_dir.as_ref(), Some(&inside), "{value:?}");
                 assert!(inside.components().all(|part| part != std::path::Component::ParentDir), "{value:?}");
-                if made < 200 && !value.contains('/') && std::fs::create_dir_all(&inside).is_ok() {
+                if made < 200 && !value.contains('/') && fs::create_dir_all(&inside).is_ok() {
                     made += 1;
                     let expected = format!("{}\n", inside.display());
                     let expected = if value.is_empty() { format!("{}\n", root.display()) } else { expected };
@@ -339,5 +330,5 @@ async fn a_directory_stays_below_the_work_dir() {
         }
     }
     assert_eq!(made, 200);
-    std::fs::remove_dir_all(&root).unwrap();
+    fs::remove_dir_all(&root).unwrap();
 }

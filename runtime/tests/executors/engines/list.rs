@@ -1,16 +1,16 @@
 //! Lists of tools: which engine runs which, and what is said of those that none runs.
 
-use serde_json::{Value, json};
+use toolgen_runtime::RequestPlan;
 use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
 use toolgen_runtime::agent::sub_agent::{
     AgentEngine, AgentFailure, AgentMonitor, AgentRunner, AgentTask, LoopRunner,
 };
+use toolgen_runtime::engine::FunctionTable;
 use toolgen_runtime::engine::http::HttpEngine;
-use toolgen_runtime::engine::{Engines, FunctionTable};
 use toolgen_runtime::spec::plan::AgentPlan;
-use toolgen_runtime::{Call, ProviderContext, RequestPlan, Text, Tool, ToolCall, ToolContext};
 
 use crate::engines::{command, provider_in, spec};
+use crate::prelude::*;
 
 fn tool(name: &str, call: Call) -> Tool {
     Tool { spec: spec(name, &[]), call }

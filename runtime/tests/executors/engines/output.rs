@@ -1,14 +1,10 @@
 //! What the output and the exit code of a program become.
 
-use std::sync::{Arc, Mutex};
-
-use serde_json::json;
-use toolgen_runtime::engine::Engines;
-use toolgen_runtime::spec::plan::{CommandOutput, CommandPlan, ExitCode, Stdin, Word};
-use toolgen_runtime::{Call, ProviderContext, Tool, ToolCall, ToolContext};
+use toolgen_runtime::spec::plan::{CommandOutput, ExitCode};
 
 use crate::engines::command::{refused, run};
 use crate::engines::{answer, one, provider_in, spec, text};
+use crate::prelude::*;
 
 fn printing(stdout: &str, output: CommandOutput) -> CommandPlan {
     let argv = vec![one("printf"), one("%s"), one(stdout)].into();

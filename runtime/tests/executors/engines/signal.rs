@@ -1,16 +1,12 @@
 //! Completions and effects.
 
-use serde_json::{Value, json};
-use toolgen_runtime::engine::Engines;
 use toolgen_runtime::layers::control::EffectHandler;
 use toolgen_runtime::spec::Completion;
 use toolgen_runtime::spec::plan::{CompletePlan, EffectPlan};
-use toolgen_runtime::{
-    BoxFuture, Call, Control, Effect, Provider, ProviderContext, Registry, Tool, ToolCall, ToolContext,
-    ToolError, ToolResult,
-};
+use toolgen_runtime::{Control, Effect};
 
 use crate::engines::{answer, spec, template, text};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn a_completion_ends_the_loop_in_its_state() {

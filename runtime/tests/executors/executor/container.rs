@@ -1,16 +1,9 @@
 //! Containers: the command that makes one, and that it goes away. A script stands for Docker.
 
-use std::fs;
-use std::path::PathBuf;
-use std::time::Duration;
-
-use toolgen_runtime::CancellationToken;
-use toolgen_runtime::call::limits::Limits;
-use toolgen_runtime::engine::executor::{
-    ContainerExecutor, ExecError, ExecOptions, Executor, GuardedExecutor, ResourceLimits,
-};
+use toolgen_runtime::engine::executor::ContainerExecutor;
 
 use crate::executor::{argv, directory, eventually, run, runs, shell};
+use crate::prelude::*;
 
 fn line(executor: &ContainerExecutor, options: &ExecOptions) -> String {
     executor.argv(&shell("ls -la"), options).unwrap().join(" ")
@@ -129,7 +122,7 @@ esac
     (place, executor)
 }
 
-fn read(place: &std::path::Path, file: &str) -> String {
+fn read(place: &Path, file: &str) -> String {
     fs::read_to_string(place.join(file)).unwrap_or_default()
 }
 

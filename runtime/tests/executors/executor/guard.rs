@@ -1,17 +1,10 @@
 //! What a guard lets through, and what reaches the executor behind it.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use toolgen_runtime::call::limits::Limits;
-use toolgen_runtime::engine::executor::{
-    BANNED, ExecError, ExecOptions, ExecOutput, GuardedExecutor, ResourceLimits, STARTERS, ScriptedExecutor,
-    preflight,
-};
-use toolgen_runtime::spec::{Files, Network};
-use toolgen_runtime::{CancellationToken, Text, ToolError};
+use toolgen_runtime::engine::executor::{BANNED, STARTERS};
+use toolgen_runtime::spec::Files;
 
 use crate::executor::{argv, run};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn banned_programs_are_known_by_their_names_and_not_by_what_a_line_holds() {

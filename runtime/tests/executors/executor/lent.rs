@@ -1,22 +1,11 @@
 //! A tool that starts programs, in contexts that let it do more or less.
 
-use std::sync::Arc;
-
-use serde_json::{Value, json};
-use toolgen_runtime::call::ToolCall;
-use toolgen_runtime::call::limits::Limits;
-use toolgen_runtime::engine::executor::{
-    ExecError, ExecOptions, ExecOutput, Executor, GuardedExecutor, LocalExecutor, ScriptedExecutor,
-};
-use toolgen_runtime::provider::{FactoryError, Provider, ProviderContext, ToolFactory};
+use toolgen_runtime::provider::{FactoryError, ToolFactory};
 use toolgen_runtime::schema::shape::{Kind, ObjectRules};
-use toolgen_runtime::spec::Network;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Effects, Registry, Service, Shape, ToolContext, ToolError, ToolName, ToolResult,
-    ToolSpec, tool, toolset,
-};
+use toolgen_runtime::{Effects, Service, Shape, ToolName, tool, toolset};
 
 use crate::executor::directory;
+use crate::prelude::*;
 
 /// Runs a line of shell. It asks for nothing: what it may do is for its context to say.
 struct Shell {

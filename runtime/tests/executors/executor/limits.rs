@@ -1,17 +1,11 @@
 //! Programs that are held to few resources, and the ends of confined programs.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use toolgen_runtime::CancellationToken;
-use toolgen_runtime::engine::executor::{
-    ExecError, ExecOptions, ExecOutput, Executor, LocalExecutor, ResourceLimits, Sandbox,
-};
+use toolgen_runtime::engine::executor::Sandbox;
 
 use crate::executor::needs::{Need, skip};
 use crate::executor::sandbox::{closed, executors};
 use crate::executor::{argv, eventually, left, run, shell};
+use crate::prelude::*;
 
 /// The outcome of a program with limits, or nothing where they cannot be enforced and that was said.
 async fn limited(executor: &LocalExecutor, script: &str, limits: ResourceLimits) -> Option<ExecOutput> {

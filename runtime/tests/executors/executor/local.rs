@@ -1,14 +1,10 @@
 //! Programs on this machine.
 
-use std::fs;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-use toolgen_runtime::engine::executor::{ExecError, ExecOptions, Executor, LocalExecutor, preflight};
-use toolgen_runtime::{CancellationToken, ToolError};
+use std::time::Instant;
 
 use crate::executor::needs::{Need, skip};
 use crate::executor::{argv, directory, eventually, run, runs, shell};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn the_streams_and_the_code_of_a_program_are_its_result() {
@@ -167,7 +163,7 @@ async fn lines_end_with_the_time_of_a_program() {
 }
 
 /// A program whose child would run for minutes; writes the child's number to a file.
-fn with_child(name: &str) -> (std::path::PathBuf, Vec<String>) {
+fn with_child(name: &str) -> (PathBuf, Vec<String>) {
     let file = directory(name).join("pid");
     let script =
         format!("sleep 300 & echo $! > '{0}.new'; mv '{0}.new' '{0}'; echo started; wait", file.display());

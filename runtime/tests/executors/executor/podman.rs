@@ -1,19 +1,14 @@
 //! Real containers, by Podman: an image of nothing but BusyBox, which no registry has.
 
-use std::fs;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-use std::time::Duration;
 
-use toolgen_runtime::CancellationToken;
-use toolgen_runtime::engine::executor::{
-    ContainerExecutor, ExecError, ExecOptions, Executor, ResourceLimits, preflight,
-};
+use toolgen_runtime::engine::executor::ContainerExecutor;
 
 use crate::executor::needs::{Need, skip};
 use crate::executor::{argv, directory, eventually, run, shell};
+use crate::prelude::*;
 
 const IMAGE: &str = "localhost/toolgen-test:1";
 /// The same without a shell.

@@ -1,17 +1,14 @@
 //! Programs that are confined to this machine's files, without a network, and to few resources: by each means that is
 //! here.
 
-use std::fs;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use toolgen_runtime::CancellationToken;
-use toolgen_runtime::engine::executor::{ExecError, ExecOptions, LocalExecutor, Sandbox, preflight};
+use toolgen_runtime::engine::executor::Sandbox;
 
 use crate::executor::needs::{Need, skip};
 use crate::executor::{argv, directory, eventually, run, shell};
+use crate::prelude::*;
 
 const MEANS: [(Sandbox, Need); 2] =
     [(Sandbox::Bubblewrap, Need::Bubblewrap), (Sandbox::Landlock, Need::Landlock)];

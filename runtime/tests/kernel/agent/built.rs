@@ -1,16 +1,9 @@
 //! How sub-agents are built, and what may be in them.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use toolgen_runtime::agent::sub_agent::{AgentLimits, AgentTask, SubAgentError};
-use toolgen_runtime::provider::ToolFactory;
-use toolgen_runtime::spec::Timeout;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Effects, Registry, ToolContext, ToolError, ToolName, ToolResult, ToolSpec, toolset,
-};
+use toolgen_runtime::agent::sub_agent::{AgentLimits, SubAgentError};
 
 use super::{By, SubAgentTool, behind, call, call_in, look_up, provider, says, turn};
+use crate::prelude::*;
 
 #[test]
 fn p10_a_sub_agent_takes_one_task() {
@@ -138,9 +131,7 @@ fn tools_that_do_not_go_together_make_no_sub_agent() {
 #[tokio::test]
 async fn a_policy_sees_what_a_sub_agent_may_do() {
     use toolgen_runtime::call::limits::Limits;
-    let limits = || {
-        toolgen_runtime::ProviderContext::new().with_limits(Limits { read_only: true, ..Limits::default() })
-    };
+    let limits = || ProviderContext::new().with_limits(Limits { read_only: true, ..Limits::default() });
     let unknown = behind(says("ran").build().unwrap()).context(limits()).build().unwrap();
     assert!(call_in(&unknown, json!({"task": "x"}), &turn()).await.is_error());
     let harmless = says("ran").effects(Effects::NONE).build().unwrap();

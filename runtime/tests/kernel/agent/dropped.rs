@@ -1,24 +1,18 @@
 //! Loops that are dropped at any moment, with sub-agents at work.
 
 use std::collections::BTreeMap;
-use std::future::{poll_fn, ready};
-use std::num::NonZeroUsize;
+use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::AtomicI64;
 use std::task::Poll;
-use std::time::Duration;
 
-use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::task::yield_now;
-use toolgen_runtime::agent::agent_loop::{LoopOptions, ModelTurn, Transcript, run_loop};
-use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
-use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner};
-use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, Auditor};
-use toolgen_runtime::{Registry, ToolCall, tool, toolset};
+use toolgen_runtime::agent::dispatch::Strategy;
+use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink};
 
 use super::{Provider, SubAgentTool, turn};
+use crate::prelude::*;
 
 static RUNNING: AtomicI64 = AtomicI64::new(0);
 

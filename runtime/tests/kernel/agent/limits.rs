@@ -1,15 +1,9 @@
 //! How far a sub-agent may go, and who stops it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-use serde_json::json;
-use toolgen_runtime::agent::agent_loop::{LoopOptions, ModelTurn, Transcript};
-use toolgen_runtime::agent::sub_agent::{AgentFailure, AgentMonitor, AgentTask, LoopRunner};
-use toolgen_runtime::{AgentTool, CancellationToken, ToolError};
+use std::sync::atomic::AtomicBool;
 
 use super::{By, SubAgentTool, call, call_in, provider, turn};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn p10_a_limit_holds_whatever_the_runner_makes_of_it() {
@@ -78,7 +72,7 @@ async fn p10_time_is_a_limit_and_what_the_sub_agent_started_stops_with_it() {
             std::future::pending().await
         }
     });
-    let begun = tokio::time::Instant::now();
+    let begun = Instant::now();
     let why = call(SubAgentTool::builder("helper", runner)).await.outcome.unwrap_err();
     assert_eq!(why, ToolError::Timeout { duration: Duration::from_secs(300) });
     assert_eq!(begun.elapsed(), Duration::from_secs(300));

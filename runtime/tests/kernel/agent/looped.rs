@@ -1,20 +1,9 @@
 //! Sub-agents over the small loop.
 
-use std::future::ready;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use toolgen_runtime::agent::agent_loop::{
-    Entry, LoopEnd, LoopOptions, ModelTurn, Transcript, WireModel, run_loop,
-};
-use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner};
-use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
-use toolgen_runtime::layers::policy::Rules;
-use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{BoxFuture, CancellationToken, ToolCall, ToolContext, ToolError, tool, toolset};
+use toolgen_runtime::agent::agent_loop::WireModel;
 
 use super::{SubAgentBuilder, SubAgentTool, behind, call, call_in, look_up, provider, turn, watched};
+use crate::prelude::*;
 
 /// Ends with a verdict.
 #[tool(undocumented, complete)]
@@ -228,7 +217,7 @@ async fn g13_an_agent_delegates_in_its_own_loop() {
     let run = run_loop(&provider, &mut model, &context, Transcript::user("go"), &LoopOptions::new()).await;
     let missing = "Invalid arguments: Missing required 'task' parameter";
     assert_eq!(run.outcome, Ok(LoopEnd::Text(missing.to_owned())));
-    let said: Vec<String> = run.transcript.last_answers().map(toolgen_runtime::ToolResponse::text).collect();
+    let said: Vec<String> = run.transcript.last_answers().map(ToolResponse::text).collect();
     assert_eq!(said, ["it is 42", missing]);
 }
 
@@ -236,7 +225,7 @@ async fn g13_an_agent_delegates_in_its_own_loop() {
 async fn what_the_caller_lends_is_there_for_the_tools_of_the_sub_agent() {
     /// Tells what it was lent.
     #[tool]
-    fn lent(number: toolgen_runtime::Service<u8>) -> String {
+    fn lent(number: Service<u8>) -> String {
         number.0.to_string()
     }
     let runner = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
@@ -248,7 +237,7 @@ async fn what_the_caller_lends_is_there_for_the_tools_of_the_sub_agent() {
         }
     });
     let tool = SubAgentTool::builder("helper", runner).tools(toolset![lent]).build().unwrap();
-    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::new(7_u8));
+    let context = ProviderContext::new().with_service(Arc::new(7_u8));
     let provider = behind(tool).context(context).build().unwrap();
     assert_eq!(call_in(&provider, json!({"task": "x"}), &turn()).await.text(), "7");
 }
@@ -258,7 +247,7 @@ async fn what_the_tools_of_a_sub_agent_report_is_no_report_of_the_sub_agent() {
     /// Reports as it goes.
     #[tool]
     fn chatty(progress: toolgen_runtime::Progress) {
-        progress.update(toolgen_runtime::ToolResult::text("of the tool"));
+        progress.update(ToolResult::text("of the tool"));
         progress.say("a line of the tool");
     }
     let runner = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {

@@ -1,12 +1,7 @@
 //! What comes of a sub-agent.
 
-use std::sync::{Arc, Mutex};
-
-use serde_json::json;
-use toolgen_runtime::agent::sub_agent::{AgentFailure, AgentMonitor, AgentTask};
-use toolgen_runtime::{CancellationToken, Provider, Registry, Session, ToolContext, toolset};
-
 use super::{By, SubAgentTool, call, call_in, look_up, provider, says, turn, watched};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn p10_the_text_of_the_sub_agent_is_the_result() {

@@ -1,18 +1,9 @@
 //! A sub-agent may do no more than the agent that started it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use serde_json::json;
-use toolgen_runtime::agent::sub_agent::{AgentTask, SubAgentTool};
-use toolgen_runtime::call::limits::Limits;
-use toolgen_runtime::layers::policy::Rules;
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::{
-    Effects, Principal, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolName, ToolSpec, tool,
-    toolset,
-};
+use toolgen_runtime::agent::sub_agent::SubAgentTool;
 
 use super::{By, call_in, turn};
+use crate::prelude::*;
 
 /// Looks.
 #[tool(read_only, undocumented)]
@@ -42,7 +33,7 @@ fn provider() -> ProviderBuilder {
     });
     let helper = SubAgentTool::builder("helper", runner).tools(toolset![peek, wipe]).build().unwrap();
     let own = ToolSpec { name: ToolName::new("own"), ..ToolSpec::EMPTY };
-    let own = toolgen_runtime::provider::ToolFactory::new(own, |_| Ok(peek::tool()));
+    let own = ToolFactory::new(own, |_| Ok(peek::tool()));
     Provider::builder(&Registry::builder().add(helper).add(own).seal().unwrap())
 }
 
@@ -99,7 +90,7 @@ static DEPLOYING: AtomicUsize = AtomicUsize::new(0);
 #[tool(undocumented, exclusive)]
 async fn deploy() -> usize {
     let running = DEPLOYING.fetch_add(1, Ordering::SeqCst) + 1;
-    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    tokio::time::sleep(Duration::from_millis(20)).await;
     DEPLOYING.fetch_sub(1, Ordering::SeqCst);
     running
 }

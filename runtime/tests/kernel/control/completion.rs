@@ -1,9 +1,7 @@
 //! Completion tools.
 
-use serde_json::json;
-use toolgen_runtime::{Control, Provider, Registry, ToolError, ToolResult, tool, toolset};
-
 use super::call;
+use crate::prelude::*;
 
 /// Hands in a plan.
 #[tool(undocumented, complete(next_state = "PLAN_REVIEW"))]
@@ -34,7 +32,7 @@ async fn m34_a_completion_tool_that_succeeded_says_so_in_its_control_and_its_det
     let details = json!({"plan": "go", "next_state": "PLAN_REVIEW"});
     assert_eq!(response.control(), Control::complete("PLAN_REVIEW", details.clone()));
     // The model reads it, too.
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&response.text()).unwrap(), details);
+    assert_eq!(serde_json::from_str::<Value>(&response.text()).unwrap(), details);
     assert_eq!(response.outcome.unwrap().details, details);
     let response = call(&provider(), "done", json!({})).await;
     assert!(matches!(response.control(), Control::Complete { signal, .. } if signal.is_empty()));

@@ -1,17 +1,9 @@
 //! Effects, and the question that comes ready made.
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use serde_json::json;
 use toolgen_runtime::layers::control::{Answerer, AskQuestion, EFFECT_FAILED, EFFECT_UNHANDLED, Question};
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::{
-    BoxFuture, Control, Effect, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool,
-    toolset,
-};
 
 use super::call;
+use crate::prelude::*;
 
 /// Notifies.
 #[tool(undocumented, timeout = "50ms")]

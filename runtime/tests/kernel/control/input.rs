@@ -1,18 +1,7 @@
 //! Tools that must know more.
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use toolgen_runtime::call::control::PendingInput;
-use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::{
-    BoxFuture, Control, InputRequest, Provider, Registry, Session, ToolCall, ToolContext, ToolError,
-    ToolResult, tool, toolset,
-};
-
 use super::call;
+use crate::prelude::*;
 
 /// Orders something, once it knows the size and the colour.
 #[tool(undocumented, timeout = "50ms")]

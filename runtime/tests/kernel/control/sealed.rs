@@ -1,18 +1,6 @@
 //! Calls that wait for input go on as they are, for the same caller, once.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use toolgen_runtime::call::control::PendingInput;
-use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
-use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::{
-    BoxFuture, Effect, InputRequest, Principal, Provider, ProviderContext, Registry, Service, ToolCall,
-    ToolContext, ToolError, ToolResponse, ToolResult, tool, toolset,
-};
+use crate::prelude::*;
 
 /// How often something ran to its end.
 #[derive(Clone, Default)]

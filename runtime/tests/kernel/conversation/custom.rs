@@ -1,10 +1,10 @@
 //! A format that this crate does not have, written with what it makes public: tools, calls, answers, stream, conversation.
 
-use serde_json::{Value, json};
-use toolgen_runtime::agent::agent_loop::{Entry, Loop, Transcript};
+use toolgen_runtime::agent::agent_loop::Loop;
 use toolgen_runtime::wire::format::{Conversation, Ending, Format, Item, Layout, WrittenCall, count, text};
-use toolgen_runtime::wire::{Request, Stop, Usage, WireFormat};
-use toolgen_runtime::{Provider, Registry, tool, toolset};
+use toolgen_runtime::wire::{Request, Stop, Usage};
+
+use crate::prelude::*;
 
 /// A telegraph: every line is one block.
 static TELEGRAPH: Format = Format {

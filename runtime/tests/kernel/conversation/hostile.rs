@@ -1,10 +1,10 @@
 //! Streams that no provider sends: they are errors with a reason, and nothing panics or grows without limit.
 
 use proptest::prelude::*;
-use serde_json::{Value, json};
-use toolgen_runtime::wire::{StreamError, WireFormat};
+use toolgen_runtime::wire::StreamError;
 
 use crate::conversation::recorded::{Framing, all, bytes};
+use crate::prelude::*;
 
 fn refusal(format: WireFormat, events: &Value) -> String {
     let mut stream = format.stream();

@@ -1,16 +1,14 @@
 //! The examples of each provider against a server on this machine that answers with recorded replies.
 
 use std::error::Error;
-use std::sync::{Arc, Mutex};
 use tokio_rustls::rustls::crypto::ring;
 
-use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
-use toolgen_runtime::agent::agent_loop::{Entry, Loop, LoopError, LoopOptions, ModelError, Transcript};
+use toolgen_runtime::agent::agent_loop::{Loop, LoopError, ModelError};
 use toolgen_runtime::schema::dialect::ANTHROPIC_STRICT;
-use toolgen_runtime::wire::{Stop, StreamError, WireFormat};
-use toolgen_runtime::{Provider, Registry, ToolContext, tool, toolset};
+use toolgen_runtime::wire::{Stop, StreamError};
+use toolgen_test_support::http::{self, Request, Server, ok};
+
+use crate::prelude::*;
 
 #[path = "../../../examples/conversation/anthropic.rs"]
 mod anthropic;
@@ -35,37 +33,6 @@ fn provider() -> Provider {
     Registry::new(toolset![add]).unwrap().provider(Default::default())
 }
 
-/// What a server was asked: the path, the head, and the body.
-type Asked = Arc<Mutex<Vec<(String, String, Value)>>>;
-
-/// A server that gives these answers, one after the other, and its URL.
-async fn server(answers: Vec<Vec<u8>>) -> (String, Asked) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let asked = Asked::default();
-    let log = Arc::clone(&asked);
-    tokio::spawn(async move {
-        for answer in answers {
-            let (mut socket, _) = listener.accept().await.unwrap();
-            let mut head = Vec::new();
-            while !head.ends_with(b"\r\n\r\n") {
-                head.push(socket.read_u8().await.unwrap());
-            }
-            let head = String::from_utf8(head).unwrap().to_lowercase();
-            let length =
-                head.split("content-length: ").nth(1).unwrap().lines().next().unwrap().parse().unwrap();
-            let mut body = vec![0; length];
-            socket.read_exact(&mut body).await.unwrap();
-            let path = head.split(' ').nth(1).unwrap().to_owned();
-            log.lock().unwrap().push((path, head, serde_json::from_slice(&body).unwrap()));
-            let begin = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close";
-            let begin = format!("{begin}\r\ncontent-length: {}\r\n\r\n", answer.len());
-            socket.write_all(&[begin.into_bytes(), answer].concat()).await.unwrap();
-        }
-    });
-    (url, asked)
-}
-
 /// What the two requests of an example were, and what it gave.
 struct Talk {
     given: String,
@@ -80,18 +47,20 @@ async fn talk(
 ) -> Talk {
     let _ = ring::default_provider().install_default();
     let answers = replies.iter().map(|reply| match reply.as_array() {
-        Some(lines) => lines.iter().flat_map(|line| format!("{line}\n").into_bytes()).collect(),
-        None => reply.to_string().into_bytes(),
+        Some(lines) => {
+            ok("application/json", lines.iter().map(|line| format!("{line}\n")).collect::<String>())
+        }
+        None => http::json(reply),
     });
-    let (url, asked) = server(answers.collect()).await;
-    let given = ask(&provider(), &url, "k-1").await.unwrap();
-    let asked = asked.lock().unwrap().clone();
+    let server = Server::in_turn(answers);
+    let given = ask(&provider(), &server.url, "k-1").await.unwrap();
+    let asked = server.seen();
     assert_eq!(asked.len(), 2);
     Talk {
         given,
-        paths: asked.iter().map(|(path, ..)| path.clone()).collect(),
-        head: asked[0].1.clone(),
-        bodies: asked.into_iter().map(|(_, _, body)| body).collect(),
+        paths: asked.iter().map(|request| request.target().to_lowercase()).collect(),
+        head: asked[0].head.to_lowercase(),
+        bodies: asked.iter().map(Request::json).collect(),
     }
 }
 

@@ -3,8 +3,7 @@
 //! They have the events of the providers' own libraries (openai-python 3.54.0, anthropic-sdk-python 2.12.0, google-genai
 //! 3.4.0, botocore 1.44.5), against whose types `tests/conversation/validate.py` checks them.
 
-use serde_json::{Value, json};
-use toolgen_runtime::wire::WireFormat;
+use crate::prelude::*;
 
 /// How the events of a stream become bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,11 +1,10 @@
 //! Streamed replies: whatever way their bytes come, the turn is the one that the whole reply gives.
 
 use proptest::prelude::*;
-use serde_json::{Value, json};
-use toolgen_runtime::call::blocked::Blocked;
-use toolgen_runtime::wire::{Piece, Stop, StreamError, Turn, Usage, WireFormat};
+use toolgen_runtime::wire::{Piece, Stop, StreamError, Turn, Usage};
 
 use crate::conversation::recorded::{Framing, Recorded, SAID, THOUGHT, all, bytes};
+use crate::prelude::*;
 
 fn streamed(format: WireFormat, pieces: &[&[u8]]) -> Result<Turn, StreamError> {
     let mut stream = format.stream();

@@ -1,12 +1,9 @@
 //! Transcripts as the messages of each provider.
 
-use serde_json::{Value, json};
-use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
-use toolgen_runtime::call::{ToolCall, ToolResponse};
-use toolgen_runtime::wire::{Request, WireFormat};
-use toolgen_runtime::{ToolError, ToolResult};
+use toolgen_runtime::wire::Request;
 
 use crate::conversation::recorded::{Recorded, SAID, all};
+use crate::prelude::*;
 
 /// A conversation with the recorded turn, the answers to its calls, and a question.
 fn transcript(recorded: &Recorded) -> Transcript {

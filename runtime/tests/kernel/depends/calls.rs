@@ -1,14 +1,7 @@
 //! Requirements of calls through a provider.
 
-use serde_json::{Value, json};
-use toolgen_runtime::provider::ProviderContext;
-use toolgen_runtime::spec::Requirement;
-use toolgen_runtime::{
-    ContextValues, Dependencies, Provider, Registry, Session, ToolCall, ToolContext, ToolError, ToolResponse,
-    ToolResult, tool, toolset,
-};
-
 use super::{in_session, probe, registry};
+use crate::prelude::*;
 
 async fn call(provider: &Provider, name: &str, arguments: Value, turn: &ToolContext) -> ToolResponse {
     provider.call(ToolCall::new("c1", name, arguments), turn).await

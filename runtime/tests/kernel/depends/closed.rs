@@ -1,16 +1,9 @@
 //! What must not get through.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use toolgen_runtime::spec::Requirement;
-use toolgen_runtime::{
-    AgentTool, ContextValues, Dependencies, Registry, RegistryProblem, Session, ToolContext, ToolError,
-};
+use toolgen_runtime::RegistryProblem;
 
 use super::{check, in_session, missing, probe, registry};
+use crate::prelude::*;
 
 /// Plans that exist, and how often somebody asked.
 fn plans(asked: &Arc<AtomicU32>) -> Dependencies {
@@ -165,7 +158,7 @@ fn a_tool_may_be_added_with_what_it_requires_later() {
 async fn without_a_session_nothing_was_called() {
     let tools = registry([probe("a", []), probe("b", [Requirement::tool("a"), Requirement::session("k")])]);
     let nobody = ToolContext::new("1", "");
-    toolgen_runtime::layers::depends::record(&nobody, "a", &Ok(toolgen_runtime::ToolResult::empty()));
+    toolgen_runtime::layers::depends::record(&nobody, "a", &Ok(ToolResult::empty()));
     assert_eq!(missing(&tools, "b", &nobody).await, ["a", "k"]);
     let somebody = Session::new("");
     somebody.record_success("a");

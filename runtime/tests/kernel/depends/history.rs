@@ -1,13 +1,10 @@
 //! Which calls count as made.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use serde_json::{Value, json};
+use toolgen_runtime::Sessions;
 use toolgen_runtime::layers::depends::{record, succeeded};
-use toolgen_runtime::{Control, InputRequest, Session, Sessions, ToolError, ToolResult};
 
 use super::in_session;
+use crate::prelude::*;
 
 #[test]
 fn only_a_call_that_succeeded_counts() {

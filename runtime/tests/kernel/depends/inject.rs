@@ -1,15 +1,9 @@
 //! Parameters that come with the call.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use serde_json::{Value, json};
 use toolgen_runtime::function::inject::{ContextValue, FromContext, HelpUrl, SessionState};
-use toolgen_runtime::provider::ProviderContext;
-use toolgen_runtime::{
-    AgentTool, ContextValues, Principal, Provider, Registry, Session, ToolCall, ToolContext, ToolError,
-    testing, tool, toolset,
-};
+use toolgen_runtime::testing;
+
+use crate::prelude::*;
 
 /// Some programs number their workspaces, others name them.
 #[derive(Debug)]

@@ -1,13 +1,9 @@
 //! The cases that services for dependencies of tools are known by.
 
-use serde_json::{Value, json};
 use toolgen_runtime::spec::graph::Graph;
-use toolgen_runtime::spec::{Requirement, RequirementKind};
-use toolgen_runtime::{
-    ContextValues, Dependencies, Registry, Session, ToolContext, ToolError, tool, toolset,
-};
 
 use super::{check, in_session, missing, probe, registry};
+use crate::prelude::*;
 
 #[test]
 fn a_tool_says_what_it_requires_in_order() {

@@ -1,15 +1,10 @@
 //! Pages for those whose calls fail.
 
-use serde_json::json;
 use toolgen_runtime::layers::breaker::CircuitBreaker;
 use toolgen_runtime::spec::docs::troubleshooting;
-use toolgen_runtime::spec::{Requirement, Timeout};
-use toolgen_runtime::{
-    AgentTool, Dependencies, Effects, Principal, Provider, Registry, ToolCall, ToolContext, ToolError,
-    ToolName, ToolSpec,
-};
 
 use super::{Probe, check, probe, registry};
+use crate::prelude::*;
 
 fn task_update() -> Probe {
     let mut tool = probe(
@@ -81,9 +76,9 @@ async fn the_texts_of_a_page_are_those_of_the_errors() {
     has(&Principal::new("key").check(&tool.spec).unwrap_err().to_string());
     let limited = Principal::new("key").with_scopes(["write"]).with_tools(["other"]);
     has(&limited.check(&tool.spec).unwrap_err().to_string());
-    has(&ToolError::Timeout { duration: std::time::Duration::from_millis(1500) }.to_string());
+    has(&ToolError::Timeout { duration: Duration::from_millis(1500) }.to_string());
 
-    let empty = Registry::new(Vec::<std::sync::Arc<dyn AgentTool>>::new()).unwrap();
+    let empty = Registry::new(Vec::<Arc<dyn AgentTool>>::new()).unwrap();
     let provider = Provider::builder(&empty).build().unwrap();
     has(&provider.call(ToolCall::new("1", "task_update", json!({})), &nobody).await.text());
 

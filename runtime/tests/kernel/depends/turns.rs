@@ -1,11 +1,7 @@
 //! Requirements of earlier calls, where the program set no session.
 
-use serde_json::json;
-use toolgen_runtime::agent::dispatch::DispatchOptions;
-use toolgen_runtime::spec::Requirement;
-use toolgen_runtime::{Principal, Provider, Session, ToolCall, ToolContext, ToolError};
-
 use super::{probe, registry};
+use crate::prelude::*;
 
 fn provider() -> Provider {
     let tools = registry([probe("start", []), probe("go", [Requirement::tool("start")])]);

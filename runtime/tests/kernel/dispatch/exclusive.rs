@@ -1,21 +1,12 @@
 //! Tools that run alone, also when other tools and other turns call them.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
-use std::time::Duration;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::DispatchOptions;
-use toolgen_runtime::spec::Timeout;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, CancellationToken, Provider, ProviderContext, Registry, Service, ToolCall,
-    ToolContext, ToolError, ToolResult, ToolSpec, tool, toolset,
-};
 
 use crate::dispatch::support::{spec, texts, turn};
+use crate::prelude::*;
 
 /// How many calls run, and the most that ever ran beside an exclusive one.
 #[derive(Default)]

@@ -1,18 +1,12 @@
 //! Calls that say what they touch.
 
-use std::num::NonZeroUsize;
-use std::sync::Arc;
-use std::time::Duration;
-
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
-use serde_json::{Value, json};
-use tokio::time::Instant;
-use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
-use toolgen_runtime::provider::ProviderContext;
-use toolgen_runtime::{AgentTool, Provider, Registry, Schema, Text, ToolCall, ToolSpec, tool};
+use toolgen_runtime::Schema;
+use toolgen_runtime::agent::dispatch::Strategy;
 
 use crate::dispatch::support::{Bench, Log, call, call_of, ids, options, spec, steps, turn};
+use crate::prelude::*;
 
 fn reads(name: &'static str, resources: &[&'static str]) -> ToolSpec {
     ToolSpec { reads: texts(resources), ..spec(name) }
@@ -22,7 +16,7 @@ fn writes(name: &'static str, resources: &[&'static str]) -> ToolSpec {
     ToolSpec { writes: texts(resources), ..spec(name) }
 }
 
-fn texts(resources: &[&'static str]) -> toolgen_runtime::List<Text> {
+fn texts(resources: &[&'static str]) -> List<Text> {
     resources.iter().map(|text| Text::Static(text)).collect::<Vec<_>>().into()
 }
 

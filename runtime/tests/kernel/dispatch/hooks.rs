@@ -1,18 +1,11 @@
 //! What watchers see of a turn, in which order and with which texts.
 
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
-use toolgen_runtime::layers::events::{Event, EventKind};
-use toolgen_runtime::layers::hooks::Hooks;
-use toolgen_runtime::provider::Provider;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, CancellationToken, Registry, ToolCall, ToolContext, ToolError, ToolResponse,
-    ToolResult, ToolSpec,
-};
+use toolgen_runtime::agent::dispatch::Strategy;
+use toolgen_runtime::engine::dynamic::DynamicTool;
+use toolgen_runtime::layers::events::EventKind;
 
 use crate::dispatch::support::{Bench, call, options, spec, texts, turn};
+use crate::prelude::*;
 
 type Seen = Arc<Mutex<Vec<String>>>;
 
@@ -31,7 +24,7 @@ impl Watcher {
 impl Hooks for Watcher {
     fn before_tool_execution<'a>(&'a self, call: &'a ToolCall, _: &'a ToolContext) -> BoxFuture<'a, bool> {
         self.note(format!("before {}", call.id));
-        Box::pin(std::future::ready(!self.refuses.contains(&call.id.as_str())))
+        Box::pin(ready(!self.refuses.contains(&call.id.as_str())))
     }
 
     fn after_tool_execution<'a>(
@@ -40,7 +33,7 @@ impl Hooks for Watcher {
         _: &'a ToolContext,
     ) -> BoxFuture<'a, ()> {
         self.note(format!("after {} {}", response.id, response.is_error()));
-        Box::pin(std::future::ready(()))
+        Box::pin(ready(()))
     }
 
     fn before_tool_execution_update(&self, id: &str, _: &str, update: &ToolResult) -> bool {
@@ -129,29 +122,15 @@ async fn a_call_that_is_cancelled_before_it_runs_starts_and_ends_too() {
     assert_eq!(seen(&log), ["start 1 null", "error 1 Cancelled"]);
 }
 
-/// Reports three updates.
-struct Talker(ToolSpec);
-
-impl AgentTool for Talker {
-    fn spec(&self) -> &ToolSpec {
-        &self.0
-    }
-
-    fn execute<'a>(&'a self, _: Value, ctx: &'a ToolContext) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async {
-            for text in ["one", "two", "three"] {
-                ctx.update(ToolResult::text(text));
-            }
-            Ok(ToolResult::text("done"))
-        })
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn an_update_the_hook_refuses_is_no_event_and_has_no_hook_after() {
     let (log, watched) = (Seen::default(), Seen::default());
     let (hook, events, heard) = (Arc::clone(&log), Arc::clone(&log), Arc::clone(&watched));
-    let registry = Registry::builder().add(Talker(spec("talk"))).seal().unwrap();
+    let talker = DynamicTool::new(spec("talk"), |_, ctx| {
+        ["one", "two", "three"].into_iter().for_each(|text| ctx.update(ToolResult::text(text)));
+        ready(Ok("done"))
+    });
+    let registry = Registry::builder().add(talker).seal().unwrap();
     let provider = Provider::builder(&registry)
         .hooks(Watcher { seen: hook, refuses: &["two"] })
         .on_event(move |event| events.lock().unwrap().push(event_line(&event)))

@@ -1,42 +1,21 @@
 //! What is left when nobody waits for a turn any more.
-
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::DispatchOptions;
-use toolgen_runtime::provider::Provider;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, CancellationToken, Registry, ToolCall, ToolContext, ToolError, ToolResult, ToolSpec,
-};
+use toolgen_runtime::engine::dynamic::DynamicTool;
 
 use crate::dispatch::support::{spec, turn};
-
-/// Hands out its token and waits for ever, holding on to `held`.
-struct Waiter {
-    spec: ToolSpec,
-    held: Arc<()>,
-    tokens: Arc<Mutex<Vec<CancellationToken>>>,
-}
-
-impl AgentTool for Waiter {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn execute<'a>(&'a self, _: Value, ctx: &'a ToolContext) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        let held = Arc::clone(&self.held);
-        Box::pin(async move {
-            let _held = held;
-            self.tokens.lock().unwrap().push(ctx.cancel().clone());
-            std::future::pending().await
-        })
-    }
-}
+use crate::prelude::*;
 
 async fn dropping_leaves_nothing(options: DispatchOptions) {
     let (held, tokens) = (Arc::new(()), Arc::new(Mutex::new(Vec::new())));
-    let waiter = Waiter { spec: spec("wait"), held: Arc::clone(&held), tokens: Arc::clone(&tokens) };
+    // It hands out its token and waits for ever, holding on to `held`.
+    let (hold, hand_out) = (Arc::clone(&held), Arc::clone(&tokens));
+    let waiter = DynamicTool::new(spec("wait"), move |_, ctx| {
+        let (held, tokens) = (Arc::clone(&hold), Arc::clone(&hand_out));
+        async move {
+            let _held = held;
+            tokens.lock().unwrap().push(ctx.cancel().clone());
+            std::future::pending::<Result<ToolResult, ToolError>>().await
+        }
+    });
     let provider = Provider::builder(&Registry::builder().add(waiter).seal().unwrap()).build().unwrap();
     let calls = (1..=3).map(|id| ToolCall::new(id.to_string(), "wait", json!({}))).collect();
     let (turn, token) = (turn(), CancellationToken::new());

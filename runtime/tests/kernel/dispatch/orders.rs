@@ -1,18 +1,9 @@
 //! Strategies, steering and cancelling.
 
-use std::num::NonZeroUsize;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-
-use serde_json::json;
-use tokio::time::Instant;
-use toolgen_runtime::agent::dispatch::{DispatchOptions, SKIPPED_BY_MESSAGE, Strategy};
-use toolgen_runtime::call::blocked::Blocked;
-use toolgen_runtime::spec::{Requirement, RequirementKind};
-use toolgen_runtime::{CancellationToken, Session, Text, ToolCall, ToolError, ToolSpec};
+use toolgen_runtime::agent::dispatch::{SKIPPED_BY_MESSAGE, Strategy};
 
 use crate::dispatch::support::{Bench, call, call_of, ids, options, spec, steps, texts, turn};
+use crate::prelude::*;
 
 fn two_at_once() -> Strategy {
     Strategy::Batched(NonZeroUsize::new(2).unwrap())

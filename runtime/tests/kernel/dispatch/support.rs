@@ -1,16 +1,9 @@
 //! A tool whose calls do what their arguments say, and a log of what they did when.
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use toolgen_runtime::Schema;
+use toolgen_runtime::agent::dispatch::{Dispatched, Strategy};
 
-use serde_json::{Value, json};
-use tokio::time::Instant;
-use toolgen_runtime::agent::dispatch::{DispatchOptions, Dispatched, Strategy};
-use toolgen_runtime::provider::{Provider, ProviderBuilder};
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Effects, Registry, Schema, Text, ToolCall, ToolContext, ToolError, ToolName,
-    ToolResult, ToolSpec,
-};
+use crate::prelude::*;
 
 /// `begin 1`, `end 1` and so on, with the milliseconds since the turn began.
 pub(crate) type Log = Arc<Mutex<Vec<(String, u128)>>>;

@@ -1,35 +1,12 @@
 //! Tools that do not give way.
 
-use std::sync::{Arc, Barrier};
+use std::sync::Barrier;
 
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::DispatchOptions;
-use toolgen_runtime::provider::Provider;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Registry, Service, Strategy, ToolCall, ToolContext, ToolError, ToolResult,
-    ToolSpec, tool, toolset,
-};
+use toolgen_runtime::Strategy;
+use toolgen_runtime::engine::dynamic::DynamicTool;
 
 use crate::dispatch::support::{Bench, call, call_of, ids, options, spec, texts, turn};
-
-/// Blocks its thread until another call does the same.
-struct Meeting {
-    spec: ToolSpec,
-    barrier: Arc<Barrier>,
-}
-
-impl AgentTool for Meeting {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn execute<'a>(&'a self, _: Value, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async {
-            self.barrier.wait();
-            Ok(ToolResult::text("met"))
-        })
-    }
-}
+use crate::prelude::*;
 
 fn meet(id: usize) -> ToolCall {
     ToolCall::new(id.to_string(), "meet", json!({}))
@@ -45,7 +22,14 @@ fn meet_on_the_pool(barrier: Service<Barrier>) -> String {
 // Two calls can only meet if neither holds up the other: with both in one task this would never end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn calls_in_tasks_of_their_own_do_not_hold_up_each_other() {
-    let meeting = Meeting { spec: spec("meet"), barrier: Arc::new(Barrier::new(2)) };
+    let barrier = Arc::new(Barrier::new(2));
+    let meeting = DynamicTool::new(spec("meet"), move |_, _| {
+        let barrier = Arc::clone(&barrier);
+        async move {
+            barrier.wait();
+            Ok("met")
+        }
+    });
     let provider = Provider::builder(&Registry::builder().add(meeting).seal().unwrap()).build().unwrap();
     let options = DispatchOptions::new().in_tasks();
     let done = provider.dispatch(vec![meet(1), meet(2)], &turn(), &options).await;

@@ -1,21 +1,11 @@
 //! Whole turns: with records, with layers that wait, and at random.
 
-use std::num::NonZeroUsize;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
-use serde_json::json;
-use tokio::time::Instant;
-use toolgen_runtime::agent::dispatch::{DispatchOptions, SKIPPED_BY_MESSAGE, Strategy, TOO_MANY_CALLS};
-use toolgen_runtime::layers::audit::{Auditor, MemorySink};
-use toolgen_runtime::layers::hooks::Hooks;
-use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
-use toolgen_runtime::{BoxFuture, CancellationToken, ToolCall, ToolContext, ToolError, ToolSpec};
+use toolgen_runtime::agent::dispatch::{SKIPPED_BY_MESSAGE, Strategy, TOO_MANY_CALLS};
 
 use crate::dispatch::support::{Bench, call, call_of, ids, options, spec, steps, texts, turn};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn every_answer_has_its_record_and_every_record_its_answer() {

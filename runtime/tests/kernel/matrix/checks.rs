@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use toolgen_runtime::ToolError;
 use toolgen_runtime::layers::approval::ApprovalState;
 use toolgen_runtime::layers::audit::AuditStatus;
 use toolgen_runtime::layers::depends;
@@ -10,6 +9,7 @@ use toolgen_runtime::layers::events::EventKind;
 
 use crate::matrix::evidence::{Answer, Cell, Ran, stem};
 use crate::matrix::rows::{FAILURES, LONGEST, is_guarded};
+use crate::prelude::*;
 
 /// What holds of every cell, whatever layers it has.
 pub(crate) async fn always(cell: &Cell<'_>) {

@@ -1,9 +1,5 @@
 //! The target as compiled tools.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use serde_json::Value;
 use toolgen_runtime::agent::sub_agent::AgentEngine;
 use toolgen_runtime::engine::command::CommandEngine;
 use toolgen_runtime::engine::executor::{ExecError, ExecOptions, ExecOutput, Executor};
@@ -14,13 +10,11 @@ use toolgen_runtime::spec::plan::{
     AgentPlan, CommandPlan, CompletePlan, ComposePlan, EffectPlan, Step, Word,
 };
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
-use toolgen_runtime::{
-    BoxFuture, Call, CancellationToken, Effect, Effects, List, Text, Tool, ToolContext, ToolError, ToolName,
-    ToolResult, ToolSpec,
-};
+use toolgen_runtime::{Call, Tool};
 
 use crate::matrix::evidence::{World, stem};
 use crate::matrix::kinds::{Tools, run, spec};
+use crate::prelude::*;
 
 fn argument(name: &'static str) -> Reference {
     Reference { root: Root::Argument(name.into()), path: List::EMPTY, optional: false }

@@ -1,18 +1,12 @@
 //! What happened in a cell: what ran, what was shown to people, what was written down, what came back.
 
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::AtomicBool;
 
-use serde_json::{Value, json};
-use toolgen_runtime::call::control::{Control, InputRequest};
 use toolgen_runtime::layers::approval::Approvals;
-use toolgen_runtime::layers::audit::{Auditor, MemorySink};
-use toolgen_runtime::layers::events::Event;
-use toolgen_runtime::layers::middleware::ApprovalRequest;
-use toolgen_runtime::{ToolContext, ToolError, ToolResponse, ToolResult};
 
 use crate::matrix::stores::Stored;
+use crate::prelude::*;
 
 /// How the secret argument of every call begins; the rest is the cell's own.
 pub(crate) const PIN: &str = "pin-4711-";

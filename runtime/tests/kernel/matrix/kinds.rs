@@ -1,21 +1,12 @@
 //! The kinds of tools, each of which reaches the same target: a row names the types it stands for.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use toolgen_runtime::agent::agent_loop::{Entry, ModelTurn, Transcript};
-use toolgen_runtime::agent::sub_agent::{AgentEngine, AgentFailure, AgentMonitor, AgentTask, LoopRunner};
+use toolgen_runtime::agent::sub_agent::AgentEngine;
 use toolgen_runtime::engine::dynamic::DynamicTool;
-use toolgen_runtime::provider::ToolFactory;
-use toolgen_runtime::spec::{Requirement, RequirementKind};
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Effects, Service, Text, ToolCall, ToolContext, ToolError, ToolResult, ToolSpec,
-    tool, tools, toolset,
-};
+use toolgen_runtime::tools;
 
 use crate::matrix::evidence::{World, stem};
 use crate::matrix::{compiled, mcp, server};
+use crate::prelude::*;
 
 /// A kind of tool.
 pub(crate) struct Kind {
@@ -57,12 +48,12 @@ pub(crate) fn all() -> Vec<Kind> {
         kind("written by hand", &[], |world| ready(vec![Arc::new(ByHand(spec(), world))])),
         kind("dynamic", &["DynamicTool"], |world| ready(vec![Arc::new(dynamic(world))])),
         kind("factory", &["ToolFactory"], |world| {
-            let create = move |_: &toolgen_runtime::ProviderContext| Ok(ByHand(spec(), Arc::clone(&world)));
+            let create = move |_: &ProviderContext| Ok(ByHand(spec(), Arc::clone(&world)));
             ready(vec![Arc::new(ToolFactory::new(spec(), create))])
         }),
         Kind {
             calls: &["Http"],
-            ..kind("HTTP", &["HttpTool"], |world| Box::pin(async move { vec![server::tool(world).await] }))
+            ..kind("HTTP", &["HttpTool"], |world| Box::pin(async move { vec![server::tool(world)] }))
         },
         Kind { calls: &["Mcp"], ..kind("MCP", &["McpTool"], |world| Box::pin(mcp::tools(world))) },
         Kind {

@@ -2,20 +2,18 @@
 //! the world of its cell.
 
 use std::io::{Read, Write};
-use std::sync::Arc;
-use std::time::Duration;
 
-use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, oneshot};
+use toolgen_runtime::Engines;
 use toolgen_runtime::engine::mcp::{McpEngine, McpOptions};
 use toolgen_runtime::spec::plan::{Call, McpPlan, McpServer, McpTransport, Tool};
-use toolgen_runtime::{Engines, Text};
 
 use crate::matrix::evidence::{Ran, World, said, stem};
 use crate::matrix::kinds::Tools;
+use crate::prelude::*;
 
 /// Where the program passes lines on to.
 const WORLD: &str = "MATRIX_WORLD";

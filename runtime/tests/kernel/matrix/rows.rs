@@ -1,35 +1,16 @@
 //! The layers: how each is set up, and what it promises whatever else a call passes.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use toolgen_runtime::call::limits::Limits;
+use toolgen_runtime::CircuitBreaker;
 use toolgen_runtime::call::session::{Sessions, SessionsLimits};
 use toolgen_runtime::layers::approval::{Approvals, MemoryApprovals};
-use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::breaker::BreakerSettings;
-use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
-use toolgen_runtime::layers::hooks::Hooks;
-use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
-};
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
-use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::layers::trace::Trace;
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::registry::discovery::Discovery;
-use toolgen_runtime::registry::toolsets::Toolset;
-use toolgen_runtime::spec::Network;
-use toolgen_runtime::{
-    BoxFuture, CircuitBreaker, Dependencies, Principal, ProviderContext, Text, ToolCall, ToolContext,
-    ToolError, ToolResponse, ToolSpec,
-};
 
 use crate::matrix::checks;
 use crate::matrix::evidence::{Cell, World, stem};
+use crate::prelude::*;
 
 /// What rows may change before the calls of a cell.
 pub(crate) struct Setup {
@@ -348,7 +329,7 @@ impl Middleware for By {
             "target" => (self.1)(&self.0, path, request),
             _ => Decision::Allow,
         };
-        Box::pin(std::future::ready(decision))
+        Box::pin(ready(decision))
     }
 }
 
@@ -385,7 +366,7 @@ impl Approver for Clerk {
         } else {
             Approval::Rejected("no".to_owned())
         };
-        Box::pin(std::future::ready(approval))
+        Box::pin(ready(approval))
     }
 }
 
@@ -399,7 +380,7 @@ impl InputHandler for Sure {
         _: &'a ToolContext,
     ) -> BoxFuture<'a, Result<InputAnswer, ToolError>> {
         self.0.asked.fetch_add(1, Ordering::SeqCst);
-        Box::pin(std::future::ready(Ok(InputAnswer::Given(json!({"sure": true})))))
+        Box::pin(ready(Ok(InputAnswer::Given(json!({"sure": true})))))
     }
 }
 
@@ -412,7 +393,7 @@ impl Hooks for Watch {
         if !skip {
             self.0.begun.lock().unwrap().push(call.id.to_string());
         }
-        Box::pin(std::future::ready(!skip))
+        Box::pin(ready(!skip))
     }
 
     fn after_tool_execution<'a>(
@@ -421,6 +402,6 @@ impl Hooks for Watch {
         _: &'a ToolContext,
     ) -> BoxFuture<'a, ()> {
         self.0.ended.lock().unwrap().push(response.id.to_string());
-        Box::pin(std::future::ready(()))
+        Box::pin(ready(()))
     }
 }

@@ -1,31 +1,22 @@
 //! The target as a service that is called over HTTP.
 
-use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::sync::LazyLock;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 use toolgen_runtime::engine::http::HttpEngine;
 use toolgen_runtime::spec::plan::{Call, Encoding, Location, Parameter, RequestPlan, Server, Style, Tool};
 use toolgen_runtime::spec::template::{Reference, Root, Segment, Template};
-use toolgen_runtime::{AgentTool, List};
+use toolgen_test_support::http::{self, Reply, Request, Step, ok, raw, reply};
 
 use crate::matrix::evidence::{Ran, World, said, stem};
+use crate::prelude::*;
 
 /// One for all cells: it takes longer to build than a cell takes to run.
 static ENGINE: LazyLock<HttpEngine> =
     LazyLock::new(|| HttpEngine::builder().private_host("127.0.0.1").build().unwrap());
 
 /// A tool whose service notes what it is asked for.
-pub(crate) async fn tool(world: Arc<World>) -> Arc<dyn AgentTool> {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        while let Ok((socket, _)) = listener.accept().await {
-            let world = Arc::clone(&world);
-            tokio::spawn(async move { drop(serve(socket, world).await) });
-        }
-    });
+pub(crate) fn tool(world: Arc<World>) -> Arc<dyn AgentTool> {
+    let url = http::Server::start(move |request| serve(request, &world)).url;
     let parameter = |name: &'static str, location| Parameter {
         argument: name.into(),
         name: name.into(),
@@ -48,42 +39,22 @@ pub(crate) async fn tool(world: Arc<World>) -> Arc<dyn AgentTool> {
         ..RequestPlan::EMPTY
     };
     let mut spec = crate::matrix::kinds::spec();
-    spec.effects.network = toolgen_runtime::spec::Network::Hosts(vec!["127.0.0.1".into()].into());
+    spec.effects.network = Network::Hosts(vec!["127.0.0.1".into()].into());
     ENGINE.tool(Tool { spec, call: Call::Http(plan) })
 }
 
-async fn serve(mut socket: TcpStream, world: Arc<World>) -> std::io::Result<()> {
-    let mut bytes = Vec::new();
-    while !bytes.windows(4).any(|window| window == b"\r\n\r\n") {
-        if socket.read_buf(&mut bytes).await? == 0 {
-            return Ok(());
-        }
+fn serve(request: &Request, world: &World) -> Reply {
+    let value = |name: &str| request.query(name).unwrap_or_default().replace("%2F", "/");
+    let (path, note) = (value("path"), value("note"));
+    let all = format!("{note}{}", value("pin"));
+    if stem(&path) == "/slow" {
+        return vec![Step::Hold];
     }
-    let head = String::from_utf8_lossy(&bytes).into_owned();
-    let target = head.split(' ').nth(1).unwrap_or_default().replace("%2F", "/");
-    let value = |name: &str| {
-        let pairs = target.split_once('?').map_or("", |(_, query)| query).split('&');
-        pairs
-            .filter_map(|pair| pair.split_once('='))
-            .find(|(key, _)| *key == name)
-            .map_or("", |(_, value)| value)
-    };
-    let path = value("path");
-    if stem(path) == "/slow" {
-        tokio::time::sleep(Duration::from_secs(30)).await;
-        return Ok(());
-    }
-    world.ran.lock().unwrap().push(Ran { path: path.to_owned(), note: value("note").to_owned() });
-    let (status, body) = match stem(path) {
-        "/fail" => (500, format!("it broke at {}{}", value("note"), value("pin"))),
+    world.ran.lock().unwrap().push(Ran { path: path.clone(), note });
+    match stem(&path) {
+        "/fail" => reply(500, "Content-Type: text/plain\r\n", format!("it broke at {all}")),
         // The connection breaks.
-        "/panic" => return Ok(()),
-        path => (200, said(path, &format!("{}{}", value("note"), value("pin")))),
-    };
-    let answer = format!(
-        "HTTP/1.1 {status} X\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    );
-    socket.write_all(answer.as_bytes()).await?;
-    socket.shutdown().await
+        "/panic" => raw(""),
+        _ => ok("text/plain", said(&path, &all)),
+    }
 }

@@ -1,6 +1,6 @@
 //! What spans and log lines say, if somebody listens.
 
-use std::sync::Mutex;
+use crate::prelude::*;
 
 static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
 

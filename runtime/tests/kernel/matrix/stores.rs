@@ -1,13 +1,11 @@
 //! State that other processes have, too, in the memory of the test.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use serde_json::Value;
 use toolgen_runtime::call::session::{SessionChanges, SessionData, SessionKey, SessionLimits, SessionStore};
 use toolgen_runtime::layers::repeat::{FailedCall, FailureStore};
-use toolgen_runtime::{BoxFuture, Text, ToolError};
+
+use crate::prelude::*;
 
 /// One session, and the failures of calls. Clones are the same.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +32,7 @@ impl Stored {
 }
 
 fn now<T: Send + 'static>(value: T) -> BoxFuture<'static, Result<T, ToolError>> {
-    Box::pin(std::future::ready(Ok(value)))
+    Box::pin(ready(Ok(value)))
 }
 
 impl SessionStore for Stored {

@@ -1,23 +1,13 @@
 //! What runs is what was approved: with the same arguments, for the same caller, once.
 
 use std::collections::BTreeSet;
-use std::future::ready;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use serde_json::{Value, json};
 use toolgen_runtime::layers::approval::ApprovalStore;
-use toolgen_runtime::layers::audit::{Auditor, MemorySink};
-use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest, approver,
-};
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::{
-    BoxFuture, Principal, Provider, Registry, Service, Session, ToolCall, ToolContext, ToolError,
-    ToolResponse, tool, toolset,
-};
+use toolgen_runtime::layers::middleware::approver;
 
 use super::Journal;
+use crate::prelude::*;
 
 /// Writes a file.
 #[tool(undocumented)]
@@ -51,7 +41,7 @@ fn asks(_: &ToolRequest<'_>) -> Decision {
 
 fn provider(ran: &Journal, middleware: &[Decide]) -> ProviderBuilder {
     let registry = Registry::new(toolset![write, pay]).unwrap();
-    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::new(ran.clone()));
+    let context = ProviderContext::new().with_service(Arc::new(ran.clone()));
     let builder = Provider::builder(&registry).context(context);
     middleware.iter().fold(builder, |builder, decide| builder.middleware(*decide))
 }
@@ -424,7 +414,7 @@ async fn relay(ctx: &ToolContext, path: &str) -> Result<String, ToolError> {
 
 /// Has another tool do it.
 #[tool(undocumented)]
-async fn relay_twice(ctx: &ToolContext, path: &str) -> Result<toolgen_runtime::ToolResult, ToolError> {
+async fn relay_twice(ctx: &ToolContext, path: &str) -> Result<ToolResult, ToolError> {
     ctx.call("relay", json!({ "path": path })).await
 }
 
@@ -434,7 +424,7 @@ fn writes_need_approval(request: &ToolRequest<'_>) -> Decision {
 
 fn relaying(ran: &Journal) -> ProviderBuilder {
     let registry = Registry::new(toolset![write, relay, relay_twice]).unwrap();
-    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::new(ran.clone()));
+    let context = ProviderContext::new().with_service(Arc::new(ran.clone()));
     Provider::builder(&registry).context(context).middleware(writes_need_approval)
 }
 

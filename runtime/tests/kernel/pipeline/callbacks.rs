@@ -1,20 +1,9 @@
 //! Functions of the program that panic or take too long.
 
-use std::future::{pending, ready};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use serde_json::json;
-use tokio::time::Instant;
-use toolgen_runtime::layers::hooks::Hooks;
-use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
-};
-use toolgen_runtime::{
-    BoxFuture, Registry, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, toolset,
-};
+use std::future::pending;
 
 use super::{call, provider, watching};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn a_panic_of_whoever_watches_is_not_the_tools() {

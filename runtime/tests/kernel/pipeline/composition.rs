@@ -1,9 +1,7 @@
 //! Tools that call tools.
 
-use serde_json::{Value, json};
-use toolgen_runtime::{ToolContext, ToolError, ToolResult, tool};
-
 use super::{call, provider};
+use crate::prelude::*;
 
 /// Adds a number to itself, with another tool.
 #[tool(undocumented)]
@@ -19,7 +17,7 @@ pub(crate) async fn deeper(ctx: &ToolContext) -> Result<ToolResult, ToolError> {
 
 #[tokio::test]
 async fn a_tool_calls_another_through_the_same_layers() {
-    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = Arc::new(Mutex::new(Vec::new()));
     let events = seen.clone();
     let watched = provider()
         .on_event(move |event| events.lock().unwrap().push(format!("{} {}", event.type_name(), event.id)))

@@ -1,15 +1,6 @@
 //! Values of some thousand levels do not end the program.
 
-use serde_json::{Value, json};
-use toolgen_runtime::agent::agent_loop::{LoopOptions, ModelTurn, Transcript, run_loop};
-use toolgen_runtime::agent::dispatch::DispatchOptions;
-use toolgen_runtime::layers::audit::{Auditor, MemorySink};
-use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
-use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
-use toolgen_runtime::{
-    BoxFuture, Control, InputRequest, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool,
-    toolset,
-};
+use crate::prelude::*;
 
 const LEVELS: usize = 5_000;
 
@@ -69,7 +60,7 @@ fn on_a_thread<F: Future<Output = ()>>(run: impl FnOnce() -> F + Send + 'static)
     std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
 }
 
-fn provider() -> toolgen_runtime::provider::ProviderBuilder {
+fn provider() -> ProviderBuilder {
     let registry = Registry::new(toolset![anything, dig, ask]).unwrap();
     let auditor = Auditor::builder(MemorySink::new()).start().unwrap();
     Provider::builder(&registry).auditor(auditor).on_event(drop)
@@ -112,8 +103,7 @@ fn a_model_that_digs_is_answered() {
             async { Ok::<_, String>(turn) }
         };
         let run = run_loop(&provider, &mut model, &turn, Transcript::user("dig"), &LoopOptions::new()).await;
-        let answers: Vec<String> =
-            run.transcript.last_answers().map(toolgen_runtime::ToolResponse::text).collect();
+        let answers: Vec<String> = run.transcript.last_answers().map(ToolResponse::text).collect();
         assert_eq!(answers, [TOO_DEEP]);
     });
 }

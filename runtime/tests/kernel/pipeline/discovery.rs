@@ -1,28 +1,12 @@
 //! A model that searches for tools, reads about them and calls them by `call_tool` gets what it would get by their names.
 
-use std::future::ready;
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
-use toolgen_runtime::call::limits::Limits;
-use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+use toolgen_runtime::agent::dispatch::Strategy;
 use toolgen_runtime::layers::events::EventKind;
-use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
-};
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::registry::discovery::Discovery;
-use toolgen_runtime::registry::toolsets::Toolset;
 use toolgen_runtime::schema::dialect::{Dialect, GEMINI};
 use toolgen_runtime::schema::shape::encode;
-use toolgen_runtime::wire::{AnswerOptions, WireFormat};
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Principal, Provider, ProviderContext, Registry, Service, ToolCall, ToolContext,
-    ToolError, ToolResponse, ToolSpec, tool, toolset,
-};
 
 use super::Journal;
+use crate::prelude::*;
 
 /// Pays somebody an amount of money.
 #[tool(undocumented, category = "money", scopes("pay"))]
@@ -48,14 +32,9 @@ fn get_balance(account: String) -> String {
     format!("{account}: 7")
 }
 
-struct Asks;
-
-impl Middleware for Asks {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        let pays = request.spec.name.as_str() == "pay";
-        let decision = if pays { Decision::NeedApproval("money".to_owned()) } else { Decision::Allow };
-        Box::pin(ready(decision))
-    }
+fn asks(request: &ToolRequest<'_>) -> Decision {
+    let pays = request.spec.name.as_str() == "pay";
+    if pays { Decision::NeedApproval("money".to_owned()) } else { Decision::Allow }
 }
 
 fn builder(ran: &Journal) -> ProviderBuilder {
@@ -151,7 +130,7 @@ async fn approvals_records_events_and_secrets_are_those_of_the_tool() {
     let events = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&events);
     let provider = builder(&ran)
-        .middleware(Asks)
+        .middleware(asks)
         .approver(Approves(Arc::clone(&asked)))
         .auditor(auditor.clone())
         .on_event(move |event| seen.lock().unwrap().push(event))
@@ -176,7 +155,7 @@ async fn approvals_records_events_and_secrets_are_those_of_the_tool() {
 #[tokio::test]
 async fn a_call_that_waited_is_answered_under_the_name_it_was_made_by() {
     let ran = Journal::default();
-    let provider = builder(&ran).middleware(Asks).build().unwrap();
+    let provider = builder(&ran).middleware(asks).build().unwrap();
     let response = provider.call(through("pay", json!({"to": "Bo"})), &turn()).await;
     assert_eq!(response.name, *"call_tool");
     let Err(ToolError::ApprovalRequired(request)) = response.outcome else { panic!("{}", response.text()) };

@@ -1,16 +1,7 @@
 //! Every call that begins ends, and nothing is heard of it afterwards.
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use serde_json::json;
-use toolgen_runtime::agent::dispatch::DispatchOptions;
-use toolgen_runtime::layers::events::Event;
-use toolgen_runtime::{
-    Principal, Provider, Registry, Service, Session, ToolCall, ToolContext, ToolResult, tool, toolset,
-};
-
 use super::add;
+use crate::prelude::*;
 
 /// Contexts that tools left behind.
 #[derive(Clone, Default)]
@@ -51,7 +42,7 @@ type Seen = Arc<Mutex<Vec<Event>>>;
 fn provider(leaked: &Leaked) -> (Provider, Seen) {
     let (seen, registry) = (Seen::default(), Registry::new(toolset![leak, chatter, wait, add]).unwrap());
     let events = Arc::clone(&seen);
-    let context = toolgen_runtime::ProviderContext::new().with_service(Arc::new(leaked.clone()));
+    let context = ProviderContext::new().with_service(Arc::new(leaked.clone()));
     let builder = Provider::builder(&registry).context(context);
     (builder.on_event(move |event| events.lock().unwrap().push(event)).build().unwrap(), seen)
 }

@@ -1,40 +1,9 @@
 //! Calls that keep failing, and services that are down.
+use toolgen_runtime::engine::dynamic::DynamicTool;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::prelude::*;
 
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::DispatchOptions;
-use toolgen_runtime::call::session::Session;
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Principal, Provider, Registry, ToolCall, ToolContext, ToolError, ToolName,
-    ToolResult, ToolSpec,
-};
-
-/// Fails as long as it is told to, and counts.
-struct Flaky(ToolSpec, Arc<AtomicU32>);
-
-impl AgentTool for Flaky {
-    fn spec(&self) -> &ToolSpec {
-        &self.0
-    }
-
-    fn execute<'a>(
-        &'a self,
-        params: Value,
-        _ctx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        self.1.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async move {
-            match params["fails"].as_str() {
-                Some(why) => Err(ToolError::failed(why)),
-                None => Ok(ToolResult::text("good")),
-            }
-        })
-    }
-}
-
+/// A tool that fails as long as it is told to, and counts.
 fn flaky(service: &'static str) -> (ProviderBuilder, Arc<AtomicU32>) {
     let open = toolgen_runtime::Shape::of(toolgen_runtime::schema::shape::Kind::Object(
         toolgen_runtime::schema::shape::ObjectRules::ANY,
@@ -42,7 +11,12 @@ fn flaky(service: &'static str) -> (ProviderBuilder, Arc<AtomicU32>) {
     let name = ToolName::new("flaky");
     let spec = ToolSpec { name, service: service.into(), input: open.into(), ..ToolSpec::EMPTY };
     let ran = Arc::new(AtomicU32::new(0));
-    let registry = Registry::builder().add(Flaky(spec, Arc::clone(&ran))).seal().unwrap();
+    let count = Arc::clone(&ran);
+    let tool = DynamicTool::new(spec, move |params, _| {
+        count.fetch_add(1, Ordering::SeqCst);
+        ready(params["fails"].as_str().map_or(Ok("good"), |why| Err(ToolError::failed(why))))
+    });
+    let registry = Registry::builder().add(tool).seal().unwrap();
     (Provider::builder(&registry), ran)
 }
 
@@ -144,7 +118,7 @@ async fn a_service_that_is_down_is_left_alone() {
         assert_eq!(response.outcome.unwrap_err().code(), "service_unavailable");
     }
     assert_eq!(ran.load(Ordering::SeqCst), 5);
-    tokio::time::advance(std::time::Duration::from_secs(61)).await;
+    tokio::time::advance(Duration::from_secs(61)).await;
     assert_eq!(call(&provider, json!({}), &turn).await, "good");
     assert_eq!(call(&provider, json!({"fails": "once"}), &turn).await, "once");
 }

@@ -1,14 +1,7 @@
 //! Layers of a program's own, and approvals.
 
-use std::future::ready;
-
-use serde_json::json;
-use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
-};
-use toolgen_runtime::{BoxFuture, ToolContext, ToolError};
-
 use super::{Journal, call, provider};
+use crate::prelude::*;
 
 /// Decides by a function, and notes what it was asked.
 struct By(Journal, fn(&ToolRequest<'_>) -> Decision);
@@ -134,7 +127,7 @@ async fn waiting_for_an_approval_ends_with_the_turn() {
         provider().middleware(By(Journal::default(), wary("first"))).approver(Never).build().unwrap();
     let turn = ToolContext::new("turn", "");
     let token = turn.cancel().clone();
-    let asked = provider.call(toolgen_runtime::ToolCall::new("c1", "add", json!({"a": 1, "b": 2})), &turn);
+    let asked = provider.call(ToolCall::new("c1", "add", json!({"a": 1, "b": 2})), &turn);
     let (response, ()) = tokio::join!(asked, async { token.cancel() });
     assert_eq!(response.outcome, Err(ToolError::Cancelled));
 }

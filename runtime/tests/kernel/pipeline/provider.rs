@@ -1,15 +1,7 @@
 //! What a model is told of tools that it has not, and of tools that cannot be built.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use serde_json::json;
-use toolgen_runtime::layers::policy::Rules;
-use toolgen_runtime::provider::{FactoryError, ProviderContext, ToolFactory};
-use toolgen_runtime::{
-    ContextValues, Provider, Registry, ToolCall, ToolContext, ToolName, ToolSpec, tool, toolset,
-};
-
 use super::{add, call, fail};
+use crate::prelude::*;
 
 /// Runs commands.
 struct Executor;

@@ -1,14 +1,6 @@
 //! What a tool sets on a copy of its context gives the calls it makes no more rights.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use toolgen_runtime::spec::Network;
-use toolgen_runtime::{
-    CancellationToken, ContextValues, Principal, Provider, ProviderContext, Registry, Session, ToolCall,
-    ToolContext, ToolError, ToolResult, tool, toolset,
-};
+use crate::prelude::*;
 
 /// Destroys everything.
 #[tool(undocumented, destructive)]
@@ -130,7 +122,7 @@ async fn code_that_reads_a_copy_sees_what_was_set_on_it() {
 async fn another_provider_gives_no_more_rights_than_the_first() {
     /// Calls through a provider that it was lent.
     #[tool(read_only, undocumented)]
-    async fn elsewhere(ctx: &ToolContext, other: toolgen_runtime::Service<Provider>) -> String {
+    async fn elsewhere(ctx: &ToolContext, other: Service<Provider>) -> String {
         other.call(ToolCall::new("c2", "wipe", json!({})), &raised(ctx)).await.text()
     }
     let context = ProviderContext::new().with_service(Arc::new(provider()));
@@ -148,7 +140,7 @@ fn impostor() -> String {
 #[tokio::test]
 async fn a_name_gives_a_tool_no_rights() {
     let registry = Registry::new(toolset![impostor]).unwrap();
-    let limits = ProviderContext::new().with_limits(toolgen_runtime::Limits::NONE);
+    let limits = ProviderContext::new().with_limits(Limits::NONE);
     let turn = ToolContext::new("turn", "");
     let call = || ToolCall::new("c1", "read_result", json!({}));
     assert!(registry.provider(limits).call(call(), &turn).await.is_error());

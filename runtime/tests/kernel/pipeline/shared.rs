@@ -1,14 +1,14 @@
 //! A registry that threads fill until the first provider is made of it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::Barrier;
 
+use toolgen_runtime::RegistryProblem;
+use toolgen_runtime::provider::ProviderError;
 use toolgen_runtime::provider::SharedRegistry;
-use toolgen_runtime::provider::{ProviderError, ToolFactory};
-use toolgen_runtime::{ProviderContext, RegistryProblem, ToolName, ToolSpec};
 
 use super::{add, fail};
+use crate::prelude::*;
 
 /// A tool that is never built.
 fn named(name: &str) -> ToolFactory {

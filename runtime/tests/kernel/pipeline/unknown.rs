@@ -1,13 +1,6 @@
 //! What a model is told of tools that do not exist.
 
-use std::sync::{Arc, Mutex};
-
-use serde_json::json;
-use toolgen_runtime::agent::dispatch::DispatchOptions;
-use toolgen_runtime::layers::audit::{Auditor, MemorySink};
-use toolgen_runtime::{
-    Principal, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool, toolset,
-};
+use crate::prelude::*;
 
 /// Pays.
 #[tool(undocumented)]

@@ -1,12 +1,9 @@
 //! Hooks and events.
 
-use serde_json::json;
-use toolgen_runtime::layers::hooks::Hooks;
-use toolgen_runtime::{
-    BoxFuture, Progress, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, tool,
-};
+use toolgen_runtime::Progress;
 
 use super::{Journal, call, provider};
+use crate::prelude::*;
 
 /// Tells how far it is.
 #[tool]
@@ -100,7 +97,7 @@ async fn a_hook_keeps_an_update_to_itself() {
 
 #[tokio::test]
 async fn events_are_plain_data() {
-    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = Arc::new(Mutex::new(Vec::new()));
     let events = seen.clone();
     let provider = provider()
         .on_event(move |event| {
@@ -151,7 +148,7 @@ pub(crate) async fn login(
 
 #[tokio::test]
 async fn events_hold_no_secrets() {
-    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = Arc::new(Mutex::new(Vec::new()));
     let events = seen.clone();
     let provider = provider()
         .on_event(move |event| events.lock().unwrap().push(serde_json::to_string(&event).unwrap()))

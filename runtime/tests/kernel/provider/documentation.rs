@@ -1,14 +1,10 @@
 //! What is told of tools is the same bytes every time.
 
-use std::sync::Arc;
-
-use serde_json::json;
 use toolgen_runtime::schema::shape::read::read;
 use toolgen_runtime::spec::Example;
-use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{AgentTool, Provider, ToolSpec};
 
 use super::{provider, spec, tool};
+use crate::prelude::*;
 
 fn specs() -> Vec<ToolSpec> {
     let input = json!({"type": "object", "properties": {

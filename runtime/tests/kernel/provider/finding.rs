@@ -1,13 +1,9 @@
 //! Tools with which a model finds tools.
 
-use std::sync::Arc;
-
-use serde_json::json;
-use toolgen_runtime::call::limits::Limits;
 use toolgen_runtime::registry::catalogue::{ListTools, SearchTools};
-use toolgen_runtime::{Effects, Principal, ProviderContext, ToolContext};
 
 use super::{call_in, provider, said, tool, tools, with_effects};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn a_model_is_told_of_the_tools_it_may_use_and_no_others() {

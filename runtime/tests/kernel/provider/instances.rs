@@ -1,11 +1,11 @@
 //! Which tools there are, and when they are built.
 
-use std::sync::{Arc, Barrier};
+use std::sync::Barrier;
 
-use toolgen_runtime::provider::{FactoryError, ProviderError, ToolFactory};
-use toolgen_runtime::{AgentTool, Provider, ProviderContext, Registry};
+use toolgen_runtime::provider::ProviderError;
 
 use super::{Count, Counted, factory, names, provider, said, spec, tool, tools};
+use crate::prelude::*;
 
 #[test]
 fn a_list_of_allowed_tools_filters_and_sorts() {
@@ -153,15 +153,15 @@ async fn what_is_forbidden_can_be_hidden() {
     for name in ["deploy", "deplo", "nothing"] {
         let text = format!("tool '{name}' not allowed in this context");
         assert_eq!(hidden.get(name).err().unwrap().to_string(), text);
-        let call = toolgen_runtime::ToolCall::new("c", name, serde_json::json!({}));
-        let response = hidden.call(call, &toolgen_runtime::ToolContext::new("t", "")).await;
+        let call = ToolCall::new("c", name, serde_json::json!({}));
+        let response = hidden.call(call, &ToolContext::new("t", "")).await;
         let expected = serde_json::json!({"error": text, "code": "PERMISSION_DENIED"});
         assert_eq!(response.outcome.unwrap_err().to_json(), expected);
     }
     assert_eq!(said(&open, "deploy").await, "tool 'deploy' not allowed in this context");
     assert_eq!(said(&open, "nothing").await, "Tool not found: nothing");
     // Even where nothing is hidden, no forbidden tool is suggested.
-    let call = toolgen_runtime::ToolCall::new("c", "deplo", serde_json::json!({}));
-    let response = open.call(call, &toolgen_runtime::ToolContext::new("t", "")).await;
+    let call = ToolCall::new("c", "deplo", serde_json::json!({}));
+    let response = open.call(call, &ToolContext::new("t", "")).await;
     assert_eq!(response.outcome.unwrap_err().to_json().get("suggestion"), None);
 }

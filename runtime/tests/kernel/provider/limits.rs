@@ -1,16 +1,11 @@
 //! What tools declare to do is held against what the context allows, before they run.
 
-use std::sync::Arc;
-
-use serde_json::json;
-use toolgen_runtime::call::limits::Limits;
-use toolgen_runtime::layers::policy::{Policy, Rules, RulesBuilder};
+use toolgen_runtime::layers::policy::{Policy, RulesBuilder};
 use toolgen_runtime::layers::rate::WindowLimit;
-use toolgen_runtime::provider::ToolFactory;
-use toolgen_runtime::spec::{Files, Network};
-use toolgen_runtime::{Effects, Principal, ProviderContext, Session, ToolContext, ToolSpec};
+use toolgen_runtime::spec::Files;
 
 use super::{Count, Counted, call_in, counted, names, provider, said, spec, tool, with_effects};
+use crate::prelude::*;
 
 fn in_limits(limits: Limits) -> ProviderContext {
     ProviderContext::new().with_limits(limits)
@@ -61,7 +56,7 @@ async fn every_tool_is_held_to_the_context_whatever_kind_it_is() {
         let (tested, calls) = counted(with_effects(name, effects));
         let made = Count::default();
         let count = made.clone();
-        let spec = ToolSpec { name: toolgen_runtime::ToolName::new("built"), ..tested.spec().clone() };
+        let spec = ToolSpec { name: ToolName::new("built"), ..tested.spec().clone() };
         let built = ToolFactory::new(spec, move |_: &ProviderContext| {
             count.up();
             Ok(Counted { spec: super::spec("built"), calls: Arc::default(), answer: String::new() })
@@ -119,7 +114,7 @@ async fn rules_say_which_tools_there_are() {
          Effects that a tool does not rule out are assumed, and this tool rules out none."
     );
     // The same can be asked beforehand.
-    let registry = toolgen_runtime::Registry::new(tools()).unwrap();
+    let registry = Registry::new(tools()).unwrap();
     let unused = misspelled.unused(&registry);
     assert_eq!(unused.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>(), ["raed_*"]);
     let policy = Policy::default().with_rules(rules);
@@ -188,7 +183,7 @@ async fn calls_without_a_principal_count_for_their_agent_or_session_or_for_all()
         assert_eq!(refused.outcome.unwrap_err().code(), "RATE_LIMITED", "caller {place}");
     }
     // The session of a turn is not a caller of its own: otherwise nobody would ever reach the limit.
-    let call = vec![toolgen_runtime::ToolCall::new("c1", "look", json!({}))];
+    let call = vec![ToolCall::new("c1", "look", json!({}))];
     let dispatched = provider.dispatch(call, &turn(), &Default::default()).await;
     assert!(dispatched.responses[0].is_error());
 }

@@ -1,11 +1,9 @@
 //! Calls answered as one-shot programs do.
 
 use serde::Serialize;
-use serde_json::{Value, json};
 use toolgen_runtime::provider::one_shot;
-use toolgen_runtime::{
-    Content, ProviderContext, Registry, ToolContext, ToolError, ToolResult, tool, toolset,
-};
+
+use crate::prelude::*;
 
 /// Adds two numbers.
 #[tool(read_only, undocumented)]

@@ -1,18 +1,10 @@
 //! The order in which a call is checked: registered, allowed, scopes, list of tools, rate, what the tool requires,
 //! arguments, middleware.
 
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
-use toolgen_runtime::call::principal::Principal;
-use toolgen_runtime::call::session::Session;
-use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
-use toolgen_runtime::layers::policy::Rules;
 use toolgen_runtime::schema::shape::read::read;
-use toolgen_runtime::spec::{Requirement, RequirementKind};
-use toolgen_runtime::{BoxFuture, Provider, ToolCall, ToolContext, ToolSpec};
 
 use super::{counted, provider, spec, tool};
+use crate::prelude::*;
 
 /// What stands in the way of a call, in the order in which it is told.
 const TOLD: [(&str, &str); 9] = [
@@ -33,7 +25,7 @@ impl Middleware for Sundays {
     fn before<'a>(&'a self, _request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
         self.1.lock().unwrap().push("middleware");
         let decision = if self.0 { Decision::Deny("not on a Sunday".into()) } else { Decision::Allow };
-        Box::pin(std::future::ready(decision))
+        Box::pin(ready(decision))
     }
 }
 
@@ -127,9 +119,6 @@ async fn a_tool_without_scopes_has_those_of_its_effects() {
     assert_eq!(said("look").await, "look ran");
     assert_eq!(said("change").await, "Permission denied: API key missing scope 'write' for tool 'change'");
     // What a specification that says nothing has: the category `general`, and 30 seconds.
-    assert_eq!(
-        (&*spec("x").category, spec("x").timeout),
-        ("general", toolgen_runtime::spec::Timeout::Default)
-    );
-    assert_eq!(toolgen_runtime::call::tool::DEFAULT_TIMEOUT, std::time::Duration::from_secs(30));
+    assert_eq!((&*spec("x").category, spec("x").timeout), ("general", Timeout::Default));
+    assert_eq!(toolgen_runtime::call::tool::DEFAULT_TIMEOUT, Duration::from_secs(30));
 }

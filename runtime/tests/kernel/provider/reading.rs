@@ -1,13 +1,9 @@
 //! Results that are too large, through a provider.
 
-use std::sync::Arc;
-
-use serde_json::{Value, json};
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
-use toolgen_runtime::layers::policy::Rules;
-use toolgen_runtime::{Principal, Provider, ToolContext, ToolSpec};
 
 use super::{Counted, call_in, names, provider, said, spec, tools};
+use crate::prelude::*;
 
 const WHOLE: &str = "erste Zeile\nzweite Zeile\nünd ein Ende ohne Umbruch";
 
@@ -40,7 +36,7 @@ async fn a_model_reads_a_large_result_to_its_end() {
         loop {
             let result = response.outcome.unwrap();
             let [page, _notice] = &result.content[..] else { panic!("{result:?}") };
-            let toolgen_runtime::Content::Text(page) = page else { panic!("{page:?}") };
+            let Content::Text(page) = page else { panic!("{page:?}") };
             assert!(page.len() <= most, "{page}");
             read.push_str(page);
             let Some(arguments) = told(&result.to_text()) else { break };

@@ -1,21 +1,15 @@
 //! Named sets of tools: the five of a system of agents that plan, code and review.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
-use serde_json::Value;
-use toolgen_runtime::call::limits::Limits;
+use toolgen_runtime::Frozen;
+use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::engine::executor::{ExecOptions, Executor, GuardedExecutor, ScriptedExecutor};
-use toolgen_runtime::provider::{FactoryError, ToolFactory};
-use toolgen_runtime::registry::toolsets::{ContextSpec, Toolset, check_all};
-use toolgen_runtime::spec::{Files, Network};
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Effects, Frozen, List, Provider, ProviderContext, Registry, Text, ToolContext,
-    ToolError, ToolResult, ToolSpec,
-};
+use toolgen_runtime::registry::toolsets::{ContextSpec, check_all};
+use toolgen_runtime::spec::Files;
 
 use super::{names, said, tool, tools, with_effects};
+use crate::prelude::*;
 
 macro_rules! set {
     ($name:literal, $overlay:expr, $($member:ident)*) => {
@@ -210,7 +204,9 @@ async fn a_context_says_where_its_tools_work_and_which_scopes_they_may_need() {
     };
     let look = ToolSpec { scopes: vec!["read".into()].into(), ..with_effects("look", Effects::NONE) };
     let slow = ToolSpec { scopes: vec!["read".into()].into(), ..with_effects("slow", Effects::NONE) };
-    let tools = registry().extend([tool(look), Arc::new(Slow(slow)) as Arc<dyn AgentTool>]).unwrap();
+    // It takes longer than anybody waits for it.
+    let slow = DynamicTool::new(slow, |_, _| std::future::pending::<Result<ToolResult, ToolError>>());
+    let tools = registry().extend([tool(look), Arc::new(slow) as Arc<dyn AgentTool>]).unwrap();
     let (executor, context) = context();
     let provider = Provider::builder(&tools).context(context.clone()).toolset(&SET).build().unwrap();
     // A tool that starts programs needs more than `read`.
@@ -225,17 +221,4 @@ async fn a_context_says_where_its_tools_work_and_which_scopes_they_may_need() {
     assert_eq!(asked(&executor), (true, true, Some("/workspace/plans".into())));
     let wrong = Provider::builder(&tools).allow(["lok"]).within(&PLANNING).build().unwrap_err();
     assert_eq!(wrong.to_string(), "tool 'lok' not registered; did you mean 'look'?");
-}
-
-/// A tool that takes longer than anybody waits for it.
-struct Slow(ToolSpec);
-
-impl AgentTool for Slow {
-    fn spec(&self) -> &ToolSpec {
-        &self.0
-    }
-
-    fn execute<'a>(&'a self, _: Value, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(std::future::pending())
-    }
 }

@@ -1,17 +1,9 @@
 //! What becomes of the calls of a turn.
 
-use std::future::ready;
-
-use serde_json::json;
-use toolgen_runtime::agent::agent_loop::{LoopEnd, LoopOptions, ModelTurn, run_loop};
-use toolgen_runtime::call::control::PendingInput;
 use toolgen_runtime::layers::control::{Answerer, Question};
-use toolgen_runtime::{
-    BoxFuture, Control, InputRequest, Provider, Registry, Session, ToolCall, ToolContext, ToolError,
-    ToolResult, tool, toolset,
-};
 
 use super::{Ran, Script, answers, assert_answered, builder, calls, run, run_in, shell_call};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn m29_a_call_that_fails_leaves_none_of_its_siblings_without_an_answer() {
@@ -48,8 +40,7 @@ async fn a_cut_off_completion_does_not_complete() {
 async fn m41_what_a_tool_calls_a_failure_is_one_and_an_exit_code_is_none() {
     let turn = calls([("shell", json!({"cmd": "refuse"})), ("shell", json!({"cmd": "false"}))]);
     let (run, _) = run([turn, ModelTurn::text("ok")]).await;
-    let failed: Vec<bool> =
-        run.transcript.last_answers().map(toolgen_runtime::ToolResponse::is_error).collect();
+    let failed: Vec<bool> = run.transcript.last_answers().map(ToolResponse::is_error).collect();
     assert_eq!(failed, [true, false]);
 }
 
@@ -149,7 +140,7 @@ async fn g21_a_loop_stops_for_calls_that_wait_and_goes_on_when_they_are_resumed(
         assert!(transcript.answer_again(answer));
     }
     assert_answered(&transcript);
-    let said: Vec<String> = transcript.last_answers().map(toolgen_runtime::ToolResponse::text).collect();
+    let said: Vec<String> = transcript.last_answers().map(ToolResponse::text).collect();
     assert_eq!(said, ["Hello \"Ada\"", ""]);
     let rest = &mut Script::new([ModelTurn::text("greeted")]);
     let run = run_loop(&provider, rest, &context, transcript, &options).await;
@@ -178,7 +169,7 @@ async fn a_loop_and_a_dispatch_run_in_tasks_of_their_own() {
     });
     assert_eq!(run.await.unwrap(), Ok(LoopEnd::Text("ok".to_owned())));
     let dispatched = tokio::spawn(async move {
-        let options = toolgen_runtime::agent::dispatch::DispatchOptions::new();
+        let options = DispatchOptions::new();
         provider
             .dispatch(shell_call("ls").calls, &ToolContext::new("turn", ""), &options)
             .await

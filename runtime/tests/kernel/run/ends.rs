@@ -1,16 +1,11 @@
 //! How a loop ends.
 
-use std::time::Duration;
-
-use serde_json::json;
-use toolgen_runtime::agent::agent_loop::{
-    LoopEnd, LoopError, LoopOptions, MAX_ITERATIONS, ModelTurn, Transcript, run_loop,
-};
+use toolgen_runtime::agent::agent_loop::{LoopError, MAX_ITERATIONS};
 use toolgen_runtime::agent::state_map::StateMap;
 use toolgen_runtime::wire::Usage;
-use toolgen_runtime::{CancellationToken, ToolContext};
 
 use super::{Ran, answers, assert_answered, builder, calls, run, run_in, shell_call, stopped_by};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn m35_a_text_without_calls_is_the_answer() {
@@ -173,7 +168,7 @@ async fn time_limits_the_model_and_the_tools_and_each_call_is_answered() {
     let turn = ToolContext::new("turn", "");
     let most = Duration::from_secs(5);
     let options = LoopOptions::new().with_max_time(most);
-    let begin = tokio::time::Instant::now();
+    let begin = Instant::now();
     let mut thinking = |_: Transcript| std::future::pending::<Result<ModelTurn, String>>();
     let run = run_loop(&provider, &mut thinking, &turn, Transcript::user("?"), &options).await;
     assert_eq!((run.outcome, begin.elapsed()), (Err(LoopError::MaxTime(most)), most));

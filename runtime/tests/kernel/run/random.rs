@@ -1,11 +1,9 @@
 //! Whatever a model says.
 
 use proptest::prelude::*;
-use serde_json::{Value, json};
-use toolgen_runtime::ToolContext;
-use toolgen_runtime::agent::agent_loop::{LoopOptions, ModelTurn};
 
 use super::{Ran, builder, calls, run_in};
+use crate::prelude::*;
 
 fn call() -> impl Strategy<Value = (&'static str, Value)> {
     prop_oneof![

@@ -1,13 +1,10 @@
 //! What the user says while the model is at work.
 
-use serde_json::json;
-use toolgen_runtime::agent::agent_loop::{
-    Entry, LoopEnd, LoopOptions, Messages, ModelTurn, Transcript, run_loop,
-};
-use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
-use toolgen_runtime::{ToolCall, ToolContext};
+use toolgen_runtime::agent::agent_loop::Messages;
+use toolgen_runtime::agent::dispatch::Strategy;
 
 use super::{Ran, builder, calls, shell_call};
+use crate::prelude::*;
 
 fn said(transcript: &Transcript) -> Vec<&str> {
     transcript
@@ -81,11 +78,7 @@ async fn p09_calls_that_did_not_begin_are_skipped_for_a_message_and_answered() {
         super::assert_answered(&run.transcript);
         assert_eq!((run.outcome, ran.all().len()), (Ok(LoopEnd::Text("stopped".to_owned())), ran_first));
         let skipped = run.transcript.last_answers().filter(|response| response.skipped);
-        assert!(
-            skipped
-                .map(toolgen_runtime::ToolResponse::text)
-                .all(|text| text == "Skipped due to queued user message.")
-        );
+        assert!(skipped.map(ToolResponse::text).all(|text| text == "Skipped due to queued user message."));
     }
 }
 

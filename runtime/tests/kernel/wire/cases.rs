@@ -3,14 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::{Value, json};
-use toolgen_runtime::call::blocked::Blocked;
+use toolgen_runtime::ResourceData;
 use toolgen_runtime::call::tool::arguments;
-use toolgen_runtime::call::{ToolCall, ToolResponse};
-use toolgen_runtime::wire::{AnswerOptions, WireFormat, is_made_up};
-use toolgen_runtime::{Content, ResourceData, ToolResult};
+use toolgen_runtime::wire::is_made_up;
 use toolgen_test_support::golden::cases;
 
+use crate::prelude::*;
 use crate::wire::helpers::{response, spec};
 
 fn told(calls: &[ToolCall]) -> Value {

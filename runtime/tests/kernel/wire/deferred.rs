@@ -1,11 +1,9 @@
 //! Tools that a provider loads when a model finds them.
 
-use serde_json::{Value, json};
-use toolgen_runtime::registry::discovery::Discovery;
-use toolgen_runtime::registry::toolsets::Toolset;
 use toolgen_runtime::schema::dialect::OPENAI_STRICT;
-use toolgen_runtime::wire::{AnswerOptions, Deferred, WireFormat};
-use toolgen_runtime::{Provider, Registry, Text, ToolCall, ToolContext, ToolName, ToolSpec, tool, toolset};
+use toolgen_runtime::wire::Deferred;
+
+use crate::prelude::*;
 
 fn specs() -> Vec<ToolSpec> {
     let spec =

@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use serde_json::Value;
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::schema::shape::read::read_document;
 use toolgen_runtime::schema::shape::render::{Refusal, Rendered, render_input};
-use toolgen_runtime::spec::ToolSpec;
-use toolgen_runtime::wire::WireFormat;
 
+use crate::prelude::*;
 use crate::wire::golden::assert_golden;
 
 /// Schemas as every dialect says them, with the losses (`keyword~pointer`: said in prose, `keyword!pointer`: not said)

@@ -1,8 +1,6 @@
 //! What the tests must know of each format: a row a format.
 
-use serde_json::{Value, json};
-use toolgen_runtime::call::ToolCall;
-use toolgen_runtime::wire::WireFormat;
+use crate::prelude::*;
 
 /// What the tests must know of a format.
 pub(crate) struct Row {

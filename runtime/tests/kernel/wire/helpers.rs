@@ -1,10 +1,9 @@
 //! Calls, responses and specifications, as the cases write them.
 
-use serde_json::{Value, json};
-use toolgen_runtime::call::{ToolCall, ToolResponse};
+use toolgen_runtime::ResourceData;
 use toolgen_runtime::schema::shape::read::read_document;
-use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Content, Effects, ResourceData, Text, ToolError, ToolName, ToolResult, ToolSpec};
+
+use crate::prelude::*;
 
 /// An id as it is made up for a call that has none.
 pub(crate) fn made_up_id() -> String {

@@ -1,16 +1,15 @@
 //! Plans of requests: which tools are strict under the limits on all of them, and that each call is decoded as its tool
 //! was shown.
 
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 use toolgen_runtime::agent::agent_loop::Loop;
-use toolgen_runtime::agent::dispatch::DispatchOptions;
-use toolgen_runtime::provider::Provider;
+use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::schema::dialect::{
     ANTHROPIC, ANTHROPIC_STRICT, Dialect, GEMINI, GEMINI_JSON_SCHEMA, OPENAI, OPENAI_STRICT,
 };
-use toolgen_runtime::wire::{Decision, PlanError, PlanOptions, Reason, ToolPlan, WireFormat};
-use toolgen_runtime::{AgentTool, BoxFuture, Registry, ToolContext, ToolError, ToolResult, ToolSpec};
+use toolgen_runtime::wire::{Decision, PlanError, PlanOptions, Reason, ToolPlan};
 
+use crate::prelude::*;
 use crate::wire::helpers::spec;
 
 /// A tool with this many fields that may be left out, and this many of several types.
@@ -144,26 +143,14 @@ fn the_field_of_a_declaration_follows_the_dialect() {
 }
 
 /// Says what it was given.
-struct Echo(ToolSpec);
-
-impl AgentTool for Echo {
-    fn spec(&self) -> &ToolSpec {
-        &self.0
-    }
-
-    fn execute<'a>(
-        &'a self,
-        given: Value,
-        _: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move { Ok(ToolResult::text(given.to_string())) })
-    }
+fn echo(spec: ToolSpec) -> DynamicTool {
+    DynamicTool::new(spec, |given: Value, _| ready(Ok(given.to_string())))
 }
 
 #[tokio::test]
 async fn each_call_of_a_turn_is_decoded_as_its_tool_was_shown() {
     let registry =
-        Registry::builder().add(Echo(refused("pick"))).add(Echo(costing("do", 1, 0))).seal().unwrap();
+        Registry::builder().add(echo(refused("pick"))).add(echo(costing("do", 1, 0))).seal().unwrap();
     let provider = Provider::builder(&registry).build().unwrap();
     let format = WireFormat::OpenAiResponses;
     let plan = format.plan(&OPENAI_STRICT, provider.specs()).unwrap();
@@ -227,7 +214,7 @@ fn rules_between_arguments_of_an_exact_tool_are_rules() {
 
 #[tokio::test]
 async fn a_loop_plans_its_requests_and_reads_each_call_as_its_tool_was_shown() {
-    let tools = Registry::builder().add(Echo(costing("one", 1, 0))).add(Echo(refused("two"))).seal().unwrap();
+    let tools = Registry::builder().add(echo(costing("one", 1, 0))).add(echo(refused("two"))).seal().unwrap();
     let provider = tools.provider(Default::default());
     let mut asked = Vec::new();
     let send = |request: Value| {
@@ -241,7 +228,7 @@ async fn a_loop_plans_its_requests_and_reads_each_call_as_its_tool_was_shown() {
             1 => json!({"role": "assistant", "content": null, "tool_calls": calls}),
             _ => json!({"role": "assistant", "content": "Done."}),
         };
-        std::future::ready(Ok::<_, String>(json!({"choices": [{"message": message}]})))
+        ready(Ok::<_, String>(json!({"choices": [{"message": message}]})))
     };
     let agent = Loop::new(&provider, WireFormat::OpenAiChat, send).unwrap();
     let mut agent = agent.with_plan(&OPENAI_STRICT).unwrap().with_context(ToolContext::new("t", ""));

@@ -2,11 +2,9 @@
 
 use proptest::collection::{hash_set, vec};
 use proptest::prelude::*;
-use serde_json::{Map, Value};
-use toolgen_runtime::call::{ToolCall, ToolResponse};
-use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Content, ToolError, ToolResult};
+use serde_json::Map;
 
+use crate::prelude::*;
 use crate::wire::formats::{ROWS, Row};
 
 fn json() -> impl Strategy<Value = Value> {

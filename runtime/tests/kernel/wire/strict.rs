@@ -1,31 +1,14 @@
 //! A strict client of MCP: of a tool that declares its output, every answer is an error or has content as declared.
 
-use serde_json::{Value, json};
+use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
-use toolgen_runtime::provider::Provider;
 use toolgen_runtime::schema::shape::read::read_document;
-use toolgen_runtime::spec::{Completion, Requirement};
-use toolgen_runtime::wire::{AnswerOptions, WireFormat};
-use toolgen_runtime::{
-    AgentTool, BoxFuture, Registry, ToolCall, ToolContext, ToolError, ToolResponse, ToolResult, ToolSpec,
-};
+use toolgen_runtime::spec::Completion;
 
+use crate::prelude::*;
 use crate::wire::helpers::spec;
 
-/// Gives what it is told to, and declares `{"rows": [number]}`.
-struct Give(ToolSpec, fn() -> ToolResult);
-
-impl AgentTool for Give {
-    fn spec(&self) -> &ToolSpec {
-        &self.0
-    }
-
-    fn execute<'a>(&'a self, _: Value, _: &'a ToolContext) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        let result = (self.1)();
-        Box::pin(async move { Ok(result) })
-    }
-}
-
+/// Of a tool that declares `{"rows": [number]}`.
 fn declared() -> ToolSpec {
     let rows = json!({"type": "object", "properties": {"rows": {"type": "array", "items": {"type": "integer"}},
                       "id": {"type": "string", "readOnly": true}},
@@ -46,7 +29,8 @@ async fn answered(give: fn() -> ToolResult, limit: Option<u64>) -> Value {
 
 /// The schema that is listed for the results of a tool, and an answer.
 async fn listed_and_answered(spec: ToolSpec, give: fn() -> ToolResult, limit: Option<u64>) -> (Value, Value) {
-    let registry = Registry::builder().add(Give(spec, give)).seal().unwrap();
+    let registry =
+        Registry::builder().add(DynamicTool::new(spec, move |_, _| ready(Ok(give())))).seal().unwrap();
     let mut provider = Provider::builder(&registry);
     if let Some(limit) = limit {
         provider = provider.pages(Pages::new(ResultLimit::bytes(limit)));

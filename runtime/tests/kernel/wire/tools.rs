@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::OPENAI_STRICT;
-use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Effects, Text, ToolSpec};
 
+use crate::prelude::*;
 use crate::wire::golden::assert_golden;
 use crate::wire::helpers::spec;
 

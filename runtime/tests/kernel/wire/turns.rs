@@ -1,45 +1,20 @@
 //! Whole turns: what a provider sends goes through all layers of a runtime, and comes back as that provider wants it.
+use toolgen_runtime::engine::dynamic::DynamicTool;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::DispatchOptions;
-use toolgen_runtime::call::ToolCall;
-use toolgen_runtime::provider::Provider;
-use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{AgentTool, BoxFuture, Registry, ToolContext, ToolError, ToolResult, ToolSpec};
-
+use crate::prelude::*;
 use crate::wire::formats::{ROWS, Row};
 use crate::wire::helpers::spec;
 
-/// Adds two numbers, and counts how often.
-struct Add {
-    spec: ToolSpec,
-    ran: Arc<AtomicUsize>,
-}
-
-impl AgentTool for Add {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn execute<'a>(
-        &'a self,
-        params: Value,
-        _ctx: &'a ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        self.ran.fetch_add(1, Ordering::SeqCst);
-        let sum = params["a"].as_i64().unwrap() + params["b"].as_i64().unwrap();
-        Box::pin(async move { Ok(ToolResult::text(sum.to_string())) })
-    }
-}
-
+/// A tool that adds two numbers, and how often it did.
 fn provider() -> (Provider, Arc<AtomicUsize>) {
     let input = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
                        "required": ["a", "b"]});
     let ran = Arc::new(AtomicUsize::new(0));
-    let tool = Add { spec: spec("add", "Adds.", &input, None), ran: Arc::clone(&ran) };
+    let count = Arc::clone(&ran);
+    let tool = DynamicTool::new(spec("add", "Adds.", &input, None), move |params, _| {
+        count.fetch_add(1, Ordering::SeqCst);
+        ready(Ok((params["a"].as_i64().unwrap() + params["b"].as_i64().unwrap()).to_string()))
+    });
     let registry = Registry::builder().add(tool).seal().unwrap();
     (Provider::builder(&registry).build().unwrap(), ran)
 }

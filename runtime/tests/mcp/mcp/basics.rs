@@ -1,16 +1,10 @@
 //! What a client does with a server that keeps to the protocol.
 
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-
-use serde_json::{Value, json};
-use toolgen_runtime::engine::mcp::{McpClient, McpEngine};
-use toolgen_runtime::spec::plan::{McpPlan, McpServer, McpTransport};
-use toolgen_runtime::{
-    AgentTool, Call, DynamicTool, Engines, Frozen, Provider, Registry, Text, Tool, ToolCall, ToolContext,
-};
+use toolgen_runtime::spec::plan::McpPlan;
+use toolgen_runtime::{AgentTool, Call, DynamicTool};
 
 use crate::mcp::support::{call, connect, eventually, options, runs, server, told};
+use crate::prelude::*;
 
 /// A tool that is not locked, as data.
 pub(crate) fn tool(server: &Frozen<McpServer>, name: &'static str) -> Tool {

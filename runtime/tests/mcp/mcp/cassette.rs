@@ -1,17 +1,13 @@
 //! Messages that are recorded, and servers that are played without being started.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::AtomicUsize;
 
-use serde_json::{Value, json};
-use toolgen_runtime::engine::mcp::{McpAsked, McpClient, McpOptions};
 use toolgen_runtime::layers::redact::Redactor;
-use toolgen_runtime::spec::plan::{McpServer, McpTransport};
 use toolgen_runtime::testing::cassette::Cassette;
-use toolgen_runtime::{Frozen, Text};
 
 use crate::mcp::basics::{provider, tool, turn};
 use crate::mcp::support::{call, options, server};
+use crate::prelude::*;
 
 /// The same server, which nobody can start.
 fn missing(server: McpServer) -> McpServer {
@@ -88,10 +84,8 @@ async fn requests_beside_the_program_may_be_missing() {
 async fn another_call_is_told_with_what_differs() {
     let cassette = Cassette::record(&Redactor::new());
     let one = Frozen::from(server("legacy"));
-    let engine = |cassette: &Cassette| {
-        toolgen_runtime::engine::mcp::McpEngine::with_options(options().cassette(cassette))
-    };
-    let echo = |text: &str| toolgen_runtime::ToolCall::new("1", "echo", json!({ "text": text }));
+    let engine = |cassette: &Cassette| McpEngine::with_options(options().cassette(cassette));
+    let echo = |text: &str| ToolCall::new("1", "echo", json!({ "text": text }));
     let recorded = provider(engine(&cassette), [tool(&one, "echo")]);
     assert_eq!(recorded.call(echo("hi"), &turn()).await.text(), "hi");
 
@@ -139,12 +133,12 @@ async fn questions_and_progress_are_played() {
     assert_eq!(answered.load(Ordering::SeqCst), 2);
 
     let progress = async |cassette: &Cassette, server: McpServer| {
-        let engine = toolgen_runtime::engine::mcp::McpEngine::with_options(options().cassette(cassette));
+        let engine = McpEngine::with_options(options().cassette(cassette));
         let provider = provider(engine, [tool(&Frozen::from(server), "progress")]);
         let lines = Arc::<Mutex<Vec<String>>>::default();
         let kept = Arc::clone(&lines);
         let turn = turn().with_on_progress(move |line| kept.lock().unwrap().push(line));
-        let call = toolgen_runtime::ToolCall::new("1", "progress", json!({"steps": 3}));
+        let call = ToolCall::new("1", "progress", json!({"steps": 3}));
         assert_eq!(provider.call(call, &turn).await.text(), "done");
         lines.lock().unwrap().clone()
     };

@@ -1,14 +1,10 @@
 //! What a client does with a server that does not keep to the protocol, or that dies.
 
-use std::time::{Duration, Instant};
-
-use serde_json::{Value, json};
-use toolgen_runtime::engine::mcp::{McpClient, McpEngine};
-use toolgen_runtime::spec::plan::{McpServer, McpTransport};
-use toolgen_runtime::{Effects, Frozen, ToolCall, ToolError};
+use toolgen_runtime::Effects;
 
 use crate::mcp::basics::{provider, tool, turn};
 use crate::mcp::support::{call, connect, eventually, options, runs, server, told};
+use crate::prelude::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_fits_nothing_is_ignored_and_counted() {
@@ -224,7 +220,7 @@ async fn a_secret_of_the_server_is_not_told() {
     // Nor where there is no call: what a server says when it does not start, or when it is called without a provider.
     let error = McpClient::connect(given_a_secret("die"), options()).await.unwrap_err();
     let client = McpClient::connect(given_a_secret("legacy"), options()).await.unwrap();
-    for error in [error, client.call("die", serde_json::Map::new()).await.unwrap_err()] {
+    for error in [error, client.call("die", Map::new()).await.unwrap_err()] {
         let told = format!("{error} {} {error:?}", error.operator_text());
         assert!(!told.contains("s3cr3t-value") && told.contains("[REDACTED]"), "{told}");
     }

@@ -1,15 +1,11 @@
 //! What a server asks of its client.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use toolgen_runtime::engine::mcp::{McpAsked, McpClient, McpEngine, McpOptions};
+use toolgen_runtime::BoxFuture;
 use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
-use toolgen_runtime::spec::plan::McpServer;
-use toolgen_runtime::{BoxFuture, Engines, Frozen, Provider, Registry, ToolCall, ToolContext, ToolError};
 
 use crate::mcp::basics::{tool, turn};
 use crate::mcp::support::{call, options, server};
+use crate::prelude::*;
 
 fn declaring(words: &str) -> McpServer {
     let names = ["elicitation", "sampling", "roots"].map(Into::into);

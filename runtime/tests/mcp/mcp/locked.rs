@@ -1,13 +1,10 @@
 //! Tools that are locked are called only while they are what they were.
 
-use serde_json::{Value, json};
-use toolgen_runtime::engine::mcp::McpEngine;
 use toolgen_runtime::spec::mcp;
-use toolgen_runtime::spec::plan::McpServer;
-use toolgen_runtime::{Frozen, Provider, Tool, ToolCall};
 
 use crate::mcp::basics::{provider, tool, turn};
 use crate::mcp::support::{call, connect, options, server};
+use crate::prelude::*;
 
 async fn locked(server: &Frozen<McpServer>, words: &str) -> Vec<Tool> {
     let descriptors = connect(words).await.list_tools().await.unwrap();
@@ -57,7 +54,7 @@ async fn who_waits_for_changes_hears_of_them() {
                 let client = client.clone();
                 async move { client.changed().await }
             });
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
             assert!(!waiting.is_finished());
             let _ = call(&client, tool, json!({})).await;
             waiting.await.unwrap().unwrap();
@@ -74,7 +71,7 @@ async fn a_list_that_cannot_be_read_lets_no_locked_tool_pass() {
         let server = Frozen::from(server(words));
         let mut tools = locked(&server, "legacy").await;
         tools.push(tool(&server, "echo"));
-        let quick = options().connect(std::time::Duration::from_secs(3));
+        let quick = options().connect(Duration::from_secs(3));
         let provider = provider(McpEngine::with_options(quick), tools);
         let (text, code) = ask(&provider, "hostile__echo", json!({"text": "hi"})).await;
         assert_eq!(code, "tool_unverified", "{text}");

@@ -1,16 +1,11 @@
 //! Servers that others wrote. They are installed by `.ci/run`, below the folder that `TOOLGEN_MCP_SERVERS` names: those
 //! of npm in `node_modules`, those of PyPI in `bin`. Without it there is nothing to test.
 
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-
-use serde_json::{Value, json};
-use toolgen_runtime::engine::mcp::{McpClient, McpEngine, McpOptions};
+use toolgen_runtime::ToolResponse;
 use toolgen_runtime::spec::mcp;
-use toolgen_runtime::spec::plan::{McpServer, McpTransport};
-use toolgen_runtime::{Engines, Frozen, Provider, Registry, Text, Tool, ToolCall, ToolResponse};
 
 use crate::mcp::basics::turn;
+use crate::prelude::*;
 
 /// The servers, each with its arguments, the era it speaks and how many tools it has at least.
 const SERVERS: [(&str, &[&str], &str, usize); 7] = [

@@ -4,12 +4,10 @@
 
 use std::io::{BufRead, Write};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::AtomicU64;
 use std::thread;
-use std::time::Duration;
 
-use serde_json::{Value, json};
+use crate::prelude::*;
 
 /// What the threads of the server share.
 struct Server {

@@ -1,14 +1,10 @@
 //! What takes long, or needs a machine for itself: runs with `--ignored`.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
-
-use serde_json::{Value, json};
-use toolgen_runtime::engine::mcp::McpClient;
-use toolgen_runtime::spec::plan::McpServer;
 
 use crate::mcp::hostile::many_messages;
 use crate::mcp::support::{call, connect, eventually, options, runs, server, told};
+use crate::prelude::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "heavy: soak"]

@@ -1,11 +1,6 @@
 //! What the tests share.
 
-use std::time::{Duration, Instant};
-
-use serde_json::{Map, Value, json};
-use toolgen_runtime::engine::mcp::{McpClient, McpOptions};
-use toolgen_runtime::spec::plan::{McpServer, McpTransport};
-use toolgen_runtime::{Text, ToolError};
+use crate::prelude::*;
 
 /// The words that start this program as a server. What the test harness prints is borne by clients.
 pub(crate) fn program() -> Vec<String> {

@@ -1,15 +1,8 @@
 //! Calls that a server answers with a task.
 
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-
-use serde_json::{Value, json};
-use toolgen_runtime::engine::mcp::{McpAsked, McpClient};
-use toolgen_runtime::spec::plan::McpServer;
-use toolgen_runtime::{Registry, ToolCall, ToolContext};
-
 use crate::mcp::server::{answer, error, text};
 use crate::mcp::support::{call, eventually, options, server, told};
+use crate::prelude::*;
 
 /// What clients did with tasks, at the server.
 static SEEN: Mutex<Vec<Value>> = Mutex::new(Vec::new());

@@ -1,15 +1,11 @@
 //! Lists, calls and what happens in between, in both eras.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-
-use serde_json::{Map, json};
+use toolgen_runtime::BoxFuture;
 use toolgen_runtime::engine::http::Secret;
-use toolgen_runtime::engine::mcp::{McpClient, McpTokenRequest, TokenSource};
-use toolgen_runtime::{BoxFuture, Registry, ToolCall, ToolContext};
+use toolgen_runtime::engine::mcp::{McpTokenRequest, TokenSource};
 
 use crate::mcp_http::world::{ERAS, World, eventually, open, told};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn a_server_is_asked_for_its_era() {

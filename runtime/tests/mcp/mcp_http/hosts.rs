@@ -1,13 +1,11 @@
 //! Which hosts the calls of a context reach.
 
-use serde_json::json;
-use toolgen_runtime::engine::Engines;
-use toolgen_runtime::engine::mcp::{McpClient, McpEngine, McpOptions};
-use toolgen_runtime::spec::plan::{McpPlan, Tool};
+use toolgen_runtime::spec::plan::McpPlan;
 use toolgen_runtime::spec::{Effects, Network};
-use toolgen_runtime::{Call, Frozen, Registry, Text, ToolCall, ToolContext, ToolName, ToolSpec};
+use toolgen_runtime::{Call, ToolName, ToolSpec};
 
 use crate::mcp_http::world::{World, open};
+use crate::prelude::*;
 
 fn echo(world: &World) -> Tool {
     let server = Frozen::from(world.server(""));
@@ -24,14 +22,14 @@ async fn a_context_that_allows_other_hosts_only_reaches_no_server() {
     for (allowed, reached) in
         [(Network::Any, true), (hosts("127.0.0.1"), true), (hosts("example.com"), false)]
     {
-        let before = world.connections.load(std::sync::atomic::Ordering::Relaxed);
+        let before = world.connections.load(Ordering::Relaxed);
         let turn = ToolContext::new("1", "echo").with_allowed_hosts(&allowed);
         let answer = tools[0].execute(json!({"text": "a"}), &turn).await;
         match answer {
             Ok(answer) => assert!(reached && answer.to_text() == "a"),
             Err(why) => {
                 assert!(!reached && why.to_string().contains("this context allows example.com"), "{why}");
-                assert_eq!(world.connections.load(std::sync::atomic::Ordering::Relaxed), before);
+                assert_eq!(world.connections.load(Ordering::Relaxed), before);
             }
         }
     }

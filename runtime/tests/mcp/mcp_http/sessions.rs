@@ -1,11 +1,7 @@
 //! What a server says of its own accord, and sessions that begin and end.
 
-use std::sync::Arc;
-
-use serde_json::json;
-use toolgen_runtime::engine::mcp::McpClient;
-
 use crate::mcp_http::world::{ERAS, World, eventually, open, told};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn a_list_that_changed_is_read_again() {

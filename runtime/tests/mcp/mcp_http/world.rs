@@ -1,8 +1,6 @@
 //! A server of rmcp on the loopback interface.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
@@ -14,12 +12,11 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use toolgen_runtime::engine::mcp::{McpClient, McpOptions};
-use toolgen_runtime::spec::plan::{McpServer, McpTransport};
-use toolgen_runtime::{List, Text};
+use toolgen_runtime::List;
+
+use crate::prelude::*;
 
 /// The revisions that are tried: one of each era.
 pub(crate) const ERAS: [&str; 2] = ["2026-07-28", "2025-11-25"];

@@ -1,10 +1,9 @@
 //! Tools that need input, and calls that need an approval.
 
 use rmcp::model::CallToolResponse;
-use serde_json::{Value, json};
 use toolgen_runtime::layers::approval::{ApprovalState, Approvals, MemoryApprovals};
-use toolgen_runtime::serve::mcp::Server;
 
+use crate::prelude::*;
 use crate::serve::client::{ALL, Client, Era, Person, Way, params};
 use crate::serve::tools::{provider, server};
 

@@ -1,17 +1,13 @@
 //! Programs that have clients and servers of `rmcp` already.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
 use rmcp::ClientHandler;
 use rmcp::model::ClientConfig;
 use rmcp::service::{RoleClient, RunningService};
-use serde_json::json;
+use toolgen_runtime::ProviderContext;
 use toolgen_runtime::engine::mcp::rmcp::{Progress, reporting, tools};
 use toolgen_runtime::serve::mcp::rmcp::handler;
-use toolgen_runtime::{Provider, ProviderContext, Registry, ToolCall, ToolContext};
 
+use crate::prelude::*;
 use crate::serve::client::until;
 use crate::serve::tools::{Heard, provider};
 

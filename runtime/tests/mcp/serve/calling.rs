@@ -1,10 +1,6 @@
 //! Calls and their answers.
 
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-
-use serde_json::json;
-
+use crate::prelude::*;
 use crate::serve::client::{ALL, Client, Era, Way, params, until};
 use crate::serve::tools::server;
 

@@ -1,8 +1,5 @@
 //! A client made of `rmcp`, over a pipe or HTTP, in either era.
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams,
     ElicitResult, ElicitationAction, ElicitationCapability, FormElicitationCapability, Implementation,
@@ -12,10 +9,9 @@ use rmcp::service::{NotificationContext, RequestContext, RoleClient, RunningServ
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData};
-use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use toolgen_runtime::serve::mcp::Server;
 
+use crate::prelude::*;
 use crate::serve::tools::object;
 
 /// An era of the protocol.

@@ -1,12 +1,10 @@
 //! The end of a connection over streams: the client closes its output, and may still read.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::io::{AsyncBufReadExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
 use toolgen_runtime::serve::mcp::ServeError;
 
+use crate::prelude::*;
 use crate::serve::tools::server;
 
 /// Far less than the five seconds that a running call has.

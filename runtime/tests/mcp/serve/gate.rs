@@ -1,10 +1,10 @@
 //! Who may come in over HTTP.
 
-use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use toolgen_runtime::call::principal::Principal;
 
+use crate::prelude::*;
 use crate::serve::client::{Client, Era, Person, serve};
 use crate::serve::tools::server;
 
@@ -175,5 +175,5 @@ async fn without_a_token_only_this_machine_is_served() {
     assert!(why.contains("anyone who can reach") && why.contains("bearer token"), "{why}");
     let (server, _) = server();
     let open = server.bearer("x").http("0.0.0.0:0");
-    assert!(tokio::time::timeout(std::time::Duration::from_millis(200), open).await.is_err(), "it serves");
+    assert!(tokio::time::timeout(Duration::from_millis(200), open).await.is_err(), "it serves");
 }

@@ -1,16 +1,12 @@
 //! What clients may take.
 
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-
 use reqwest::{Client, Response, StatusCode};
-use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use toolgen_runtime::call::principal::Principal;
-use toolgen_runtime::serve::mcp::Server;
 
+use crate::prelude::*;
 use crate::serve::client::serve;
 use crate::serve::ending;
 use crate::serve::tools::server;

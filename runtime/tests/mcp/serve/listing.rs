@@ -1,9 +1,9 @@
 //! The list of tools.
 
 use rmcp::model::{PaginatedRequestParams, SubscriptionFilter};
-use serde_json::json;
-use toolgen_runtime::{Provider, Registry, tool, toolset};
+use toolgen_runtime::{tool, toolset};
 
+use crate::prelude::*;
 use crate::serve::client::{ALL, Client, Era, until};
 use crate::serve::tools::server;
 
@@ -69,7 +69,7 @@ async fn clients_are_told_that_the_list_changed() {
         } else {
             // A stream for what nobody asked is opened beside the session.
             let changes = client.handler.changes.clone();
-            tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+            tokio::time::sleep(Duration::from_millis(300)).await;
             tools.replace(other());
             until("told of the change", || *changes.lock().unwrap() > 0).await;
             true

@@ -1,16 +1,12 @@
 //! The tools that are served.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use serde_json::{Map, Value, json};
-use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
+use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
 use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::serve::mcp::Server;
-use toolgen_runtime::{
-    BoxFuture, Content, Control, InputRequest, Provider, Registry, ToolContext, ToolError, ToolInput,
-    ToolResult, tool, toolset,
-};
+use toolgen_runtime::{Content, Control, InputRequest, ToolInput, ToolResult, tool, toolset};
+
+use crate::prelude::*;
 
 /// A sum.
 #[derive(ToolInput)]
@@ -109,15 +105,10 @@ fn tell() -> String {
     "once upon a time\n".repeat(100_000)
 }
 
-struct Careful;
-
-impl Middleware for Careful {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        let decision = match request.spec.name.as_str() {
-            "pay" => Decision::NeedApproval("It costs money.".to_owned()),
-            _ => Decision::Allow,
-        };
-        Box::pin(async move { decision })
+fn careful(request: &ToolRequest<'_>) -> Decision {
+    match request.spec.name.as_str() {
+        "pay" => Decision::NeedApproval("It costs money.".to_owned()),
+        _ => Decision::Allow,
     }
 }
 
@@ -125,7 +116,7 @@ impl Middleware for Careful {
 pub(crate) fn provider() -> ProviderBuilder {
     let registry =
         Registry::new(toolset![add, fail, draw, count, hang, who, visits, greet, pay, tell]).unwrap();
-    Provider::builder(&registry).middleware(Careful)
+    Provider::builder(&registry).middleware(careful)
 }
 
 /// A server of all of them, and whether `hang` was cancelled.

@@ -1,10 +1,8 @@
 //! What is not a message is answered all the same: nobody waits for ever.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use crate::prelude::*;
 use crate::serve::client::serve;
 use crate::serve::ending::Raw;
 use crate::serve::tools::server;

@@ -1,16 +1,7 @@
 //! What does not wait in a queue, and what a queue that fails does to a call.
 
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
-
-use serde_json::json;
-use toolgen_runtime::layers::approval::{
-    ApprovalError, ApprovalQueue, ApprovalState, ApprovalStore, Approvals, MemoryApprovals, QueueRow,
-};
-use toolgen_runtime::layers::middleware::{Approval, ApprovalRequest};
-use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, toolset};
-
 use super::{World, ask, builder, entry, relay, turn};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn calls_of_tools_and_calls_decided_at_once_do_not_wait() {

@@ -1,17 +1,13 @@
 //! Many processes and one call: it runs once, whenever a process is killed.
 
-use std::fs::{self, OpenOptions};
-use std::io::{BufRead, BufReader, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
 
-use serde_json::json;
-use toolgen_runtime::layers::approval::{ApprovalState, Approvals, SqliteApprovals};
-use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
-use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+use toolgen_test_support::processes::{Process, say};
 
 use super::Scratch;
+use crate::prelude::*;
 
 /// Where a child process finds its files, and what it does.
 const FOLDER: &str = "TOOLGEN_APPROVAL_QUEUE_TEST_FOLDER";
@@ -51,12 +47,6 @@ impl Middleware for Asks {
 
 fn task() -> String {
     std::env::var(TASK).unwrap_or_default()
-}
-
-fn say(what: &str) {
-    let mut out = std::io::stdout();
-    writeln!(out, "\nsaid:{what}").unwrap();
-    out.flush().unwrap();
 }
 
 fn provider(database: &Path) -> (Provider, Approvals) {
@@ -101,43 +91,19 @@ async fn child_process() {
             break;
         }
     }
-    say(&format!("done {}", done.join(", ")));
+    say(format!("done {}", done.join(", ")));
 }
 
-/// A worker, and the lines that it says.
-struct Worker(Child, Box<dyn Iterator<Item = String>>);
-
-impl Worker {
-    fn start(folder: &Path, task: &str) -> Worker {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "approvals::processes::child_process", "--nocapture"])
-            .env(FOLDER, folder)
-            .env(TASK, task)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-        let said = lines.filter_map(|line| line.strip_prefix("said:").map(str::to_owned));
-        Worker(child, Box::new(said))
-    }
-
-    fn says(&mut self) -> String {
-        self.1.next().unwrap()
-    }
-
-    /// Starts a worker and returns what it has done.
-    fn done(folder: &Path, task: &str) -> String {
-        let mut worker = Worker::start(folder, task);
-        assert_eq!(worker.says(), "ready");
-        worker.says()
-    }
+/// A worker.
+fn start(folder: &Path, task: &str) -> Process {
+    Process::start("approvals::processes::child_process", &[(FOLDER, &folder), (TASK, &task)])
 }
 
-impl Drop for Worker {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Starts a worker and returns what it has done.
+fn done(folder: &Path, task: &str) -> String {
+    let mut worker = start(folder, task);
+    assert_eq!(worker.next().unwrap(), "ready");
+    worker.next().unwrap()
 }
 
 /// Makes a call that waits, and grants it.
@@ -163,12 +129,12 @@ async fn race(task: &str) {
     let scratch = Scratch::new();
     let folder = scratch.folder();
     let (approvals, id) = granted(&scratch).await;
-    let mut workers: Vec<Worker> = (0..16).map(|_| Worker::start(folder, task)).collect();
+    let mut workers: Vec<Process> = (0..16).map(|_| start(folder, task)).collect();
     for worker in &mut workers {
-        assert_eq!(worker.says(), "ready");
+        assert_eq!(worker.next().unwrap(), "ready");
     }
     fs::write(folder.join("go"), "").unwrap();
-    let mut said: Vec<String> = workers.iter_mut().map(Worker::says).collect();
+    let mut said: Vec<String> = workers.iter_mut().map(|worker| worker.next().unwrap()).collect();
     said.retain(|said| said != "done ");
     assert_eq!(said, ["done paid Ada"], "{task}");
     assert_eq!(effects(folder), "paid Ada\n", "{task}");
@@ -191,12 +157,12 @@ async fn a_worker_that_is_killed_before_the_tool_loses_nothing() {
     let folder = scratch.folder();
     fs::write(folder.join("go"), "").unwrap();
     let (approvals, id) = granted(&scratch).await;
-    assert_eq!(Worker::done(folder, "killed before the tool"), "claimed");
+    assert_eq!(done(folder, "killed before the tool"), "claimed");
     assert_eq!(state(&approvals, &id).await, ApprovalState::Claimed);
     // Others wait for a while, in case it is only slow.
-    assert_eq!(Worker::done(folder, ""), "done ");
+    assert_eq!(done(folder, ""), "done ");
     assert_eq!(effects(folder), "");
-    assert_eq!(Worker::done(folder, "impatient"), "done paid Ada");
+    assert_eq!(done(folder, "impatient"), "done paid Ada");
     assert_eq!(effects(folder), "paid Ada\n");
     assert_eq!(state(&approvals, &id).await, ApprovalState::Finished);
 }
@@ -207,12 +173,12 @@ async fn a_worker_that_is_killed_in_the_tool_leaves_it_started_and_nobody_runs_i
     let folder = scratch.folder();
     fs::write(folder.join("go"), "").unwrap();
     let (approvals, id) = granted(&scratch).await;
-    let mut worker = Worker::start(folder, "killed in the tool");
-    assert_eq!((worker.says(), worker.says()), ("ready".to_owned(), "ran".to_owned()));
-    let process = worker.0.id().to_string();
+    let mut worker = start(folder, "killed in the tool");
+    assert_eq!((worker.next().unwrap(), worker.next().unwrap()), ("ready".to_owned(), "ran".to_owned()));
+    let process = worker.id().to_string();
     drop(worker);
     for task in ["", "impatient"] {
-        assert_eq!(Worker::done(folder, task), "done ");
+        assert_eq!(done(folder, task), "done ");
     }
     assert_eq!(effects(folder), "paid Ada\n");
     let left = approvals.get(&id).await.unwrap().unwrap();

@@ -1,16 +1,10 @@
 //! What stands in the database: rows that something else has changed, and those of earlier versions.
 
-use std::time::{Duration, SystemTime};
-
-use serde_json::{Value, json};
-use toolgen_runtime::layers::approval::{
-    APPROVALS_KEPT, ApprovalError, ApprovalQueue, ApprovalState, ApprovalStore, Approvals, QueueRow,
-    SqliteApprovals,
-};
-use toolgen_runtime::layers::audit::rusqlite::{Connection, params};
-use toolgen_runtime::{Provider, ToolCall};
+use toolgen_runtime::layers::approval::APPROVALS_KEPT;
+use toolgen_runtime::layers::audit::rusqlite::params;
 
 use super::{Scratch, World, ask, builder, entry, turn};
+use crate::prelude::*;
 
 /// A call that was granted, and the database that it is in.
 struct Granted {

@@ -1,11 +1,6 @@
 //! What people see who approve a call: what runs, whatever a model writes around it.
 
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
-use toolgen_runtime::layers::approval::{ApprovalState, Approvals, MemoryApprovals, QueuedApproval};
-use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, tool, toolset};
+use crate::prelude::*;
 
 /// Runs a command of the shell.
 #[tool(undocumented)]

@@ -1,14 +1,9 @@
 //! One table of what each state leads to, for every kind of queue.
 
-use std::time::Duration;
-
-use serde_json::json;
 use tokio::task::JoinSet;
-use toolgen_runtime::layers::approval::{ApprovalError, ApprovalState, Approvals, QueuedApproval};
-use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, Middleware, ToolRequest};
-use toolgen_runtime::{BoxFuture, Provider, ToolResponse};
 
 use super::{World, ask, builder, entry, queues, turn, turn_of};
+use crate::prelude::*;
 
 /// A case: what it is about, whom the call pays, and steps, each with what comes of it.
 type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)]);

@@ -1,15 +1,12 @@
 //! Queues on servers: seen by other processes, through outages, and without what they need not keep.
 
-use std::time::{Duration, SystemTime};
-
-use toolgen_runtime::layers::approval::{ApprovalError, ApprovalQueue, ApprovalState, Approvals, QueueRow};
-
 use crate::approvals::{World, ask, builder, turn};
+use crate::prelude::*;
 
 /// The URL of a database of its own on the server that the tests share.
 #[cfg(target_os = "linux")]
 #[track_caller]
-fn database() -> Option<(String, std::sync::Arc<crate::approvals::postgres::Server>)> {
+fn database() -> Option<(String, Arc<crate::approvals::postgres::Server>)> {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -19,17 +16,15 @@ fn database() -> Option<(String, std::sync::Arc<crate::approvals::postgres::Serv
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) async fn postgres() -> Option<(
-    toolgen_runtime::layers::approval::PostgresApprovals,
-    std::sync::Arc<crate::approvals::postgres::Server>,
-)> {
+pub(crate) async fn postgres()
+-> Option<(toolgen_runtime::layers::approval::PostgresApprovals, Arc<crate::approvals::postgres::Server>)> {
     let (url, server) = database()?;
     Some((toolgen_runtime::layers::approval::PostgresApprovals::connect(&url).await.unwrap(), server))
 }
 
-pub(crate) fn redis(url: &str) -> toolgen_runtime::layers::redis::RedisState {
+pub(crate) fn redis(url: &str) -> RedisState {
     // Where the machine is busy a server may be slow.
-    let builder = toolgen_runtime::layers::redis::RedisState::builder(url, "approval-tests");
+    let builder = RedisState::builder(url, "approval-tests");
     builder.timeout(Duration::from_secs(20)).build().unwrap()
 }
 

@@ -1,19 +1,11 @@
 //! What was approved runs once, whatever happens to the program in between.
 
-use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader, Write as _};
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, SystemTime};
+use std::io::Write as _;
 
-use serde_json::json;
-use toolgen_runtime::layers::approval::{ApprovalStore, SqliteApprovals};
-use toolgen_runtime::layers::audit::rusqlite::Connection;
-use toolgen_runtime::layers::audit::{Auditor, SqliteSink};
-use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, Middleware, ToolRequest};
-use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+use toolgen_test_support::processes::{Process, say};
 
 use super::Scratch;
+use crate::prelude::*;
 
 /// Where the child process finds its files.
 const FOLDER: &str = "TOOLGEN_APPROVAL_TEST_FOLDER";
@@ -31,18 +23,8 @@ async fn pay(ctx: &ToolContext, to: &str) -> String {
     String::new()
 }
 
-struct Asks;
-
-impl Middleware for Asks {
-    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        Box::pin(std::future::ready(Decision::NeedApproval("It costs money.".to_owned())))
-    }
-}
-
-fn say(what: &str) {
-    let mut out = std::io::stdout();
-    writeln!(out, "\nsaid:{what}").unwrap();
-    out.flush().unwrap();
+fn asks(_: &ToolRequest<'_>) -> Decision {
+    Decision::NeedApproval("It costs money.".to_owned())
 }
 
 /// Not a test of its own: what the process does that is killed. It asks for an approval and waits to be killed; the
@@ -53,7 +35,7 @@ async fn child_process() {
     let (database, kept) = (Path::new(&folder).join("calls.db"), Path::new(&folder).join("request.json"));
     let auditor = Auditor::builder(SqliteSink::open(&database).unwrap()).durable(true).start().unwrap();
     let provider = Provider::builder(&Registry::new(toolset![pay]).unwrap())
-        .middleware(Asks)
+        .middleware(asks)
         .auditor(auditor)
         .approval_key(b"a key of thirty-two random bytes")
         .approval_store(SqliteApprovals::open(&database).unwrap())
@@ -76,17 +58,7 @@ async fn child_process() {
 
 /// Runs the child until it says something, kills it, and returns what it said.
 fn killed(folder: &Path) -> String {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "audit::approvals::child_process", "--nocapture"])
-        .env(FOLDER, folder)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let said = lines.find_map(|line| line.strip_prefix("said:").map(str::to_owned));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    said.unwrap()
+    Process::start("audit::approvals::child_process", &[(FOLDER, &folder)]).next().unwrap()
 }
 
 #[test]

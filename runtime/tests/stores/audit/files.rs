@@ -2,11 +2,8 @@
 
 use std::io::Write as _;
 
-use serde_json::{Value, json};
-use toolgen_runtime::ToolError;
-use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink};
-
 use super::{Scratch, call, record, welcome};
+use crate::prelude::*;
 
 fn lines(file: &Scratch) -> Vec<Option<Value>> {
     let text = std::fs::read_to_string(&file.0).unwrap();
@@ -49,7 +46,7 @@ async fn half_a_line_of_an_earlier_run_does_not_spoil_the_next() {
         let auditor = Auditor::builder(JsonLinesSink::open(&file.0).unwrap()).start().unwrap();
         call(&auditor, "one", welcome()).await;
         auditor.shutdown().await;
-        let mut left = std::fs::OpenOptions::new().append(true).open(&file.0).unwrap();
+        let mut left = OpenOptions::new().append(true).open(&file.0).unwrap();
         left.write_all(b"{\"event\":\"inte").unwrap();
     }
     drop(JsonLinesSink::open(&file.0).unwrap());

@@ -1,12 +1,9 @@
 //! A program that is killed has its intents on disk.
 
-use std::io::{BufRead, BufReader, Write as _};
-use std::process::{Command, Stdio};
-
-use toolgen_runtime::layers::audit::rusqlite::Connection;
-use toolgen_runtime::layers::audit::{Auditor, SqliteSink};
+use toolgen_test_support::processes::{Process, say};
 
 use super::{Scratch, record, welcome};
+use crate::prelude::*;
 
 /// How often a program is killed; 200 where everything is checked before a change lands.
 const KILLS: &str = "TOOLGEN_KILLS";
@@ -25,8 +22,7 @@ async fn child_process() {
         let id = format!("{}-{number}", std::process::id());
         let mut record = record(&auditor, &id);
         record.intent().await.unwrap();
-        println!("\nrunning:{id}");
-        std::io::stdout().flush().unwrap();
+        say(&id);
         if number % 2 == 0 {
             record.finish(&welcome()).await;
         } else {
@@ -42,26 +38,18 @@ fn kill_9_loses_no_intent() {
     for kill in 1..=kills {
         // Not always at the same point: 1 to 150 calls, in an order without a pattern.
         let calls = 1 + kill * 67 % 150;
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "audit::kill::child_process", "--nocapture"])
-            .env(DATABASE, &file.0)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut child = Process::start("audit::kill::child_process", &[(DATABASE, &file.0)]);
         let mut said = Vec::new();
-        for line in lines {
-            let line = line.unwrap();
-            let Some(id) = line.strip_prefix("running:") else { continue };
-            said.push(id.to_owned());
+        while let Some(id) = child.next() {
+            said.push(id);
             if said.len() == calls {
                 // Its calls are not over as long as it is there.
                 assert_eq!(SqliteSink::open(&file.0).unwrap().recover().unwrap(), 0);
                 // SIGKILL. What it said until it was dead comes, too.
-                child.kill().unwrap();
+                child.kill();
             }
         }
-        child.wait().unwrap();
+        drop(child);
         assert!(said.len() >= calls, "{}", said.len());
 
         let database = Connection::open(&file.0).unwrap();

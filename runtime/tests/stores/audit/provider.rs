@@ -1,23 +1,12 @@
 //! Records of calls through a provider: one row an answer, and no secret in any of them.
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use toolgen_runtime::agent::dispatch::{DispatchOptions, Strategy};
-use toolgen_runtime::call::session::Session;
-use toolgen_runtime::layers::audit::{
-    AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, Auditor, JsonLinesSink, MemorySink, Row,
-};
+use toolgen_runtime::agent::dispatch::Strategy;
+use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome, Row};
 use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
-use toolgen_runtime::layers::middleware::{Decision, Middleware, ToolRequest};
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::{
-    BoxFuture, Content, Control, InputRequest, Principal, Provider, Registry, ToolCall, ToolContext,
-    ToolError, ToolResponse, ToolResult, tool, toolset,
-};
+use toolgen_runtime::{Content, Control, InputRequest};
 
 use super::{Scratch, login};
+use crate::prelude::*;
 
 /// What the tools of the tests did, in order.
 #[derive(Clone, Default)]
@@ -446,11 +435,7 @@ async fn no_secret_reaches_any_sink() {
     let mut auditors =
         vec![memory_auditor, Auditor::builder(JsonLinesSink::open(&file.0).unwrap()).start().unwrap()];
     let database = Scratch::new("audit.db");
-    auditors.push(
-        Auditor::builder(toolgen_runtime::layers::audit::SqliteSink::open(&database.0).unwrap())
-            .start()
-            .unwrap(),
-    );
+    auditors.push(Auditor::builder(SqliteSink::open(&database.0).unwrap()).start().unwrap());
 
     let token = format!("ghp_{}", "Zz9".repeat(12));
     let arguments =

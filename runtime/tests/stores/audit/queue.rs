@@ -1,19 +1,13 @@
 //! Sinks that are slow or broken, and what happens to callers.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
 
-use serde_json::json;
-use toolgen_runtime::layers::approval::{ApprovalState, Approvals, MemoryApprovals};
-use toolgen_runtime::layers::audit::{
-    AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, Auditor, CallInfo, MemorySink,
-};
-use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
+use toolgen_runtime::layers::audit::{AuditError, AuditIntent, AuditOutcome};
 use toolgen_runtime::layers::redact::Redactor;
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool, toolset};
 
 use super::{call, info, record, welcome};
+use crate::prelude::*;
 
 /// A sink that waits for a word before each record.
 struct Slow {

@@ -2,14 +2,10 @@
 
 use std::io::Write as _;
 
-use serde_json::json;
-use toolgen_runtime::agent::dispatch::DispatchOptions;
-use toolgen_runtime::layers::audit::{
-    AuditReader, AuditRecord, AuditSink, AuditStatus, Auditor, JsonLinesSink, MemorySink,
-};
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+use toolgen_runtime::layers::audit::AuditRecord;
 
 use super::{Scratch, call, record, welcome};
+use crate::prelude::*;
 
 /// Adds up.
 #[tool(undocumented)]
@@ -103,14 +99,14 @@ async fn lines_are_read_as_they_were_written() {
 #[tokio::test]
 async fn rows_are_read_as_they_were_written() {
     let file = Scratch::new("audit.sqlite");
-    let sink = toolgen_runtime::layers::audit::SqliteSink::open(&file.0).unwrap();
+    let sink = SqliteSink::open(&file.0).unwrap();
     let (provider, auditor) = provider(sink);
     conversation(&provider, &auditor).await;
     check_conversation(&all(&mut AuditReader::open(&file.0).unwrap()));
 }
 
 /// A running call is seen, and seen again when it has ended; whatever the sink.
-async fn follow(path: &std::path::Path, auditor: &Auditor) {
+async fn follow(path: &Path, auditor: &Auditor) {
     call(auditor, "one", welcome()).await;
     let mut running = record(auditor, "two");
     running.intent().await.unwrap();
@@ -153,7 +149,7 @@ async fn lines_are_followed_while_they_are_written() {
 #[tokio::test]
 async fn rows_are_followed_while_they_are_written() {
     let file = Scratch::new("audit.sqlite");
-    let sink = toolgen_runtime::layers::audit::SqliteSink::open(&file.0).unwrap();
+    let sink = SqliteSink::open(&file.0).unwrap();
     follow(&file.0, &Auditor::builder(sink).start().unwrap()).await;
 }
 
@@ -201,7 +197,7 @@ async fn what_is_no_record_is_counted_and_an_incomplete_line_waits() {
     let auditor = Auditor::builder(JsonLinesSink::open(&file.0).unwrap()).start().unwrap();
     call(&auditor, "one", welcome()).await;
     auditor.shutdown().await;
-    let mut out = std::fs::OpenOptions::new().append(true).open(&file.0).unwrap();
+    let mut out = OpenOptions::new().append(true).open(&file.0).unwrap();
     out.write_all(b"{\"event\":\"inte\n\n[1]\n{\"event\":\"intent\",\"call\":\"x-1\"").unwrap();
     let mut reader = AuditReader::open(&file.0).unwrap();
     assert_eq!(all(&mut reader).len(), 1);

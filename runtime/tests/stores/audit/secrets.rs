@@ -1,20 +1,11 @@
 //! The secrets of a call are hidden in whatever comes of it: the calls that its tool makes, however deep, pages of its
 //! result that are read later, and what people see of it meanwhile.
 
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
-use toolgen_runtime::layers::audit::{Auditor, MemorySink};
 use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
-use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
-};
-use toolgen_runtime::layers::pages::{Pages, ResultLimit};
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::{
-    BoxFuture, Control, InputRequest, Provider, Registry, Session, ToolCall, ToolContext, ToolError,
-    ToolResponse, ToolResult, tool, toolset,
-};
+use toolgen_runtime::layers::middleware::Approver;
+use toolgen_runtime::{Control, InputRequest};
+
+use crate::prelude::*;
 
 const PIN: &str = "4711-s3cr3t";
 
@@ -297,23 +288,18 @@ async fn what_somebody_tells_a_tool_is_hidden_like_its_arguments() {
 }
 
 /// Demands that somebody approves every safe that is opened.
-struct Guard;
-
-impl Middleware for Guard {
-    fn before<'a>(&'a self, request: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        let decision = match (request.spec.name.as_str(), &request.arguments["pin"]) {
-            ("open", Value::String(pin)) if pin == "mine" => Decision::Modify(json!({ "pin": PIN })),
-            ("open", Value::String(pin)) => Decision::NeedApproval(format!("It is opened with {pin}.")),
-            _ => Decision::Allow,
-        };
-        Box::pin(std::future::ready(decision))
+fn guard(request: &ToolRequest<'_>) -> Decision {
+    match (request.spec.name.as_str(), &request.arguments["pin"]) {
+        ("open", Value::String(pin)) if pin == "mine" => Decision::Modify(json!({ "pin": PIN })),
+        ("open", Value::String(pin)) => Decision::NeedApproval(format!("It is opened with {pin}.")),
+        _ => Decision::Allow,
     }
 }
 
 #[tokio::test]
 async fn a_secret_that_middleware_puts_in_is_hidden_too() {
     let (provider, sink, auditor, seen) = watched();
-    let provider = provider.middleware(Guard).build().unwrap();
+    let provider = provider.middleware(guard).build().unwrap();
     assert_eq!(call(&provider, "open", json!({ "pin": "mine" }), &seen).await.text(), "open");
     let all = everything(&auditor, &sink, &seen).await;
     assert!(all.contains("opened with [REDACTED]") && !all.contains(PIN), "{all}");
@@ -333,7 +319,7 @@ async fn people_who_approve_see_no_secret() {
         }
     }
     let (provider, sink, auditor, seen) = watched();
-    let provider = provider.middleware(Guard).approver(Person(seen.clone())).build().unwrap();
+    let provider = provider.middleware(guard).approver(Person(seen.clone())).build().unwrap();
     let Err(ToolError::ApprovalRequired(request)) =
         call(&provider, "open", json!({ "pin": PIN }), &seen).await.outcome
     else {

@@ -1,13 +1,9 @@
 //! Records in a database, and what others ask it.
 
-use std::time::{Duration, Instant};
-
-use serde_json::{Value, json};
-use toolgen_runtime::layers::audit::rusqlite::{self, Connection};
-use toolgen_runtime::layers::audit::{Auditor, CallInfo, SqliteSink};
-use toolgen_runtime::{ToolError, ToolResult};
+use toolgen_runtime::layers::audit::rusqlite;
 
 use super::{Scratch, call, login_tool, record, welcome};
+use crate::prelude::*;
 
 /// The table of the system whose queries must go on working.
 const NINE_COLUMNS: &str = "CREATE TABLE tool_executions (

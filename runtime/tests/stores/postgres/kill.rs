@@ -1,14 +1,13 @@
 //! Records of several programs, while the server is killed and started again.
 
-use std::io::{BufRead, BufReader, Write as _};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::ffi::OsStr;
+use std::sync::atomic::AtomicUsize;
 
-use toolgen_runtime::layers::audit::{Auditor, PostgresSink};
+use toolgen_test_support::processes::{Process, say};
 
 use super::server::{End, Server};
 use super::{record, welcome};
+use crate::prelude::*;
 
 /// How many records are written, and how often the server ends meanwhile; more where everything is checked before a
 /// change lands.
@@ -34,7 +33,7 @@ const WIDTH: usize = 500;
 #[tokio::test]
 async fn child_process() {
     let Ok(url) = std::env::var(DATABASE) else { return };
-    let (calls, is_durable) = (number(CALLS, 0), std::env::var_os(DURABLE).is_some());
+    let (calls, is_durable) = (number(CALLS, 0), std::env::var(DURABLE).is_ok_and(|set| !set.is_empty()));
     let sink = PostgresSink::builder(&url).patience(Duration::from_secs(60)).open().unwrap();
     let auditor = Auditor::builder(sink).durable(is_durable).start().unwrap();
     let one = |id: usize| {
@@ -55,8 +54,7 @@ async fn child_process() {
             // No call waits, so the program does: for what it has recorded so far.
             auditor.flush().await.unwrap();
         }
-        println!("\nrecorded:{width}");
-        std::io::stdout().flush().unwrap();
+        say(width);
     }
     auditor.flush().await.unwrap();
     assert_eq!((auditor.errors(), auditor.dropped()), (0, 0));
@@ -72,25 +70,19 @@ fn a_server_that_is_killed_loses_no_record_and_has_none_twice() {
     let start = Instant::now();
     let mut programs: Vec<_> = (0..PROGRAMS)
         .map(|program| {
-            let mut child = Command::new(std::env::current_exe().unwrap());
-            child.args(["--exact", "postgres::kill::child_process", "--nocapture"]);
-            child.env(DATABASE, &url).env(CALLS, calls.to_string());
-            if program % 2 == 0 {
-                child.env(DURABLE, "yes");
-            }
-            child.stdout(Stdio::piped()).spawn().unwrap()
+            let (calls, durable) = (calls.to_string(), if program % 2 == 0 { "yes" } else { "" });
+            let variables: [(&str, &dyn AsRef<OsStr>); 3] =
+                [(DATABASE, &url), (CALLS, &calls), (DURABLE, &durable)];
+            Process::start("postgres::kill::child_process", &variables)
         })
         .collect();
     let recorded = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for program in &mut programs {
-            let lines = BufReader::new(program.stdout.take().unwrap()).lines();
             let recorded = &recorded;
             scope.spawn(move || {
-                for line in lines.map_while(Result::ok) {
-                    if let Some(some) = line.strip_prefix("recorded:") {
-                        recorded.fetch_add(some.parse::<usize>().unwrap(), Ordering::SeqCst);
-                    }
+                for some in program {
+                    recorded.fetch_add(some.parse::<usize>().unwrap(), Ordering::SeqCst);
                 }
             });
         }
@@ -115,7 +107,7 @@ fn a_server_that_is_killed_loses_no_record_and_has_none_twice() {
         }
     });
     for mut program in programs {
-        assert!(program.wait().unwrap().success());
+        assert!(program.succeeded());
     }
     let took = start.elapsed();
     let all = "SELECT count(*), count(DISTINCT tool_call_id), count(DISTINCT id), \

@@ -1,12 +1,8 @@
 //! What becomes of records while the database is away, slow, or answers nobody.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-use toolgen_runtime::layers::audit::{Auditor, PostgresSink};
-
 use super::proxy::Proxy;
 use super::{call, durable, record, server, started, welcome};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn a_commit_whose_answer_is_lost_is_neither_missing_nor_twice() {

@@ -1,11 +1,7 @@
 //! A partition for each day, made ahead, and dropped whole.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use toolgen_runtime::layers::audit::PostgresSink;
-
 use super::{call, durable, record, server, started, welcome};
+use crate::prelude::*;
 
 const DAYS: &str = "SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'tool_executions'::regclass ORDER BY inhrelid::regclass::text";
 

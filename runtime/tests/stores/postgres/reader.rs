@@ -1,12 +1,7 @@
 //! Records that are read back while they are written.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use toolgen_runtime::layers::audit::{AuditReader, AuditStatus, PostgresSink};
-use toolgen_runtime::{ToolError, ToolResult};
-
 use super::{call, record, server, started, welcome};
+use crate::prelude::*;
 
 fn changes(reader: &mut AuditReader) -> Vec<(String, AuditStatus)> {
     let mut seen = Vec::new();

@@ -1,11 +1,8 @@
 //! Whose calls are closed, by whom, and when.
 
-use std::time::{Duration, Instant};
-
-use toolgen_runtime::layers::audit::PostgresSink;
-
 use super::proxy::Proxy;
 use super::{durable, record, server, welcome};
+use crate::prelude::*;
 
 const STATUSES: &str = "SELECT tool_call_id, status FROM tool_executions ORDER BY tool_call_id";
 

@@ -1,10 +1,7 @@
 //! What is in a row, and what a database makes of it.
 
-use serde_json::{Value, json};
-use toolgen_runtime::layers::audit::{Auditor, PostgresSink};
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult, tool, toolset};
-
 use super::{call, durable, info, record, server, started, welcome};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn a_call_is_one_row_from_its_start_to_its_end() {

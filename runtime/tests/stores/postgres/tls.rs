@@ -3,9 +3,9 @@
 use std::fs;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use toolgen_runtime::layers::audit::{AuditReader, PostgresSink};
 
 use super::{call, durable, server, welcome};
+use crate::prelude::*;
 
 /// Makes an authority, a certificate of it for `localhost`, and its key.
 fn certificates() -> [String; 3] {
@@ -25,7 +25,7 @@ async fn a_certificate_is_wanted_that_is_valid_for_the_host() {
     let (own, key) = (server.write("own.pem", &own), server.write("own.key", &key));
     let authority = server.write("authority.pem", &authority);
     let other = server.write("other.pem", &certificates()[0]);
-    let encoded = |path: &std::path::Path| path.display().to_string().replace('/', "%2F");
+    let encoded = |path: &Path| path.display().to_string().replace('/', "%2F");
     let (root, other) = (encoded(&authority), encoded(&other));
     let url = server.database("secret").replace("127.0.0.1", "localhost");
     let with = |options: &str| format!("{url}?{options}");

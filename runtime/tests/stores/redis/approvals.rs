@@ -1,17 +1,11 @@
 //! One approval runs once, whoever resumes it.
 
-use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::time::{Duration, SystemTime};
+use toolgen_test_support::processes::{say, wait_for_others};
 
-use serde_json::json;
-use toolgen_runtime::layers::approval::ApprovalStore;
-use toolgen_runtime::layers::middleware::{ApprovalRequest, Decision, Middleware, ToolRequest};
-use toolgen_runtime::layers::redis::RedisState;
-use toolgen_runtime::{BoxFuture, Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
-
+use crate::prelude::*;
 use crate::redis::server::Server;
-use crate::redis::{GIVEN, Processes, URL, say, state, wait_for_others};
+use crate::redis::{GIVEN, URL, others, said, state};
 
 /// Has an effect that can be counted: a line in a file.
 #[tool(undocumented)]
@@ -21,17 +15,13 @@ fn pay(to: &str) -> String {
     "paid".to_owned()
 }
 
-struct Asks;
-
-impl Middleware for Asks {
-    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        Box::pin(std::future::ready(Decision::NeedApproval("It costs money.".to_owned())))
-    }
+fn asks(_: &ToolRequest<'_>) -> Decision {
+    Decision::NeedApproval("It costs money.".to_owned())
 }
 
 fn provider(state: &RedisState) -> Provider {
     Provider::builder(&Registry::new(toolset![pay]).unwrap())
-        .middleware(Asks)
+        .middleware(asks)
         .approval_key(b"a key of thirty-two random bytes")
         .approval_store(state.approvals())
         .build()
@@ -59,7 +49,7 @@ async fn child_process() {
         .collect();
     for worker in workers {
         match worker.await.unwrap() {
-            Ok(result) => say(&result.to_text()),
+            Ok(result) => say(result.to_text()),
             Err(why) => say(why.code()),
         }
     }
@@ -76,7 +66,7 @@ async fn of_sixteen_workers_in_four_processes_one_runs_what_was_granted() {
         let outcome = provider(&state).call(call, &turn()).await.outcome;
         let Err(ToolError::ApprovalRequired(request)) = outcome else { panic!("it waits: {outcome:?}") };
         let request = serde_json::to_string(&request).unwrap();
-        let said = Processes::start(4, "redis::approvals::child_process", &server.url(), &request).said();
+        let said = said(others(4, "redis::approvals::child_process", &server.url(), &request));
         assert_eq!(said.len(), 16, "{said:?}");
         assert_eq!(said.iter().filter(|said| *said == "paid").count(), 1, "{said:?}");
         assert_eq!(said.iter().filter(|said| *said == "APPROVAL_USED").count(), 15, "{said:?}");

@@ -1,14 +1,15 @@
 //! Circuits that open and close in all processes.
 
 use std::num::NonZeroU32;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use toolgen_runtime::CircuitBreaker;
 use toolgen_runtime::layers::breaker::{BreakerSettings, BreakerState, SERVICE_UNAVAILABLE};
-use toolgen_runtime::layers::redis::OnFailure;
+use toolgen_test_support::processes::{say, wait_for_others};
 
+use crate::prelude::*;
 use crate::redis::server::Server;
-use crate::redis::{Processes, URL, builder, say, state, wait_for_others};
+use crate::redis::{URL, builder, others, said, state};
 
 /// How soon others know, as it is set here.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -43,21 +44,21 @@ async fn child_process() {
     wait_for_others();
     say("ready");
     until(&breaker, BreakerState::Open).await;
-    say(&format!("open {}", now()));
+    say(format!("open {}", now()));
     let refused = breaker.admit("db").unwrap_err();
     assert_eq!(refused.code(), SERVICE_UNAVAILABLE);
     // It does not close by itself: another process has to try and succeed.
     until(&breaker, BreakerState::Closed).await;
-    say(&format!("closed {}", now()));
+    say(format!("closed {}", now()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_circuit_opens_and_closes_in_all_processes_within_its_time() {
     let Some(server) = Server::start() else { return };
-    let others = Processes::start(3, "redis::breaker::child_process", &server.url(), "");
+    let others = others(3, "redis::breaker::child_process", &server.url(), "");
     let (state, reset) = (state(&server.url()), Duration::from_secs(2));
     let breaker = state.breaker(settings(reset)).interval(INTERVAL).start().unwrap();
-    let said = tokio::task::spawn_blocking(move || others.said());
+    let said = tokio::task::spawn_blocking(move || said(others));
     // Long enough for the others to be there; if they are not, they see it later, and the test fails.
     tokio::time::sleep(Duration::from_secs(1)).await;
     for _ in 0..2 {

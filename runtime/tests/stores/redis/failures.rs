@@ -1,11 +1,8 @@
 //! Identical calls that fail in several processes.
 
-use serde_json::json;
 use toolgen_runtime::layers::repeat::REPEATED_FAILURE;
-use toolgen_runtime::{
-    Principal, Provider, Registry, Session, ToolCall, ToolContext, ToolError, tool, toolset,
-};
 
+use crate::prelude::*;
 use crate::redis::server::Server;
 use crate::redis::state;
 
@@ -33,7 +30,7 @@ fn turn(session: &Session) -> ToolContext {
         .with_session(session.clone())
 }
 
-async fn code(provider: &Provider, session: &Session, tool: &str, arguments: serde_json::Value) -> String {
+async fn code(provider: &Provider, session: &Session, tool: &str, arguments: Value) -> String {
     let outcome = provider.call(ToolCall::new("c", tool, arguments), &turn(session)).await.outcome;
     outcome.err().map_or_else(String::new, |why| why.code().to_owned())
 }
@@ -78,7 +75,7 @@ async fn a_success_anywhere_begins_anew() {
 
     let Some(server) = Server::start() else { return };
     let (one, other) = (state(&server.url()).failures(), state(&server.url()).failures());
-    let memory = std::time::Duration::from_secs(60);
+    let memory = Duration::from_secs(60);
     one.failed("call", "e1", "first", memory).await.unwrap();
     other.failed("call", "e1", "first", memory).await.unwrap();
     let found = one.failures("call").await.unwrap().unwrap();
@@ -88,7 +85,7 @@ async fn a_success_anywhere_begins_anew() {
     assert_eq!((found.count, found.error.as_str()), (1, "second"), "another error is another row");
     other.succeeded("call").await.unwrap();
     assert_eq!(one.failures("call").await.unwrap(), None);
-    one.failed("short", "e", "gone", std::time::Duration::from_millis(1)).await.unwrap();
-    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    one.failed("short", "e", "gone", Duration::from_millis(1)).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
     assert_eq!(one.failures("short").await.unwrap(), None);
 }

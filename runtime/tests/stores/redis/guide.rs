@@ -1,7 +1,8 @@
 //! The Rust of `docs/sharing.md`.
 
-use toolgen_runtime::{Provider, Registry};
 use toolgen_test_macros::page;
+
+use crate::prelude::*;
 
 fn shared(registry: &Registry, url: &str, key: &[u8; 32]) -> Result<Provider, Box<dyn std::error::Error>> {
     page!("docs/sharing.md", "RedisState::builder(");

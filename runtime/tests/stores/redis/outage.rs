@@ -1,14 +1,9 @@
 //! What becomes of calls while the server is down, and after.
 
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
-
-use serde_json::json;
-use toolgen_runtime::layers::approval::ApprovalStore;
 use toolgen_runtime::layers::rate::{RateLimit, WindowLimit};
-use toolgen_runtime::layers::redis::{OnFailure, RATE_LIMIT_UNKNOWN, RedisState, StateChange};
-use toolgen_runtime::{Principal, Provider, Registry, ToolCall, ToolContext, tool, toolset};
+use toolgen_runtime::layers::redis::{RATE_LIMIT_UNKNOWN, StateChange};
 
+use crate::prelude::*;
 use crate::redis::server::Server;
 use crate::redis::{builder, spec, state};
 

@@ -1,12 +1,9 @@
 //! Large results that are read on in by another process.
 
-use serde_json::json;
-use toolgen_runtime::layers::pages::{Pages, READ_RESULT, ResultLimit};
-use toolgen_runtime::layers::redis::{RESULT_UNKNOWN, RedisState};
-use toolgen_runtime::{
-    Principal, Provider, Registry, Session, ToolCall, ToolContext, ToolError, tool, toolset,
-};
+use toolgen_runtime::layers::pages::READ_RESULT;
+use toolgen_runtime::layers::redis::RESULT_UNKNOWN;
 
+use crate::prelude::*;
 use crate::redis::server::Server;
 use crate::redis::state;
 
@@ -40,7 +37,7 @@ fn turn(principal: &'static str, session: &'static str) -> ToolContext {
         .with_session(Session::new(session))
 }
 
-async fn call(provider: &Provider, turn: &ToolContext, tool: &str, arguments: serde_json::Value) -> String {
+async fn call(provider: &Provider, turn: &ToolContext, tool: &str, arguments: Value) -> String {
     provider.call(ToolCall::new("c", tool, arguments), turn).await.text()
 }
 

@@ -1,13 +1,11 @@
 //! Rate limits that processes share.
 
-use std::time::Duration;
-
-use toolgen_runtime::Principal;
 use toolgen_runtime::layers::rate::{RateLimit, WindowLimit};
-use toolgen_runtime::layers::redis::RedisState;
+use toolgen_test_support::processes::{say, wait_for_others};
 
+use crate::prelude::*;
 use crate::redis::server::Server;
-use crate::redis::{GIVEN, Processes, URL, say, spec, state, wait_for_others};
+use crate::redis::{GIVEN, URL, others, said, spec, state};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -28,7 +26,7 @@ async fn child_process() {
     let state = state(url.to_str().unwrap());
     state.ping().await.unwrap();
     let limit = WindowLimit::new().with_window(HOUR).with_per_tool(300).with_per_principal(450);
-    let limit = std::sync::Arc::new(state.rate_limit(limit));
+    let limit = Arc::new(state.rate_limit(limit));
     wait_for_others();
     let tasks: Vec<_> = (0..16)
         .map(|number| {
@@ -44,13 +42,13 @@ async fn child_process() {
             (_, passed) => y += passed,
         }
     }
-    say(&format!("{x} {y}"));
+    say(format!("{x} {y}"));
 }
 
 #[test]
 fn limits_are_exact_across_processes() {
     let Some(server) = Server::start() else { return };
-    let said = Processes::start(4, "redis::rate::child_process", &server.url(), "rate").said();
+    let said = said(others(4, "redis::rate::child_process", &server.url(), "rate"));
     assert_eq!(said.len(), 4, "{said:?}");
     let numbers = |at: usize| said.iter().map(move |line| line.split(' ').nth(at).unwrap());
     let sum = |at: usize| numbers(at).map(|number| number.parse::<usize>().unwrap()).sum::<usize>();
@@ -90,7 +88,7 @@ async fn no_stretch_of_time_has_more_calls_than_allowed_and_refusals_end() {
     let Some(server) = Server::start() else { return };
     let window = Duration::from_millis(640);
     let limit = state(&server.url()).rate_limit(WindowLimit::new().with_window(window).with_per_tool(4));
-    let (who, spec, start) = (Principal::new("ada"), spec("x"), std::time::Instant::now());
+    let (who, spec, start) = (Principal::new("ada"), spec("x"), Instant::now());
     // When each call that passed was sent and answered at the latest.
     let mut passed: Vec<(Duration, Duration)> = Vec::new();
     let mut refused_for = None;

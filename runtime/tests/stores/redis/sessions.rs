@@ -1,12 +1,9 @@
 //! Sessions that several processes have.
 
-use std::time::Duration;
+use toolgen_runtime::call::session::{SessionLimits, Sessions, SessionsLimits};
+use toolgen_runtime::layers::redis::SESSION_UNKNOWN;
 
-use serde_json::json;
-use toolgen_runtime::call::session::{Session, SessionLimits, Sessions, SessionsLimits};
-use toolgen_runtime::layers::redis::{OnFailure, SESSION_UNKNOWN};
-use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
-
+use crate::prelude::*;
 use crate::redis::server::Server;
 use crate::redis::state;
 

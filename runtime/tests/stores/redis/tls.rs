@@ -1,8 +1,8 @@
 //! A server with a certificate of its own.
 
 use rcgen::generate_simple_self_signed;
-use toolgen_runtime::layers::redis::RedisState;
 
+use crate::prelude::*;
 use crate::redis::builder;
 use crate::redis::server::Server;
 
@@ -10,7 +10,7 @@ use crate::redis::server::Server;
 async fn a_server_is_trusted_for_its_certificate_only() {
     let own = generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let (certificate, key) = (own.cert.pem(), own.signing_key.serialize_pem());
-    let options = |folder: &std::path::Path| {
+    let options = |folder: &Path| {
         let file = |name: &str, text: &str| {
             std::fs::write(folder.join(name), text).unwrap();
             folder.join(name).to_str().unwrap().to_owned()

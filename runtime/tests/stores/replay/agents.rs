@@ -1,17 +1,11 @@
 //! Agents that run against a recording: a loop whose model is recorded, too, and sub-agents.
 
-use std::sync::{Arc, Mutex};
-
-use serde_json::{Value, json};
 use toolgen_runtime::agent::agent_loop::{Entry, Loop, LoopOptions, ModelTurn, Transcript};
 use toolgen_runtime::agent::sub_agent::{AgentMonitor, AgentTask, LoopRunner, SubAgentTool};
-use toolgen_runtime::layers::audit::{Auditor, MemorySink};
-use toolgen_runtime::provider::ProviderBuilder;
-use toolgen_runtime::testing::replay::{RecordedRun, Replay, RunSelection};
 use toolgen_runtime::wire::WireFormat;
-use toolgen_runtime::{Provider, Registry, ToolCall, toolset};
 
 use super::{builder, find_orders, refund, turn, world};
+use crate::prelude::*;
 
 /// The replies of a model, as its provider sent them.
 fn replies(cents: u32) -> Vec<Value> {

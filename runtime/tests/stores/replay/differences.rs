@@ -1,10 +1,9 @@
 //! The first difference, as two readers see it.
 
-use serde_json::json;
-use toolgen_runtime::testing::replay::{DifferenceKind, REPLAY_DIFFERENCE, RecordedRun};
-use toolgen_runtime::{Provider, ToolCall};
+use toolgen_runtime::testing::replay::{DifferenceKind, REPLAY_DIFFERENCE};
 
 use super::{call, called, dispatch, recorded, replaying};
+use crate::prelude::*;
 
 async fn shop() -> RecordedRun {
     recorded(async |provider| {
@@ -18,7 +17,7 @@ async fn shop() -> RecordedRun {
 }
 
 /// Makes calls and returns what differs, as text.
-async fn told(calls: &[(&str, serde_json::Value)]) -> String {
+async fn told(calls: &[(&str, Value)]) -> String {
     let run = shop().await;
     let (replay, provider) = replaying(&run);
     for (tool, arguments) in calls {

@@ -1,15 +1,10 @@
 //! Runs of audit logs: which calls are taken, and what a log lacks.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use serde_json::{Value, json};
 use tokio::sync::Barrier;
-use toolgen_runtime::layers::audit::{AuditSink, Auditor, JsonLinesSink, MemorySink};
-use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
-use toolgen_runtime::{Provider, Registry, Service, Session, ToolContext, tool, toolset};
+use toolgen_runtime::Service;
 
 use super::{Scratch, builder, call, called, dispatch};
+use crate::prelude::*;
 
 async fn written(sink: impl AuditSink + 'static, program: impl AsyncFnOnce(&Provider)) {
     let auditor = Auditor::builder(sink).start().unwrap();
@@ -48,7 +43,7 @@ async fn every_sink_holds_the_same_run() {
     assert_eq!(read(&lines, &RunSelection::new()).unwrap(), expected);
     {
         let rows = Scratch::new("calls.sqlite");
-        written(toolgen_runtime::layers::audit::SqliteSink::open(&rows.0).unwrap(), program).await;
+        written(SqliteSink::open(&rows.0).unwrap(), program).await;
         assert_eq!(read(&rows, &RunSelection::new()).unwrap(), expected);
     }
     let file = Scratch::new("run.json");

@@ -1,17 +1,9 @@
 //! What a replay answers, and which layers still work.
 
-use serde_json::json;
-use toolgen_runtime::layers::middleware::{
-    Approval, ApprovalRequest, Approver, Decision, Middleware, ToolRequest,
-};
-use toolgen_runtime::layers::pages::{Pages, ResultLimit};
-use toolgen_runtime::testing::replay::Replay;
-use toolgen_runtime::{
-    BoxFuture, Provider, Registry, ToolContext, ToolError, ToolResponse, ToolResult, replay_test, tool,
-    toolset,
-};
+use toolgen_runtime::replay_test;
 
 use super::{builder, call, called, dispatch, recorded, replaying, turn, world};
+use crate::prelude::*;
 
 /// Everything that a call can come to.
 async fn program(provider: &Provider) -> Vec<ToolResponse> {
@@ -213,36 +205,23 @@ fn send_letter(to: &str, #[arg(default = "Hello")] subject: String) -> String {
 }
 
 /// Asks before letters.
-struct AskFirst;
-
-impl Middleware for AskFirst {
-    fn before<'a>(&'a self, _: &'a ToolRequest<'a>) -> BoxFuture<'a, Decision> {
-        Box::pin(std::future::ready(Decision::NeedApproval("It is sent.".to_owned())))
-    }
+fn ask_first(_: &ToolRequest<'_>) -> Decision {
+    Decision::NeedApproval("It is sent.".to_owned())
 }
 
-/// Grace, who does not write to everybody, and whom nobody asks twice.
-struct Grace;
-
-impl Approver for Grace {
-    fn approve<'a>(&'a self, request: &'a ApprovalRequest, _: &'a ToolContext) -> BoxFuture<'a, Approval> {
-        let said = match request.arguments["to"].as_str() {
-            Some("ada") => Approval::ApprovedBy("Grace".into()),
-            Some("bob") => Approval::Approved,
-            Some("eve") => Approval::Rejected("Not to her.".to_owned()),
-            _ => Approval::Later,
-        };
-        Box::pin(std::future::ready(said))
+/// grace, who does not write to everybody, and whom nobody asks twice.
+fn grace(request: &ApprovalRequest, _: &ToolContext) -> Approval {
+    match request.arguments["to"].as_str() {
+        Some("ada") => Approval::ApprovedBy("Grace".into()),
+        Some("bob") => Approval::Approved,
+        Some("eve") => Approval::Rejected("Not to her.".to_owned()),
+        _ => Approval::Later,
     }
 }
 
 /// Nobody may be asked.
-struct Nobody;
-
-impl Approver for Nobody {
-    fn approve<'a>(&'a self, _: &'a ApprovalRequest, _: &'a ToolContext) -> BoxFuture<'a, Approval> {
-        panic!("the approver is asked")
-    }
+fn nobody(_: &ApprovalRequest, _: &ToolContext) -> Approval {
+    panic!("the approver is asked")
 }
 
 #[tokio::test]
@@ -250,10 +229,10 @@ async fn what_people_decided_is_recorded_and_nobody_is_asked_again() {
     use toolgen_runtime::layers::audit::{Auditor, MemorySink};
     use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
 
-    let letters = || Provider::builder(&Registry::new(toolset![send_letter]).unwrap()).middleware(AskFirst);
+    let letters = || Provider::builder(&Registry::new(toolset![send_letter]).unwrap()).middleware(ask_first);
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let provider = letters().approver(Grace).auditor(auditor.clone()).build().unwrap();
+    let provider = letters().approver(grace).auditor(auditor.clone()).build().unwrap();
     let mut outcomes = Vec::new();
     for to in ["ada", "bob", "eve", "zoe"] {
         outcomes.push(call(&provider, "send_letter", json!({"to": to})).await.text());
@@ -270,11 +249,11 @@ async fn what_people_decided_is_recorded_and_nobody_is_asked_again() {
         let replay = Replay::of(run.clone());
         let provider = || {
             let provider = letters().replay(&replay);
-            if approver { provider.approver(Nobody) } else { provider }.build().unwrap()
+            if approver { provider.approver(nobody) } else { provider }.build().unwrap()
         };
         assert_eq!(provider().rerun_in(&replay, &turn()).await, Ok(()));
         let replay = replay.again();
-        let provider = letters().approver(Nobody).replay(&replay).build().unwrap();
+        let provider = letters().approver(nobody).replay(&replay).build().unwrap();
         for (to, outcome) in ["ada", "bob", "eve", "zoe"].into_iter().zip(&outcomes) {
             assert_eq!(call(&provider, "send_letter", json!({"to": to})).await.text(), *outcome);
         }

@@ -68,7 +68,7 @@ fn refused(outcome: Result<ToolResult, ToolError>, what: &str) -> String {
 
 #[tokio::test]
 async fn no_request_goes_to_an_address_that_is_not_public() {
-    let world = World::new().await;
+    let world = World::new();
     let engine = world.engine();
     for (first, last, _) in RANGES {
         for address in [first, last] {
@@ -101,7 +101,7 @@ async fn no_request_goes_to_an_address_that_is_not_public() {
 
 #[tokio::test]
 async fn a_base_url_opens_the_address_it_is_written_as_and_nothing_else() {
-    let world = World::new().await;
+    let world = World::new();
     for (first, _, access) in RANGES {
         world.names.set("named.example", &[&[first]]);
         let named = world.builder().base_url("http://named.example").build().unwrap();
@@ -124,7 +124,7 @@ async fn a_base_url_opens_the_address_it_is_written_as_and_nothing_else() {
 
 #[tokio::test]
 async fn what_is_opened_is_reached_unless_nobody_may() {
-    let world = World::new().await;
+    let world = World::new();
     let everything = world.builder().private_host("*").build().unwrap();
     let one = world.builder().private_host("named.example").build().unwrap();
     for (first, last, access) in RANGES {
@@ -159,7 +159,7 @@ async fn what_is_opened_is_reached_unless_nobody_may() {
 
 #[tokio::test]
 async fn spellings_of_addresses_make_no_difference() {
-    let world = World::new().await;
+    let world = World::new();
     let engine = world.engine();
     world.names.set("localhost", &[&["127.0.0.1", "::1"]]);
     world.names.set("app.localhost", &[&["127.0.0.1"]]);
@@ -217,7 +217,7 @@ async fn spellings_of_addresses_make_no_difference() {
 
 #[tokio::test]
 async fn a_connection_goes_to_what_was_checked() {
-    let world = World::new().await;
+    let world = World::new();
     let engine = world.engine();
     // Of several addresses only those are left that may be reached.
     world.names.set("mixed.example", &[&["10.0.0.1", "8.8.8.8", "::1", "2606:4700::1111"]]);
@@ -234,7 +234,7 @@ async fn a_connection_goes_to_what_was_checked() {
 
 #[tokio::test]
 async fn a_refusal_says_which_host_why_and_what_opens_it() {
-    let world = World::new().await;
+    let world = World::new();
     let engine = world.builder().private_host("opened.example:81").build().unwrap();
     world.names.set("inside.example", &[&["10.0.0.1"]]);
     world.names.set("metadata.google.internal", &[&["169.254.169.254"]]);
@@ -283,7 +283,7 @@ fn provider(engine: &HttpEngine, url: &str, allowed: &'static [&'static str]) ->
 
 #[tokio::test]
 async fn the_hosts_of_the_context_hold_for_base_urls_and_redirects() {
-    let world = World::new().await;
+    let world = World::new();
     for name in ["api.example", "cdn.example", "evil.example"] {
         world.names.set(name, &[&["8.8.8.8"]]);
     }

@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{ClientBuilder, Proxy, Url};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use toolgen_test_support::http::{Reply, Request, Server, ok, reply};
 
 use super::super::super::resolve::Resolver;
 use super::super::super::{HttpEngine, HttpEngineBuilder};
@@ -73,24 +72,16 @@ impl Resolver for Names {
 pub(super) struct World {
     pub(super) names: Names,
     diverted: Diverted,
-    /// `{host}{path}` of each request.
-    seen: Arc<Mutex<Vec<String>>>,
+    server: Server,
 }
 
 impl World {
-    pub(super) async fn new() -> World {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let recorder = listener.local_addr().unwrap();
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let record = Arc::clone(&seen);
-        tokio::spawn(async move {
-            while let Ok((socket, _)) = listener.accept().await {
-                tokio::spawn(answer(socket, Arc::clone(&record)));
-            }
-        });
+    pub(super) fn new() -> World {
+        let server = Server::start(answer);
+        let recorder = server.address();
         let names = Names::default();
         names.set("start.example", &[&[PUBLIC]]);
-        World { names, diverted: Diverted { recorder, dialled: Arc::default() }, seen }
+        World { names, diverted: Diverted { recorder, dialled: Arc::default() }, server }
     }
 
     pub(super) fn builder(&self) -> HttpEngineBuilder {
@@ -103,33 +94,24 @@ impl World {
         self.builder().build().unwrap()
     }
 
-    /// What arrived and what was dialled since it was asked last.
+    /// What arrived, as `{host}{path}`, and what was dialled since it was asked last.
     pub(super) fn arrived(&self) -> (Vec<String>, Vec<String>) {
         let dialled = std::mem::take(&mut *self.diverted.dialled.lock().unwrap());
-        (std::mem::take(&mut *self.seen.lock().unwrap()), dialled.iter().map(ToString::to_string).collect())
+        let seen = self.server.take().iter().map(|request| asked(request).concat()).collect();
+        (seen, dialled.iter().map(ToString::to_string).collect())
     }
 }
 
-/// Answers `/go?to=URL` with a redirect and everything else with `ok`, one request per connection.
-async fn answer(mut socket: TcpStream, seen: Arc<Mutex<Vec<String>>>) {
-    let mut bytes = Vec::new();
-    while !bytes.windows(4).any(|window| window == b"\r\n\r\n") {
-        if socket.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
-            return;
-        }
-    }
-    let head = String::from_utf8(bytes).unwrap();
-    let target = head.split(' ').nth(1).unwrap();
-    let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
-    let path = if target.starts_with('/') { target } else { &target["http://".len() + host.len()..] };
-    seen.lock().unwrap().push(format!("{host}{path}"));
-    let head = match path.split_once("?to=") {
-        Some((_, to)) => {
-            let to = percent_encoding::percent_decode_str(to).decode_utf8().unwrap();
-            format!("302 Found\r\nLocation: {to}")
-        }
-        None => "200 OK\r\nContent-Type: text/plain".to_owned(),
-    };
-    let answer = format!("HTTP/1.1 {head}\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
-    let _ = socket.write_all(answer.as_bytes()).await;
+/// The host and the path of a request, which names both if it is for a proxy.
+fn asked(request: &Request) -> [&str; 2] {
+    let (host, target) = (request.header("host").unwrap(), request.target());
+    [host, if target.starts_with('/') { target } else { &target["http://".len() + host.len()..] }]
+}
+
+/// Answers `/go?to=URL` with a redirect and everything else with `ok`.
+fn answer(request: &Request) -> Reply {
+    let [_, path] = asked(request);
+    let Some((_, to)) = path.split_once("?to=") else { return ok("text/plain", "ok") };
+    let to = percent_encoding::percent_decode_str(to).decode_utf8().unwrap();
+    reply(302, &format!("Location: {to}\r\n"), "ok")
 }

@@ -134,10 +134,7 @@ async fn a_redirect_stays_at_its_origin_and_keeps_the_request() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_has_not_received_the_request() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    drop(listener);
-    let wire = Wire::speaking(MODERN, &url).await;
+    let wire = Wire::speaking(MODERN, &toolgen_test_support::http::nobody()).await;
     let (_ticket, sending) = wire.ask("tools/call");
     let broken = sending.await.unwrap_err();
     assert!(!broken.written && broken.why.contains("refused"), "{broken:?}");

@@ -1,0 +1,7 @@
+//! What most of these tests use.
+
+pub(crate) use std::time::Duration;
+
+pub(crate) use serde_json::json;
+pub(crate) use toolgen_runtime::layers::otel::Otel;
+pub(crate) use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, ToolError, tool, toolset};
