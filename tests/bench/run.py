@@ -15,7 +15,6 @@ BENCHES = {
     "compile": ("`cargo check` of a hundred functions: by hand, rig, rmcp", "compile"),
     "generation": ("generation, and `cargo check` of what is generated: progenitor, openapi-generator", "generation"),
     "load": ("processes under load: calls, latencies, records, memory", "load"),
-    "mcp": ("calls to MCP servers, and servers: rmcp, FastMCP", "mcp_peers"),
     "search": ("the index of the search, a search, and reading schemas", None),
     "shared": ("rate limits, approvals and circuit breakers, in memory and in Redis", None),
 }
