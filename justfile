@@ -21,7 +21,7 @@ all:
 
 # Tests what takes long.
 heavy:
-    cargo test --workspace -- --ignored
+    cargo test --workspace --tests -- --ignored
 
 # Writes the golden files of one test program and shows what changed: just golden toolgen cli
 golden crate program:

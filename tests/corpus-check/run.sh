@@ -8,7 +8,7 @@ binary=$(realpath "$1")
 corpus=${TOOLGEN_CORPUS:-$repository/../shared/corpus}
 if [ ! -d "$corpus/openapi" ]; then
   echo "SKIPPED: no corpus at $corpus"
-  exit 0
+  exit 3
 fi
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$repository/target} CARGO_INCREMENTAL=0
 work=$CARGO_TARGET_DIR/corpus-check

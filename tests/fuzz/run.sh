@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")"
 seconds=${1:-30}
 
-if ! command -v c++ >/dev/null; then echo "FUZZING NOT RUN: no C++ compiler"; exit 0; fi
+if ! command -v c++ >/dev/null; then echo "FUZZING NOT RUN: no C++ compiler"; exit 3; fi
 # What libFuzzer asks of a compiler, see https://clang.llvm.org/docs/SanitizerCoverage.html. The code is optimised, and
 # still checks its assertions and its arithmetic.
 flags="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4

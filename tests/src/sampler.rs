@@ -44,7 +44,7 @@ impl Sampler<'_> {
     }
 
     fn sample(&mut self, schema: &Value) -> Value {
-        if self.below(12) == 0 || self.depth > 6 {
+        if self.below(8) == 0 || self.depth > 6 {
             return self.noise();
         }
         self.depth += 1;
@@ -76,7 +76,18 @@ impl Sampler<'_> {
             Some("integer") => {
                 let bounds = ["minimum", "maximum"].map(|key| schema[key].as_i64().unwrap_or(3));
                 let near = bounds[self.below(2)].saturating_add(self.below(3) as i64 - 1);
-                self.pick(&json!([schema["minimum"], schema["maximum"], near, near, 1, 2, 300.0]))
+                self.pick(&json!([
+                    schema["minimum"],
+                    schema["maximum"],
+                    near,
+                    near,
+                    near,
+                    near,
+                    near,
+                    1,
+                    2,
+                    300.0
+                ]))
             }
             Some("number") => self.pick(&json!([0.5, 1, 2.4, 2.5, -1e300, 3.4e38])),
             Some("string") => {
@@ -84,7 +95,9 @@ impl Sampler<'_> {
                     ["minLength", "maxLength"].map(|key| schema[key].as_u64().unwrap_or(2).min(1000));
                 let length = (bounds[self.below(2)] as usize + self.below(3)).saturating_sub(1);
                 let long = ["a", "7", "ä", "/"][self.below(4)].repeat(length);
-                self.pick(&json!(["", "a", "ab", "abcd", "ä", "toolong", "ca", long, long, long]))
+                self.pick(&json!([
+                    "", "a", "ab", "abcd", "ä", "toolong", "ca", long, long, long, long, long, long, long
+                ]))
             }
             Some("boolean") => json!(self.below(2) == 0),
             Some("array") => {
@@ -105,7 +118,7 @@ impl Sampler<'_> {
         let required = schema["required"].as_array().cloned().unwrap_or_default();
         for (name, field) in schema["properties"].as_object().into_iter().flatten() {
             let is_required = required.contains(&json!(name));
-            if self.below(if is_required { 40 } else { 2 }) != 0 {
+            if self.below(if is_required { 12 } else { 2 }) != 0 {
                 object.insert(name.clone(), self.sample(field));
             }
         }

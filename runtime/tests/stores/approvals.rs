@@ -1,6 +1,7 @@
 //! Calls that wait in a queue: what each state leads to, in every store, in one process and in many.
 
 mod layers;
+#[cfg(target_os = "linux")]
 use toolgen_test_support::postgres;
 mod processes;
 use toolgen_test_support::redis;

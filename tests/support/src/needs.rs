@@ -22,6 +22,8 @@ pub enum Need {
     Ipv6,
     /// Landlock of Linux 6.2 or newer.
     Landlock,
+    /// MCP servers of others, below the folder that `TOOLGEN_MCP_SERVERS` names.
+    McpServers,
     /// The programs `podman`, `runc` and a `busybox` that needs no libraries.
     Podman,
     /// The programs of a PostgreSQL server, and a user `postgres` where the tests are root.
@@ -48,6 +50,7 @@ impl Need {
             Need::Corpus => "corpus",
             Need::Ipv6 => "ipv6",
             Need::Landlock => "landlock",
+            Need::McpServers => "mcp-servers",
             Need::Podman => "podman",
             Need::Postgres => "postgres",
             Need::Python => "python",

@@ -73,7 +73,7 @@ impl Server {
     pub fn start(settings: &[&str]) -> Option<Server> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let Some(programs) = programs() else {
-            skip(Need::Postgres, "there is no /usr/lib/postgresql/*/bin/initdb");
+            skip(Need::Postgres, "there is no program `psql`, or no /usr/lib/postgresql/*/bin/initdb");
             return None;
         };
         let user = match is_root().then(user_of_postgres) {
@@ -237,8 +237,9 @@ impl Drop for Server {
     }
 }
 
-/// The folder with the programs of the newest PostgreSQL.
+/// The folder with the programs of the newest PostgreSQL, where this user has it.
 fn programs() -> Option<PathBuf> {
+    Command::new("psql").arg("--version").stdout(Stdio::null()).status().ok()?;
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
     let mut found: Vec<(u32, PathBuf)> = versions
         .filter_map(|version| {

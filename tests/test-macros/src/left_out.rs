@@ -28,7 +28,7 @@ pub(crate) fn told(words: &[String]) -> Result<String, String> {
             let _ = writeln!(told, "{:5} tests  {name}: {what}", found[name]);
         }
         told.push_str(
-            "`cargo test --workspace -- --ignored` runs them, and `.ci/run --all` also whatever needs other programs.\n",
+            "`cargo test --workspace --tests -- --ignored` runs them, and `.ci/run --all` also whatever needs other programs.\n",
         );
     }
     told.push_str(&skipped());

@@ -129,8 +129,11 @@ fn every_change_of_every_field_is_found() {
 #[test]
 #[ignore = "heavy: corpus"]
 fn every_change_of_every_field_of_the_corpus_is_found() {
-    let (by_class, refused) = changes_are_found(corpus(40_000));
-    assert!(by_class.is_empty() || by_class.values().sum::<usize>() > 500, "{by_class:?}, {refused} refused");
+    let documents = corpus(40_000);
+    let none = documents.is_empty();
+    let (by_class, refused) = changes_are_found(documents);
+    let found: usize = by_class.values().sum();
+    assert!(none || found > 500 && refused > 100, "{by_class:?}, {refused} refused");
 }
 
 /// How many changes are of each class, and how many are refused. Each is one of these.

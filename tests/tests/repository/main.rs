@@ -4,5 +4,6 @@
 
 mod checklist;
 mod floors;
+mod lanes;
 mod manifest_schema;
 mod tidy;

@@ -12,7 +12,9 @@ use toolgen_runtime::{
     ToolSpec,
 };
 
-use toolgen_test_support::{postgres, redis};
+#[cfg(target_os = "linux")]
+use toolgen_test_support::postgres;
+use toolgen_test_support::redis;
 
 use crate::support::{Folder, Ran, data};
 

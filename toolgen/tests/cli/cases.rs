@@ -124,6 +124,7 @@ fn a_call_is_sent_and_its_result_shown() {
     let server = Server::start(move |_| raw(answer));
     let address = format!("{}/v1", server.url);
     call_pets(&address, "").exits(0).prints("200").prints("{\"a\":1}").prints_no("s3cret");
+    server.only();
     let request = server.take().remove(0);
     assert_eq!(request.line(), "GET /v1/pets?limit=3 HTTP/1.1");
     assert_eq!(request.header("authorization").map(str::to_lowercase).as_deref(), Some("bearer s3cret"));

@@ -341,6 +341,28 @@ impl Client {
         self.request("tools/call", &json!({"name": name, "arguments": arguments}))
     }
 
+    /// Sends these requests at once and ends the input, as a client does that leaves. Returns their results and what the
+    /// server told.
+    pub(crate) fn leave_with(mut self, requests: &[(&str, Value)]) -> (Vec<Value>, String) {
+        let first = self.next;
+        for (id, (method, params)) in (first..).zip(requests) {
+            self.say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        }
+        let Client { mut child, input, output, .. } = self;
+        drop(input);
+        let mut results = vec![Value::Null; requests.len()];
+        for line in output.lines() {
+            let mut message: Value = serde_json::from_str(&line.unwrap()).unwrap();
+            let place =
+                message["id"].as_u64().and_then(|id| results.get_mut(usize::try_from(id - first).unwrap()));
+            *place.unwrap() = message["result"].take();
+        }
+        let mut told = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        assert!(child.wait().unwrap().success(), "{told}");
+        (results, told)
+    }
+
     /// Ends the server, which has to end well. Returns what it told.
     pub(crate) fn end(self) -> String {
         let Client { mut child, input, output, .. } = self;

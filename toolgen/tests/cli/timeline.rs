@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
+#[cfg(target_os = "linux")]
 use toolgen_test_support::postgres;
 
 use crate::support::{Folder, data};

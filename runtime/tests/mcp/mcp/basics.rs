@@ -3,7 +3,7 @@
 use toolgen_runtime::spec::plan::McpPlan;
 use toolgen_runtime::{AgentTool, Call, DynamicTool};
 
-use crate::mcp::support::{call, connect, eventually, options, runs, server, told};
+use crate::mcp::support::{call, connect, eventually, options, run, runs, server, told};
 use crate::prelude::*;
 
 /// A tool that is not locked, as data.
@@ -23,195 +23,217 @@ pub(crate) fn turn() -> ToolContext {
     ToolContext::new("turn", "")
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn both_eras_are_spoken() {
-    for (words, revision) in [
-        ("legacy", "2025-11-25"),
-        ("legacy fragile", "2025-11-25"),
-        ("legacy 2024-11-05", "2024-11-05"),
-        ("legacy 2025-06-18", "2025-06-18"),
-        ("legacy 2025-03-26", "2025-03-26"),
-        ("modern", "2026-07-28"),
-        ("modern both", "2026-07-28"),
-    ] {
-        let client = connect(words).await;
-        assert_eq!(client.revision().as_deref(), Some(revision), "{words}");
-        assert_eq!(client.server_info().unwrap()["name"], "hostile");
-        assert_eq!(call(&client, "echo", json!({"text": "hi"})).await.unwrap(), "hi");
-        let names: Vec<String> =
-            client.list_tools().await.unwrap().iter().map(|t| t["name"].to_string()).collect();
-        assert_eq!(names, ["\"echo\"", "\"add\"", "\"read\""]);
-        let tools = client.tools().await.unwrap();
-        assert_eq!(tools[0].spec().name.as_str(), "hostile__echo");
-        client.close().await;
-    }
-    // One that has another revision than when it was locked.
-    for (locked, words, revision) in [
-        ("2026-07-28", "legacy", "2025-11-25"),
-        ("2025-06-18", "modern", "2026-07-28"),
-        ("2025-06-18", "legacy", "2025-06-18"),
-    ] {
-        let server = McpServer { revision: locked.into(), ..server(words) };
-        let client = McpClient::connect(server, options()).await.unwrap();
-        assert_eq!(client.revision().as_deref(), Some(revision), "{locked} {words}");
-    }
-    let error = McpClient::connect(server("legacy 1999-01-01"), options()).await.unwrap_err();
-    assert!(error.to_string().contains("speaks revision `1999-01-01`"), "{error}");
+#[test]
+fn both_eras_are_spoken() {
+    run(async {
+        for (words, revision) in [
+            ("legacy", "2025-11-25"),
+            ("legacy fragile", "2025-11-25"),
+            ("legacy 2024-11-05", "2024-11-05"),
+            ("legacy 2025-06-18", "2025-06-18"),
+            ("legacy 2025-03-26", "2025-03-26"),
+            ("modern", "2026-07-28"),
+            ("modern both", "2026-07-28"),
+        ] {
+            let client = connect(words).await;
+            assert_eq!(client.revision().as_deref(), Some(revision), "{words}");
+            assert_eq!(client.server_info().unwrap()["name"], "hostile");
+            assert_eq!(call(&client, "echo", json!({"text": "hi"})).await.unwrap(), "hi");
+            let names: Vec<String> =
+                client.list_tools().await.unwrap().iter().map(|t| t["name"].to_string()).collect();
+            assert_eq!(names, ["\"echo\"", "\"add\"", "\"read\""]);
+            let tools = client.tools().await.unwrap();
+            assert_eq!(tools[0].spec().name.as_str(), "hostile__echo");
+            client.close().await;
+        }
+        // One that has another revision than when it was locked.
+        for (locked, words, revision) in [
+            ("2026-07-28", "legacy", "2025-11-25"),
+            ("2025-06-18", "modern", "2026-07-28"),
+            ("2025-06-18", "legacy", "2025-06-18"),
+        ] {
+            let server = McpServer { revision: locked.into(), ..server(words) };
+            let client = McpClient::connect(server, options()).await.unwrap();
+            assert_eq!(client.revision().as_deref(), Some(revision), "{locked} {words}");
+        }
+        let error = McpClient::connect(server("legacy 1999-01-01"), options()).await.unwrap_err();
+        assert!(error.to_string().contains("speaks revision `1999-01-01`"), "{error}");
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_silent_era_is_left_after_its_time() {
-    let quick = options().probe(Duration::from_millis(200));
-    let client = McpClient::connect(server("legacy mute"), quick.clone()).await.unwrap();
-    assert_eq!(client.revision().as_deref(), Some("2025-11-25"));
-    let start = Instant::now();
-    let never = quick.connect(Duration::from_millis(700));
-    let error = McpClient::connect(server("legacy mute silent"), never).await.unwrap_err();
-    assert_eq!(error.code(), "MCP_UNREACHABLE");
-    assert!(error.to_string().contains("did not answer the handshake"), "{error}");
-    assert!(start.elapsed() < Duration::from_secs(3));
-    // Of a server whose revision is known, nothing is asked twice.
-    let known = McpServer { revision: "2025-06-18".into(), ..server("legacy mute") };
-    let start = Instant::now();
-    let client = McpClient::connect(known, options()).await.unwrap();
-    assert_eq!(client.revision().as_deref(), Some("2025-06-18"));
-    assert!(start.elapsed() < Duration::from_millis(1500));
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_list_is_read_page_by_page() {
-    for words in ["legacy paged", "modern paged"] {
-        assert_eq!(connect(words).await.list_tools().await.unwrap().len(), 3, "{words}");
-    }
-    for (words, why) in [("legacy circle", "came twice"), ("legacy endless", "more than 256 pages")] {
-        let error = connect(words).await.list_tools().await.unwrap_err();
-        assert!(error.to_string().contains(why), "{error}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn calls_run_beside_each_other_up_to_the_cap() {
-    for (cap, least, most) in [(1, 900, 3000), (8, 300, 800)] {
-        let server = McpServer { concurrency: cap, ..server("legacy") };
-        let client = McpClient::connect(server, options()).await.unwrap();
+#[test]
+fn a_silent_era_is_left_after_its_time() {
+    run(async {
+        let quick = options().probe(Duration::from_millis(200));
+        let client = McpClient::connect(server("legacy mute"), quick.clone()).await.unwrap();
+        assert_eq!(client.revision().as_deref(), Some("2025-11-25"));
         let start = Instant::now();
-        let calls = ["a", "b", "c"].map(|text| {
-            let client = client.clone();
-            tokio::spawn(
-                async move { call(&client, "echo", json!({"text": text, "ms": 300})).await.unwrap() },
-            )
-        });
-        let mut said = Vec::new();
-        for call in calls {
-            said.push(call.await.unwrap());
+        let never = quick.connect(Duration::from_millis(700));
+        let error = McpClient::connect(server("legacy mute silent"), never).await.unwrap_err();
+        assert_eq!(error.code(), "MCP_UNREACHABLE");
+        assert!(error.to_string().contains("did not answer the handshake"), "{error}");
+        assert!(start.elapsed() < Duration::from_secs(3));
+        // Of a server whose revision is known, nothing is asked twice.
+        let known = McpServer { revision: "2025-06-18".into(), ..server("legacy mute") };
+        let start = Instant::now();
+        let client = McpClient::connect(known, options()).await.unwrap();
+        assert_eq!(client.revision().as_deref(), Some("2025-06-18"));
+        assert!(start.elapsed() < Duration::from_millis(1500));
+    });
+}
+
+#[test]
+fn a_list_is_read_page_by_page() {
+    run(async {
+        for words in ["legacy paged", "modern paged"] {
+            assert_eq!(connect(words).await.list_tools().await.unwrap().len(), 3, "{words}");
         }
-        assert_eq!(said, ["a", "b", "c"]);
-        let took = start.elapsed().as_millis();
-        assert!((least..most).contains(&took), "{cap}: {took}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tools_of_a_server_share_one_process() {
-    let engine = McpEngine::with_options(options());
-    let server = Frozen::from(server("legacy"));
-    let provider = provider(engine, ["echo", "calls"].map(|name| tool(&server, name)));
-    for _ in 0..3 {
-        let call = ToolCall::new("1", "echo", json!({"text": "x"}));
-        assert_eq!(provider.call(call, &turn()).await.text(), "x");
-    }
-    let call = ToolCall::new("1", "calls", json!({}));
-    assert_eq!(provider.call(call, &turn()).await.text(), "4");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_gives_up_is_heard_by_the_server() {
-    for words in ["legacy", "modern"] {
-        let client = connect(words).await;
-        {
-            let silent = call(&client, "silence", json!({}));
-            assert!(tokio::time::timeout(Duration::from_millis(200), silent).await.is_err());
+        for (words, why) in [("legacy circle", "came twice"), ("legacy endless", "more than 256 pages")] {
+            let error = connect(words).await.list_tools().await.unwrap_err();
+            assert!(error.to_string().contains(why), "{error}");
         }
-        let dropped = Instant::now();
-        eventually("the server hears of it", async || told(&client, "cancelled").await != "[]").await;
-        assert!(dropped.elapsed() < Duration::from_millis(500));
-        // One whose answer came is not cancelled.
-        let heard: Vec<Value> = serde_json::from_str(&told(&client, "cancelled").await).unwrap();
-        assert_eq!(heard.len(), 1);
-    }
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn progress_reaches_the_caller() {
-    let server = McpServer { idle: Some(Duration::from_millis(400)), ..server("legacy") };
-    let server = Frozen::from(server);
-    let provider =
-        provider(McpEngine::with_options(options()), ["progress", "silence"].map(|name| tool(&server, name)));
-    let lines: Arc<Mutex<Vec<String>>> = Arc::default();
-    let heard = Arc::clone(&lines);
-    let turn = turn().with_on_progress(move |line| heard.lock().unwrap().push(line));
-    // Longer than the server may be silent.
-    let arguments = json!({"steps": 5, "ms": 150});
-    let response = provider.call(ToolCall::new("1", "progress", arguments), &turn).await;
-    assert_eq!(response.text(), "done");
-    assert_eq!(lines.lock().unwrap().first().map(String::as_str), Some("1/5 copied"));
-    assert_eq!(lines.lock().unwrap().len(), 5);
-    let response = provider.call(ToolCall::new("2", "silence", json!({})), &turn).await;
-    assert!(response.text().contains("said nothing for 400ms"), "{}", response.text());
-    assert_eq!(response.outcome.unwrap_err().code(), "TIMEOUT");
-    // However lively: there is a last moment.
-    let short =
-        McpServer { total: Some(Duration::from_millis(500)), ..crate::mcp::support::server("legacy") };
-    let client = McpClient::connect(short, options()).await.unwrap();
-    let error = call(&client, "progress", json!({"steps": 100, "ms": 50})).await.unwrap_err();
-    assert_eq!(error.code(), "TIMEOUT");
+#[test]
+fn calls_run_beside_each_other_up_to_the_cap() {
+    run(async {
+        for (cap, least, most) in [(1, 900, 3000), (8, 300, 800)] {
+            let server = McpServer { concurrency: cap, ..server("legacy") };
+            let client = McpClient::connect(server, options()).await.unwrap();
+            let start = Instant::now();
+            let calls = ["a", "b", "c"].map(|text| {
+                let client = client.clone();
+                tokio::spawn(
+                    async move { call(&client, "echo", json!({"text": text, "ms": 300})).await.unwrap() },
+                )
+            });
+            let mut said = Vec::new();
+            for call in calls {
+                said.push(call.await.unwrap());
+            }
+            assert_eq!(said, ["a", "b", "c"]);
+            let took = start.elapsed().as_millis();
+            assert!((least..most).contains(&took), "{cap}: {took}");
+        }
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_program_gets_only_what_is_declared() {
-    let mut server = server("legacy");
-    if let McpTransport::Stdio { env, inherit, .. } = &mut server.transport {
-        *inherit = vec![Text::Static("CARGO_MANIFEST_DIR")].into();
-        let given = env.iter().cloned().chain([("GIVEN".into(), "yes".into())]);
-        *env = given.collect();
-    }
-    let client = McpClient::connect(server, options()).await.unwrap();
-    let got: Vec<(String, String)> = serde_json::from_str(&told(&client, "env").await).unwrap();
-    let has = |name: &str| got.iter().any(|(known, _)| known == name);
-    assert!(has("PATH") && has("GIVEN") && has("CARGO_MANIFEST_DIR"), "{got:?}");
-    assert!(!has("CARGO_PKG_NAME") && !has("RUSTUP_TOOLCHAIN"), "{got:?}");
+#[test]
+fn tools_of_a_server_share_one_process() {
+    run(async {
+        let engine = McpEngine::with_options(options());
+        let server = Frozen::from(server("legacy"));
+        let provider = provider(engine, ["echo", "calls"].map(|name| tool(&server, name)));
+        for _ in 0..3 {
+            let call = ToolCall::new("1", "echo", json!({"text": "x"}));
+            assert_eq!(provider.call(call, &turn()).await.text(), "x");
+        }
+        let call = ToolCall::new("1", "calls", json!({}));
+        assert_eq!(provider.call(call, &turn()).await.text(), "4");
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_tool_answers_is_its_result() {
-    let server = Frozen::from(server("legacy"));
-    let mut add = tool(&server, "add");
-    let output = json!({"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]});
-    let (shape, _) = toolgen_runtime::schema::shape::read::read_document(&output, &mut Vec::new());
-    add.spec.output = Some(shape.into());
-    let others = ["fail", "refuse", "break", "every", "unknown"].map(|name| tool(&server, name));
-    let provider = provider(McpEngine::with_options(options()), others.into_iter().chain([add]));
-    let turn = turn();
-    let call =
-        async |name: &str, arguments: Value| provider.call(ToolCall::new("1", name, arguments), &turn).await;
-    let response = call("add", json!({"a": 1, "b": 2})).await;
-    assert_eq!(
-        (response.text().as_str(), &response.outcome.unwrap().details),
-        ("{\"sum\":3}", &json!({"sum": 3}))
-    );
-    let response = call("add", json!({"a": 13})).await;
-    assert_eq!(response.outcome.unwrap_err().code(), "INVALID_OUTPUT");
-    let response = call("fail", json!({})).await;
-    assert!(response.is_error() && response.text() == "there is no such file");
-    let response = call("refuse", json!({})).await;
-    assert_eq!(response.text(), "Invalid arguments: `n` must be even");
-    let response = call("break", json!({})).await;
-    assert_eq!(response.text(), "the MCP server `hostile` refuses `break`: out of order (-32603)");
-    let response = call("unknown", json!({})).await;
-    assert!(response.text().contains("unknown tool"), "{}", response.text());
-    let image = json!([{"type": "image", "data": "AQ==", "mimeType": "image/png"}]);
-    let response = call("every", json!({"content": image})).await;
-    assert_eq!(response.content()[0].to_json(), image[0]);
+#[test]
+fn who_gives_up_is_heard_by_the_server() {
+    run(async {
+        for words in ["legacy", "modern"] {
+            let client = connect(words).await;
+            {
+                let silent = call(&client, "silence", json!({}));
+                assert!(tokio::time::timeout(Duration::from_millis(200), silent).await.is_err());
+            }
+            let dropped = Instant::now();
+            eventually("the server hears of it", async || told(&client, "cancelled").await != "[]").await;
+            assert!(dropped.elapsed() < Duration::from_millis(500));
+            // One whose answer came is not cancelled.
+            let heard: Vec<Value> = serde_json::from_str(&told(&client, "cancelled").await).unwrap();
+            assert_eq!(heard.len(), 1);
+        }
+    });
+}
+
+#[test]
+fn progress_reaches_the_caller() {
+    run(async {
+        let server = McpServer { idle: Some(Duration::from_millis(400)), ..server("legacy") };
+        let server = Frozen::from(server);
+        let provider = provider(
+            McpEngine::with_options(options()),
+            ["progress", "silence"].map(|name| tool(&server, name)),
+        );
+        let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+        let heard = Arc::clone(&lines);
+        let turn = turn().with_on_progress(move |line| heard.lock().unwrap().push(line));
+        // Longer than the server may be silent.
+        let arguments = json!({"steps": 5, "ms": 150});
+        let response = provider.call(ToolCall::new("1", "progress", arguments), &turn).await;
+        assert_eq!(response.text(), "done");
+        assert_eq!(lines.lock().unwrap().first().map(String::as_str), Some("1/5 copied"));
+        assert_eq!(lines.lock().unwrap().len(), 5);
+        let response = provider.call(ToolCall::new("2", "silence", json!({})), &turn).await;
+        assert!(response.text().contains("said nothing for 400ms"), "{}", response.text());
+        assert_eq!(response.outcome.unwrap_err().code(), "TIMEOUT");
+        // However lively: there is a last moment.
+        let short =
+            McpServer { total: Some(Duration::from_millis(500)), ..crate::mcp::support::server("legacy") };
+        let client = McpClient::connect(short, options()).await.unwrap();
+        let error = call(&client, "progress", json!({"steps": 100, "ms": 50})).await.unwrap_err();
+        assert_eq!(error.code(), "TIMEOUT");
+    });
+}
+
+#[test]
+fn a_program_gets_only_what_is_declared() {
+    run(async {
+        let mut server = server("legacy");
+        if let McpTransport::Stdio { env, inherit, .. } = &mut server.transport {
+            *inherit = vec![Text::Static("CARGO_MANIFEST_DIR")].into();
+            let given = env.iter().cloned().chain([("GIVEN".into(), "yes".into())]);
+            *env = given.collect();
+        }
+        let client = McpClient::connect(server, options()).await.unwrap();
+        let got: Vec<(String, String)> = serde_json::from_str(&told(&client, "env").await).unwrap();
+        let has = |name: &str| got.iter().any(|(known, _)| known == name);
+        assert!(has("PATH") && has("GIVEN") && has("CARGO_MANIFEST_DIR"), "{got:?}");
+        assert!(!has("CARGO_PKG_NAME") && !has("RUSTUP_TOOLCHAIN"), "{got:?}");
+    });
+}
+
+#[test]
+fn what_a_tool_answers_is_its_result() {
+    run(async {
+        let server = Frozen::from(server("legacy"));
+        let mut add = tool(&server, "add");
+        let output =
+            json!({"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]});
+        let (shape, _) = toolgen_runtime::schema::shape::read::read_document(&output, &mut Vec::new());
+        add.spec.output = Some(shape.into());
+        let others = ["fail", "refuse", "break", "every", "unknown"].map(|name| tool(&server, name));
+        let provider = provider(McpEngine::with_options(options()), others.into_iter().chain([add]));
+        let turn = turn();
+        let call = async |name: &str, arguments: Value| {
+            provider.call(ToolCall::new("1", name, arguments), &turn).await
+        };
+        let response = call("add", json!({"a": 1, "b": 2})).await;
+        assert_eq!(
+            (response.text().as_str(), &response.outcome.unwrap().details),
+            ("{\"sum\":3}", &json!({"sum": 3}))
+        );
+        let response = call("add", json!({"a": 13})).await;
+        assert_eq!(response.outcome.unwrap_err().code(), "INVALID_OUTPUT");
+        let response = call("fail", json!({})).await;
+        assert!(response.is_error() && response.text() == "there is no such file");
+        let response = call("refuse", json!({})).await;
+        assert_eq!(response.text(), "Invalid arguments: `n` must be even");
+        let response = call("break", json!({})).await;
+        assert_eq!(response.text(), "the MCP server `hostile` refuses `break`: out of order (-32603)");
+        let response = call("unknown", json!({})).await;
+        assert!(response.text().contains("unknown tool"), "{}", response.text());
+        let image = json!([{"type": "image", "data": "AQ==", "mimeType": "image/png"}]);
+        let response = call("every", json!({"content": image})).await;
+        assert_eq!(response.content()[0].to_json(), image[0]);
+    });
 }
 
 /// The numbers of the processes of a server: its own, and that of one it has started.
@@ -221,52 +243,56 @@ async fn processes(client: &McpClient) -> Vec<Value> {
     numbers
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_dropped_client_leaves_no_process() {
-    for words in ["legacy", "legacy stays", "modern", "legacy wrapped"] {
-        let client = connect(words).await;
+#[test]
+fn a_dropped_client_leaves_no_process() {
+    run(async {
+        for words in ["legacy", "legacy stays", "modern", "legacy wrapped"] {
+            let client = connect(words).await;
+            let numbers = processes(&client).await;
+            drop(client);
+            eventually("all have ended", async || !numbers.iter().any(runs)).await;
+        }
+        // Nor does one that is dropped in the middle of a call, or with the runtime.
+        let client = connect("legacy").await;
         let numbers = processes(&client).await;
+        let waiting = tokio::spawn({
+            let client = client.clone();
+            async move { call(&client, "silence", json!({})).await }
+        });
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        waiting.abort();
         drop(client);
         eventually("all have ended", async || !numbers.iter().any(runs)).await;
-    }
-    // Nor does one that is dropped in the middle of a call, or with the runtime.
-    let client = connect("legacy").await;
-    let numbers = processes(&client).await;
-    let waiting = tokio::spawn({
-        let client = client.clone();
-        async move { call(&client, "silence", json!({})).await }
-    });
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    waiting.abort();
-    drop(client);
-    eventually("all have ended", async || !numbers.iter().any(runs)).await;
-    let numbers = std::thread::spawn(|| {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let (client, numbers) = runtime.block_on(async {
-            let client = connect("legacy stays").await;
-            let numbers = processes(&client).await;
-            (client, numbers)
+        let numbers = std::thread::spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let (client, numbers) = runtime.block_on(async {
+                let client = connect("legacy stays").await;
+                let numbers = processes(&client).await;
+                (client, numbers)
+            });
+            drop(runtime);
+            drop(client);
+            numbers
         });
-        drop(runtime);
-        drop(client);
-        numbers
+        let numbers = numbers.join().unwrap();
+        eventually("all have ended", async || !numbers.iter().any(runs)).await;
     });
-    let numbers = numbers.join().unwrap();
-    eventually("all have ended", async || !numbers.iter().any(runs)).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_orderly_end_ends_every_process() {
-    for words in ["legacy", "legacy stays", "legacy wrapped"] {
-        let client = connect(words).await;
-        let numbers = processes(&client).await;
-        let start = Instant::now();
-        client.close().await;
-        assert!(start.elapsed() < Duration::from_secs(5), "{words}");
-        eventually("all have ended", async || !numbers.iter().any(runs)).await;
-        let error = call(&client, "echo", json!({})).await.unwrap_err();
-        assert!(error.to_string().contains("the client was closed"), "{error}");
-    }
+#[test]
+fn an_orderly_end_ends_every_process() {
+    run(async {
+        for words in ["legacy", "legacy stays", "legacy wrapped"] {
+            let client = connect(words).await;
+            let numbers = processes(&client).await;
+            let start = Instant::now();
+            client.close().await;
+            assert!(start.elapsed() < Duration::from_secs(5), "{words}");
+            eventually("all have ended", async || !numbers.iter().any(runs)).await;
+            let error = call(&client, "echo", json!({})).await.unwrap_err();
+            assert!(error.to_string().contains("the client was closed"), "{error}");
+        }
+    });
 }
 
 /// Keeps the trait in scope for `spec`.

@@ -6,7 +6,7 @@ use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::testing::cassette::Cassette;
 
 use crate::mcp::basics::{provider, tool, turn};
-use crate::mcp::support::{call, options, server};
+use crate::mcp::support::{call, options, run, server};
 use crate::prelude::*;
 
 /// The same server, which nobody can start.
@@ -37,140 +37,151 @@ async fn program(client: &McpClient) -> Vec<String> {
     said
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_recorded_server_is_played_without_being_started() {
-    for words in ["legacy", "legacy 2024-11-05", "modern"] {
-        let cassette = Cassette::record(&Redactor::new());
-        let client = McpClient::connect(server(words), options().cassette(&cassette)).await.unwrap();
-        let first = program(&client).await;
-        client.close().await;
-        let text = cassette.text().unwrap();
+#[test]
+fn a_recorded_server_is_played_without_being_started() {
+    run(async {
+        for words in ["legacy", "legacy 2024-11-05", "modern"] {
+            let cassette = Cassette::record(&Redactor::new());
+            let client = McpClient::connect(server(words), options().cassette(&cassette)).await.unwrap();
+            let first = program(&client).await;
+            client.close().await;
+            let text = cassette.text().unwrap();
 
-        let played = Cassette::parse(&text).unwrap();
-        let client = McpClient::connect(missing(server(words)), options().cassette(&played)).await.unwrap();
-        assert_eq!(program(&client).await, first, "{words}");
-        client.close().await;
-        played.finish().unwrap();
-    }
+            let played = Cassette::parse(&text).unwrap();
+            let client =
+                McpClient::connect(missing(server(words)), options().cassette(&played)).await.unwrap();
+            assert_eq!(program(&client).await, first, "{words}");
+            client.close().await;
+            played.finish().unwrap();
+        }
+    });
 }
 
 /// Whether a client that is closed at once has asked for news by then is a matter of luck, when it is recorded and when it is
 /// played.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_beside_the_program_may_be_missing() {
-    let cassette = Cassette::record(&Redactor::new());
-    let client = McpClient::connect(server("modern"), options().cassette(&cassette)).await.unwrap();
-    let first = program(&client).await;
-    client.close().await;
-    let mut tape: Value = serde_json::from_str(&cassette.text().unwrap()).unwrap();
-    let traffic = tape["traffic"].as_array_mut().unwrap();
-    traffic.retain(|entry| !entry.to_string().contains("subscriptions/listen"));
-    let never_sent = tape.clone();
-    tape["traffic"].as_array_mut().unwrap().push(json!({
-        "mcp": {"server": "hostile", "connection": 2},
-        "sent": {"jsonrpc": "2.0", "id": 9, "method": "subscriptions/listen", "params": {}},
-    }));
-    for tape in [never_sent, tape] {
-        let played = Cassette::parse(&tape.to_string()).unwrap();
-        let client =
-            McpClient::connect(missing(server("modern")), options().cassette(&played)).await.unwrap();
-        assert_eq!(program(&client).await, first);
+#[test]
+fn requests_beside_the_program_may_be_missing() {
+    run(async {
+        let cassette = Cassette::record(&Redactor::new());
+        let client = McpClient::connect(server("modern"), options().cassette(&cassette)).await.unwrap();
+        let first = program(&client).await;
         client.close().await;
+        let mut tape: Value = serde_json::from_str(&cassette.text().unwrap()).unwrap();
+        let traffic = tape["traffic"].as_array_mut().unwrap();
+        traffic.retain(|entry| !entry.to_string().contains("subscriptions/listen"));
+        let never_sent = tape.clone();
+        tape["traffic"].as_array_mut().unwrap().push(json!({
+            "mcp": {"server": "hostile", "connection": 2},
+            "sent": {"jsonrpc": "2.0", "id": 9, "method": "subscriptions/listen", "params": {}},
+        }));
+        for tape in [never_sent, tape] {
+            let played = Cassette::parse(&tape.to_string()).unwrap();
+            let client =
+                McpClient::connect(missing(server("modern")), options().cassette(&played)).await.unwrap();
+            assert_eq!(program(&client).await, first);
+            client.close().await;
+            played.finish().unwrap();
+        }
+    });
+}
+
+#[test]
+fn another_call_is_told_with_what_differs() {
+    run(async {
+        let cassette = Cassette::record(&Redactor::new());
+        let one = Frozen::from(server("legacy"));
+        let engine = |cassette: &Cassette| McpEngine::with_options(options().cassette(cassette));
+        let echo = |text: &str| ToolCall::new("1", "echo", json!({ "text": text }));
+        let recorded = provider(engine(&cassette), [tool(&one, "echo")]);
+        assert_eq!(recorded.call(echo("hi"), &turn()).await.text(), "hi");
+
+        let played = Cassette::parse(&cassette.text().unwrap()).unwrap();
+        let one = Frozen::from(missing(server("legacy")));
+        let provider = provider(engine(&played), [tool(&one, "echo")]);
+        let told = provider.call(echo("ho"), &turn()).await.text();
+        assert!(told.contains("/params/arguments/text: expected \"hi\", found \"ho\""), "{told}");
+        let why = played.finish().unwrap_err().to_string();
+        assert!(why.contains("- expected ") && why.contains("+ found "), "{why}");
+        let left = Cassette::parse(&cassette.text().unwrap()).unwrap().finish().unwrap_err().to_string();
+        assert!(left.contains("tools/call echo to hostile"), "{left}");
+    });
+}
+
+#[test]
+fn questions_and_progress_are_played() {
+    run(async {
+        let declaring = || {
+            let names = ["elicitation", "sampling", "roots"].map(Into::into);
+            McpServer { capabilities: names.into_iter().collect(), ..server("legacy") }
+        };
+        let answered = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&answered);
+        let handling = move || -> McpOptions {
+            let count = Arc::clone(&count);
+            options().sampling(move |asked: McpAsked| {
+                count.fetch_add(1, Ordering::SeqCst);
+                async move { Ok(json!({"role": "assistant", "by": asked.server.as_str()})) }
+            })
+        };
+        let ask = async |client: &McpClient| {
+            let arguments = json!({"method": "sampling/createMessage", "params": {"message": "?"}});
+            call(client, "want", arguments).await.unwrap()
+        };
+        let cassette = Cassette::record(&Redactor::new());
+        let client = McpClient::connect(declaring(), handling().cassette(&cassette)).await.unwrap();
+        let first = ask(&client).await;
+        assert!(first.contains("assistant"), "{first}");
+        client.close().await;
+
+        let played = Cassette::parse(&cassette.text().unwrap()).unwrap();
+        let client = McpClient::connect(missing(declaring()), handling().cassette(&played)).await.unwrap();
+        assert_eq!(ask(&client).await, first);
         played.finish().unwrap();
-    }
+        // The program was asked again, by the cassette.
+        assert_eq!(answered.load(Ordering::SeqCst), 2);
+
+        let progress = async |cassette: &Cassette, server: McpServer| {
+            let engine = McpEngine::with_options(options().cassette(cassette));
+            let provider = provider(engine, [tool(&Frozen::from(server), "progress")]);
+            let lines = Arc::<Mutex<Vec<String>>>::default();
+            let kept = Arc::clone(&lines);
+            let turn = turn().with_on_progress(move |line| kept.lock().unwrap().push(line));
+            let call = ToolCall::new("1", "progress", json!({"steps": 3}));
+            assert_eq!(provider.call(call, &turn).await.text(), "done");
+            lines.lock().unwrap().clone()
+        };
+        let cassette = Cassette::record(&Redactor::new());
+        let first = progress(&cassette, server("legacy")).await;
+        let played = Cassette::parse(&cassette.text().unwrap()).unwrap();
+        assert_eq!(progress(&played, missing(server("legacy"))).await, first);
+        assert!(!first.is_empty());
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn another_call_is_told_with_what_differs() {
-    let cassette = Cassette::record(&Redactor::new());
-    let one = Frozen::from(server("legacy"));
-    let engine = |cassette: &Cassette| McpEngine::with_options(options().cassette(cassette));
-    let echo = |text: &str| ToolCall::new("1", "echo", json!({ "text": text }));
-    let recorded = provider(engine(&cassette), [tool(&one, "echo")]);
-    assert_eq!(recorded.call(echo("hi"), &turn()).await.text(), "hi");
-
-    let played = Cassette::parse(&cassette.text().unwrap()).unwrap();
-    let one = Frozen::from(missing(server("legacy")));
-    let provider = provider(engine(&played), [tool(&one, "echo")]);
-    let told = provider.call(echo("ho"), &turn()).await.text();
-    assert!(told.contains("/params/arguments/text: expected \"hi\", found \"ho\""), "{told}");
-    let why = played.finish().unwrap_err().to_string();
-    assert!(why.contains("- expected ") && why.contains("+ found "), "{why}");
-    let left = Cassette::parse(&cassette.text().unwrap()).unwrap().finish().unwrap_err().to_string();
-    assert!(left.contains("tools/call echo to hostile"), "{left}");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn questions_and_progress_are_played() {
-    let declaring = || {
-        let names = ["elicitation", "sampling", "roots"].map(Into::into);
-        McpServer { capabilities: names.into_iter().collect(), ..server("legacy") }
-    };
-    let answered = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&answered);
-    let handling = move || -> McpOptions {
-        let count = Arc::clone(&count);
-        options().sampling(move |asked: McpAsked| {
-            count.fetch_add(1, Ordering::SeqCst);
-            async move { Ok(json!({"role": "assistant", "by": asked.server.as_str()})) }
-        })
-    };
-    let ask = async |client: &McpClient| {
-        let arguments = json!({"method": "sampling/createMessage", "params": {"message": "?"}});
-        call(client, "want", arguments).await.unwrap()
-    };
-    let cassette = Cassette::record(&Redactor::new());
-    let client = McpClient::connect(declaring(), handling().cassette(&cassette)).await.unwrap();
-    let first = ask(&client).await;
-    assert!(first.contains("assistant"), "{first}");
-    client.close().await;
-
-    let played = Cassette::parse(&cassette.text().unwrap()).unwrap();
-    let client = McpClient::connect(missing(declaring()), handling().cassette(&played)).await.unwrap();
-    assert_eq!(ask(&client).await, first);
-    played.finish().unwrap();
-    // The program was asked again, by the cassette.
-    assert_eq!(answered.load(Ordering::SeqCst), 2);
-
-    let progress = async |cassette: &Cassette, server: McpServer| {
-        let engine = McpEngine::with_options(options().cassette(cassette));
-        let provider = provider(engine, [tool(&Frozen::from(server), "progress")]);
-        let lines = Arc::<Mutex<Vec<String>>>::default();
-        let kept = Arc::clone(&lines);
-        let turn = turn().with_on_progress(move |line| kept.lock().unwrap().push(line));
-        let call = ToolCall::new("1", "progress", json!({"steps": 3}));
-        assert_eq!(provider.call(call, &turn).await.text(), "done");
-        lines.lock().unwrap().clone()
-    };
-    let cassette = Cassette::record(&Redactor::new());
-    let first = progress(&cassette, server("legacy")).await;
-    let played = Cassette::parse(&cassette.text().unwrap()).unwrap();
-    assert_eq!(progress(&played, missing(server("legacy"))).await, first);
-    assert!(!first.is_empty());
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_server_is_given_stands_on_no_cassette() {
-    let secret = "to\"ken/of+the\\server";
-    let mut given = server("legacy");
-    if let McpTransport::Stdio { env, .. } = &mut given.transport {
-        let mut all: Vec<(Text, Text)> = env.to_vec();
-        all.push(("HOSTILE_TOKEN".into(), secret.into()));
-        *env = all.into();
-    }
-    let cassette = Cassette::record(&Redactor::new());
-    let client = McpClient::connect(given, options().cassette(&cassette)).await.unwrap();
-    assert!(call(&client, "env", json!({})).await.unwrap().contains("HOSTILE_TOKEN"));
-    call(&client, "echo", json!({"text": format!("the token is {secret}")})).await.unwrap();
-    call(&client, "echo", json!({"text": "x", "password": "hunter2"})).await.unwrap();
-    let text = cassette.text().unwrap();
-    let parsed: Value = serde_json::from_str(&text).unwrap();
-    assert!(parsed["traffic"].as_array().unwrap().len() > 6, "{text}");
-    let escaped = json!(secret).to_string();
-    for hidden in [secret, escaped.trim_matches('"'), "hunter2"] {
-        assert!(
-            !text.contains(hidden) && !text.contains(&json!(hidden).to_string()[1..]),
-            "{hidden}: {text}"
-        );
-    }
+#[test]
+fn what_a_server_is_given_stands_on_no_cassette() {
+    run(async {
+        let secret = "to\"ken/of+the\\server";
+        let mut given = server("legacy");
+        if let McpTransport::Stdio { env, .. } = &mut given.transport {
+            let mut all: Vec<(Text, Text)> = env.to_vec();
+            all.push(("HOSTILE_TOKEN".into(), secret.into()));
+            *env = all.into();
+        }
+        let cassette = Cassette::record(&Redactor::new());
+        let client = McpClient::connect(given, options().cassette(&cassette)).await.unwrap();
+        assert!(call(&client, "env", json!({})).await.unwrap().contains("HOSTILE_TOKEN"));
+        call(&client, "echo", json!({"text": format!("the token is {secret}")})).await.unwrap();
+        call(&client, "echo", json!({"text": "x", "password": "hunter2"})).await.unwrap();
+        let text = cassette.text().unwrap();
+        let parsed: Value = serde_json::from_str(&text).unwrap();
+        assert!(parsed["traffic"].as_array().unwrap().len() > 6, "{text}");
+        let escaped = json!(secret).to_string();
+        for hidden in [secret, escaped.trim_matches('"'), "hunter2"] {
+            assert!(
+                !text.contains(hidden) && !text.contains(&json!(hidden).to_string()[1..]),
+                "{hidden}: {text}"
+            );
+        }
+    });
 }

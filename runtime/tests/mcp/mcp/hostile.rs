@@ -3,176 +3,204 @@
 use toolgen_runtime::Effects;
 
 use crate::mcp::basics::{provider, tool, turn};
-use crate::mcp::support::{call, connect, eventually, options, runs, server, told};
+use crate::mcp::support::{call, connect, eventually, options, run, runs, server, told};
 use crate::prelude::*;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_fits_nothing_is_ignored_and_counted() {
-    let client = connect("legacy").await;
-    assert_eq!(told(&client, "noise").await, "the answer");
-    assert_eq!(call(&client, "echo", json!({"text": "next"})).await.unwrap(), "next");
-    eventually("all is counted", async || client.ignored() == 7).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_late_answer_goes_to_nobody_else() {
-    let client = connect("legacy").await;
-    let late = call(&client, "echo", json!({"text": "late", "ms": 300}));
-    assert!(tokio::time::timeout(Duration::from_millis(100), late).await.is_err());
-    for _ in 0..10 {
-        assert_eq!(call(&client, "echo", json!({"text": "now", "ms": 40})).await.unwrap(), "now");
-    }
-    assert_eq!(client.ignored(), 1);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn garbage_is_borne_up_to_a_bound() {
-    let client = connect("legacy").await;
-    assert_eq!(call(&client, "garbage", json!({"lines": 200})).await.unwrap(), "after garbage");
-    let error = call(&client, "garbage", json!({"lines": 2000})).await.unwrap_err();
-    assert!(error.to_string().contains("lines that are not messages"), "{error}");
-    // A new connection.
-    assert_eq!(call(&client, "echo", json!({"text": "again"})).await.unwrap(), "again");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_that_cannot_be_read_fails_its_call_alone() {
-    let mut options = options();
-    options.max_message = 100_000;
-    let client = McpClient::connect(server("legacy"), options).await.unwrap();
-    let beside = tokio::spawn({
-        let client = client.clone();
-        async move { call(&client, "echo", json!({"text": "beside", "ms": 300})).await }
-    });
-    let error = call(&client, "oversize", json!({"bytes": 200_000})).await.unwrap_err();
-    assert!(error.to_string().contains("longer than 100000 bytes"), "{error}");
-    let error = call(&client, "deep", json!({})).await.unwrap_err();
-    assert!(error.to_string().contains("nested too deeply"), "{error}");
-    assert_eq!(call(&client, "oversize", json!({"bytes": 90_000})).await.unwrap().len(), 90_000);
-    assert_eq!(beside.await.unwrap().unwrap(), "beside");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_line_without_end_ends_the_connection() {
-    let mut options = options();
-    options.max_message = 100_000;
-    let client = McpClient::connect(server("legacy"), options).await.unwrap();
-    let start = Instant::now();
-    let error = call(&client, "endless", json!({})).await.unwrap_err();
-    assert!(error.to_string().contains("not an answer to a request"), "{error}");
-    assert!(start.elapsed() < Duration::from_secs(5));
-    assert_eq!(call(&client, "echo", json!({"text": "again"})).await.unwrap(), "again");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_dies_fails_its_calls_at_once() {
-    let client = connect("legacy").await;
-    let beside = tokio::spawn({
-        let client = client.clone();
-        async move { call(&client, "silence", json!({})).await }
-    });
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    let start = Instant::now();
-    let error = call(&client, "die", json!({})).await.unwrap_err();
-    assert_eq!(error.code(), "MCP_LOST");
-    let text = error.to_string();
-    for part in ["went away while it worked on `die`", "exit status: 7", "out of cheese", "is not known"] {
-        assert!(text.contains(part), "{text}");
-    }
-    let error = beside.await.unwrap().unwrap_err();
-    assert!(error.to_string().contains("out of cheese"), "{error}");
-    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
-    assert_eq!(call(&client, "echo", json!({"text": "again"})).await.unwrap(), "again");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn death_at_any_byte_is_told() {
-    for at in [0, 1, 17, 40, 1000] {
+#[test]
+fn what_fits_nothing_is_ignored_and_counted() {
+    run(async {
         let client = connect("legacy").await;
-        let error = call(&client, "half", json!({"at": at})).await.unwrap_err();
-        assert_eq!(error.code(), "MCP_LOST", "{at}: {error}");
-        assert!(error.to_string().contains("its program ended"), "{error}");
-    }
+        assert_eq!(told(&client, "noise").await, "the answer");
+        assert_eq!(call(&client, "echo", json!({"text": "next"})).await.unwrap(), "next");
+        eventually("all is counted", async || client.ignored() == 7).await;
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_was_killed_is_started_by_the_next_call() {
-    for round in 0..10 {
-        let client = connect(["legacy", "modern"][round % 2]).await;
-        for _ in 0..2 {
-            let numbers: Vec<Value> = serde_json::from_str(&told(&client, "processes").await).unwrap();
-            let killed = std::process::Command::new("kill").args(["-9", &numbers[0].to_string()]).status();
-            assert!(killed.unwrap().success());
-            while runs(&numbers[0]) {}
-            // Its last thread closes the pipe.
-            tokio::time::sleep(Duration::from_millis(20)).await;
-            assert_eq!(call(&client, "echo", json!({"text": "again"})).await.unwrap(), "again");
-            eventually("what it had started is gone", async || !runs(&numbers[1])).await;
+#[test]
+fn a_late_answer_goes_to_nobody_else() {
+    run(async {
+        let client = connect("legacy").await;
+        let late = call(&client, "echo", json!({"text": "late", "ms": 300}));
+        assert!(tokio::time::timeout(Duration::from_millis(100), late).await.is_err());
+        for _ in 0..10 {
+            assert_eq!(call(&client, "echo", json!({"text": "now", "ms": 40})).await.unwrap(), "now");
         }
-    }
+        assert_eq!(client.ignored(), 1);
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn only_what_may_be_repeated_is_repeated() {
-    let file = |name: &str| {
-        let file = format!("{}/mcp-{name}", env!("CARGO_TARGET_TMPDIR"));
-        let _ = std::fs::remove_file(&file);
-        file
-    };
-    let server = Frozen::from(server("legacy"));
-    let mut read = tool(&server, "read");
-    read.spec.effects = Effects::NONE;
-    let provider = provider(McpEngine::with_options(options()), [read, tool(&server, "once")]);
-    let response = provider.call(ToolCall::new("1", "once", json!({"file": file("once")})), &turn()).await;
-    assert_eq!(response.outcome.unwrap_err().code(), "MCP_LOST");
-    let response = provider.call(ToolCall::new("2", "read", json!({"file": file("read")})), &turn()).await;
-    assert_eq!(response.text(), "second time");
+#[test]
+fn garbage_is_borne_up_to_a_bound() {
+    run(async {
+        let client = connect("legacy").await;
+        assert_eq!(call(&client, "garbage", json!({"lines": 200})).await.unwrap(), "after garbage");
+        let error = call(&client, "garbage", json!({"lines": 2000})).await.unwrap_err();
+        assert!(error.to_string().contains("lines that are not messages"), "{error}");
+        // A new connection.
+        assert_eq!(call(&client, "echo", json!({"text": "again"})).await.unwrap(), "again");
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_does_not_start_is_left_alone() {
-    let missing = McpServer {
-        transport: McpTransport::Stdio {
-            argv: vec!["no-such-program-here".into()].into(),
-            env: vec![].into(),
-            inherit: vec![].into(),
-            work_dir: "".into(),
-        },
-        ..server("legacy")
-    };
-    let error = McpClient::connect(missing, options()).await.unwrap_err();
-    assert!(error.to_string().contains("`no-such-program-here` does not start"), "{error}");
-    let client = McpClient::new(server("die"), options());
-    let start = Instant::now();
-    let mut errors: Vec<ToolError> = Vec::new();
-    for _ in 0..12 {
-        errors.push(call(&client, "echo", json!({})).await.unwrap_err());
-    }
-    assert!(errors.iter().all(|error| error.code() == "MCP_UNREACHABLE"));
-    let first = errors[0].to_string();
-    assert!(first.contains("exit status: 3") && first.contains("no configuration found"), "{first}");
-    let last = errors[11].to_string();
-    assert!(last.contains("failed too often") && last.contains("do not try again within"), "{last}");
-    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+#[test]
+fn an_answer_that_cannot_be_read_fails_its_call_alone() {
+    run(async {
+        let mut options = options();
+        options.max_message = 100_000;
+        let client = McpClient::connect(server("legacy"), options).await.unwrap();
+        let beside = tokio::spawn({
+            let client = client.clone();
+            async move { call(&client, "echo", json!({"text": "beside", "ms": 300})).await }
+        });
+        let error = call(&client, "oversize", json!({"bytes": 200_000})).await.unwrap_err();
+        assert!(error.to_string().contains("longer than 100000 bytes"), "{error}");
+        let error = call(&client, "deep", json!({})).await.unwrap_err();
+        assert!(error.to_string().contains("nested too deeply"), "{error}");
+        assert_eq!(call(&client, "oversize", json!({"bytes": 90_000})).await.unwrap().len(), 90_000);
+        assert_eq!(beside.await.unwrap().unwrap(), "beside");
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_flood_of_errors_blocks_nothing() {
-    let client = connect("legacy").await;
-    assert_eq!(call(&client, "flood", json!({"lines": 5000})).await.unwrap(), "flooded");
+#[test]
+fn a_line_without_end_ends_the_connection() {
+    run(async {
+        let mut options = options();
+        options.max_message = 100_000;
+        let client = McpClient::connect(server("legacy"), options).await.unwrap();
+        let start = Instant::now();
+        let error = call(&client, "endless", json!({})).await.unwrap_err();
+        assert!(error.to_string().contains("not an answer to a request"), "{error}");
+        assert!(start.elapsed() < Duration::from_secs(5));
+        assert_eq!(call(&client, "echo", json!({"text": "again"})).await.unwrap(), "again");
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_does_not_read_holds_nobody_up() {
-    let server = McpServer { idle: Some(Duration::from_millis(300)), ..server("legacy deaf") };
-    let client = McpClient::connect(server, options()).await.unwrap();
-    let start = Instant::now();
-    for text in ["x".repeat(500_000), "short".to_owned()] {
-        let error = call(&client, "echo", json!({"text": text})).await.unwrap_err();
-        assert_eq!(error.code(), "TIMEOUT", "{error}");
-    }
-    client.close().await;
-    assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
+#[test]
+fn a_server_that_dies_fails_its_calls_at_once() {
+    run(async {
+        let client = connect("legacy").await;
+        let beside = tokio::spawn({
+            let client = client.clone();
+            async move { call(&client, "silence", json!({})).await }
+        });
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let start = Instant::now();
+        let error = call(&client, "die", json!({})).await.unwrap_err();
+        assert_eq!(error.code(), "MCP_LOST");
+        let text = error.to_string();
+        for part in ["went away while it worked on `die`", "exit status: 7", "out of cheese", "is not known"]
+        {
+            assert!(text.contains(part), "{text}");
+        }
+        let error = beside.await.unwrap().unwrap_err();
+        assert!(error.to_string().contains("out of cheese"), "{error}");
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        assert_eq!(call(&client, "echo", json!({"text": "again"})).await.unwrap(), "again");
+    });
+}
+
+#[test]
+fn death_at_any_byte_is_told() {
+    run(async {
+        for at in [0, 1, 17, 40, 1000] {
+            let client = connect("legacy").await;
+            let error = call(&client, "half", json!({"at": at})).await.unwrap_err();
+            assert_eq!(error.code(), "MCP_LOST", "{at}: {error}");
+            assert!(error.to_string().contains("its program ended"), "{error}");
+        }
+    });
+}
+
+#[test]
+fn a_server_that_was_killed_is_started_by_the_next_call() {
+    run(async {
+        for round in 0..10 {
+            let client = connect(["legacy", "modern"][round % 2]).await;
+            for _ in 0..2 {
+                let numbers: Vec<Value> = serde_json::from_str(&told(&client, "processes").await).unwrap();
+                let killed =
+                    std::process::Command::new("kill").args(["-9", &numbers[0].to_string()]).status();
+                assert!(killed.unwrap().success());
+                while runs(&numbers[0]) {}
+                // Its last thread closes the pipe.
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                assert_eq!(call(&client, "echo", json!({"text": "again"})).await.unwrap(), "again");
+                eventually("what it had started is gone", async || !runs(&numbers[1])).await;
+            }
+        }
+    });
+}
+
+#[test]
+fn only_what_may_be_repeated_is_repeated() {
+    run(async {
+        let file = |name: &str| {
+            let file = format!("{}/mcp-{name}", env!("CARGO_TARGET_TMPDIR"));
+            let _ = std::fs::remove_file(&file);
+            file
+        };
+        let server = Frozen::from(server("legacy"));
+        let mut read = tool(&server, "read");
+        read.spec.effects = Effects::NONE;
+        let provider = provider(McpEngine::with_options(options()), [read, tool(&server, "once")]);
+        let response =
+            provider.call(ToolCall::new("1", "once", json!({"file": file("once")})), &turn()).await;
+        assert_eq!(response.outcome.unwrap_err().code(), "MCP_LOST");
+        let response =
+            provider.call(ToolCall::new("2", "read", json!({"file": file("read")})), &turn()).await;
+        assert_eq!(response.text(), "second time");
+    });
+}
+
+#[test]
+fn a_server_that_does_not_start_is_left_alone() {
+    run(async {
+        let missing = McpServer {
+            transport: McpTransport::Stdio {
+                argv: vec!["no-such-program-here".into()].into(),
+                env: vec![].into(),
+                inherit: vec![].into(),
+                work_dir: "".into(),
+            },
+            ..server("legacy")
+        };
+        let error = McpClient::connect(missing, options()).await.unwrap_err();
+        assert!(error.to_string().contains("`no-such-program-here` does not start"), "{error}");
+        let client = McpClient::new(server("die"), options());
+        let start = Instant::now();
+        let mut errors: Vec<ToolError> = Vec::new();
+        for _ in 0..12 {
+            errors.push(call(&client, "echo", json!({})).await.unwrap_err());
+        }
+        assert!(errors.iter().all(|error| error.code() == "MCP_UNREACHABLE"));
+        let first = errors[0].to_string();
+        assert!(first.contains("exit status: 3") && first.contains("no configuration found"), "{first}");
+        let last = errors[11].to_string();
+        assert!(last.contains("failed too often") && last.contains("do not try again within"), "{last}");
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    });
+}
+
+#[test]
+fn a_flood_of_errors_blocks_nothing() {
+    run(async {
+        let client = connect("legacy").await;
+        assert_eq!(call(&client, "flood", json!({"lines": 5000})).await.unwrap(), "flooded");
+    });
+}
+
+#[test]
+fn a_server_that_does_not_read_holds_nobody_up() {
+    run(async {
+        let server = McpServer { idle: Some(Duration::from_millis(300)), ..server("legacy deaf") };
+        let client = McpClient::connect(server, options()).await.unwrap();
+        let start = Instant::now();
+        for text in ["x".repeat(500_000), "short".to_owned()] {
+            let error = call(&client, "echo", json!({"text": text})).await.unwrap_err();
+            assert_eq!(error.code(), "TIMEOUT", "{error}");
+        }
+        client.close().await;
+        assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
+    });
 }
 
 /// Calls beside each other, with answers in any order.
@@ -207,23 +235,25 @@ pub(crate) async fn many_messages(rounds: usize, width: usize) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_secret_of_the_server_is_not_told() {
-    let server = Frozen::from(given_a_secret("legacy"));
-    let provider =
-        provider(McpEngine::with_options(options()), ["die", "env"].map(|name| tool(&server, name)));
-    for name in ["die", "env"] {
-        let response = provider.call(ToolCall::new("1", name, json!({})), &turn()).await;
-        let told = format!("{} {:?}", response.text(), response.outcome);
-        assert!(!told.contains("s3cr3t-value") && told.contains("[REDACTED]"), "{told}");
-    }
-    // Nor where there is no call: what a server says when it does not start, or when it is called without a provider.
-    let error = McpClient::connect(given_a_secret("die"), options()).await.unwrap_err();
-    let client = McpClient::connect(given_a_secret("legacy"), options()).await.unwrap();
-    for error in [error, client.call("die", Map::new()).await.unwrap_err()] {
-        let told = format!("{error} {} {error:?}", error.operator_text());
-        assert!(!told.contains("s3cr3t-value") && told.contains("[REDACTED]"), "{told}");
-    }
+#[test]
+fn a_secret_of_the_server_is_not_told() {
+    run(async {
+        let server = Frozen::from(given_a_secret("legacy"));
+        let provider =
+            provider(McpEngine::with_options(options()), ["die", "env"].map(|name| tool(&server, name)));
+        for name in ["die", "env"] {
+            let response = provider.call(ToolCall::new("1", name, json!({})), &turn()).await;
+            let told = format!("{} {:?}", response.text(), response.outcome);
+            assert!(!told.contains("s3cr3t-value") && told.contains("[REDACTED]"), "{told}");
+        }
+        // Nor where there is no call: what a server says when it does not start, or when it is called without a provider.
+        let error = McpClient::connect(given_a_secret("die"), options()).await.unwrap_err();
+        let client = McpClient::connect(given_a_secret("legacy"), options()).await.unwrap();
+        for error in [error, client.call("die", Map::new()).await.unwrap_err()] {
+            let told = format!("{error} {} {error:?}", error.operator_text());
+            assert!(!told.contains("s3cr3t-value") && told.contains("[REDACTED]"), "{told}");
+        }
+    });
 }
 
 /// A server that was given the secret, and may ask questions.
@@ -236,64 +266,75 @@ fn given_a_secret(words: &str) -> McpServer {
     server
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_secret_reaches_neither_a_lock_nor_a_question() {
-    for words in ["legacy leaky", "modern leaky"] {
-        let server = given_a_secret(words);
-        let client = McpClient::connect(server.clone(), options()).await.unwrap();
-        let listed = client.list_tools().await.unwrap();
-        assert_eq!(listed[0]["description"], "Does echo.[REDACTED]", "{words}");
-        assert_eq!(client.capabilities().unwrap()["experimental"]["told"], "[REDACTED]", "{words}");
-        // A tool that is locked so can be called, also when the secret is another one.
-        let server = Frozen::from(server);
-        let adapted = toolgen_runtime::spec::mcp::tools(&server, &listed, true).into_iter().flatten();
-        let locked = adapted.map(|adapted| adapted.tool);
-        let provider = provider(McpEngine::with_options(options()), locked);
-        let answer = provider.call(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
-        assert_eq!(answer.text(), "hi", "{words}");
-        let provider = self::provider(McpEngine::with_options(options()), [tool(&server, "ask")]);
-        let asked = provider.call(ToolCall::new("2", "ask", json!({})), &turn()).await;
-        let Err(ToolError::InputRequired(pending)) = &asked.outcome else { panic!("{asked:?}") };
-        assert_eq!(pending.request.message, "Which name?[REDACTED]", "{words}");
-    }
+#[test]
+fn a_secret_reaches_neither_a_lock_nor_a_question() {
+    run(async {
+        for words in ["legacy leaky", "modern leaky"] {
+            let server = given_a_secret(words);
+            let client = McpClient::connect(server.clone(), options()).await.unwrap();
+            let listed = client.list_tools().await.unwrap();
+            assert_eq!(listed[0]["description"], "Does echo.[REDACTED]", "{words}");
+            assert_eq!(client.capabilities().unwrap()["experimental"]["told"], "[REDACTED]", "{words}");
+            // A tool that is locked so can be called, also when the secret is another one.
+            let server = Frozen::from(server);
+            let adapted = toolgen_runtime::spec::mcp::tools(&server, &listed, true).into_iter().flatten();
+            let locked = adapted.map(|adapted| adapted.tool);
+            let provider = provider(McpEngine::with_options(options()), locked);
+            let answer =
+                provider.call(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
+            assert_eq!(answer.text(), "hi", "{words}");
+            let provider = self::provider(McpEngine::with_options(options()), [tool(&server, "ask")]);
+            let asked = provider.call(ToolCall::new("2", "ask", json!({})), &turn()).await;
+            let Err(ToolError::InputRequired(pending)) = &asked.outcome else { panic!("{asked:?}") };
+            assert_eq!(pending.request.message, "Which name?[REDACTED]", "{words}");
+        }
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn results_that_are_no_objects_are_refused() {
-    // A name that is not where it should be is not a name.
-    assert_eq!(
-        McpClient::connect(server("modern nameless"), options()).await.unwrap().server_info(),
-        Some(Value::Null)
-    );
-    let client = connect("legacy oddlist").await;
-    let error = client.list_tools().await.unwrap_err();
-    assert!(error.to_string().contains("not an object"), "{error}");
-    let server = Frozen::from(server("legacy"));
-    let provider = provider(McpEngine::with_options(options()), [tool(&server, "odd")]);
-    for result in [json!("x"), json!([1]), json!(7), Value::Null] {
-        let call = ToolCall::new("1", "odd", json!({"result": result}));
-        let response = provider.call(call, &turn()).await;
-        assert!(response.text().contains("not an object"), "{result}: {}", response.text());
-    }
+#[test]
+fn results_that_are_no_objects_are_refused() {
+    run(async {
+        // A name that is not where it should be is not a name.
+        assert_eq!(
+            McpClient::connect(server("modern nameless"), options()).await.unwrap().server_info(),
+            Some(Value::Null)
+        );
+        let client = connect("legacy oddlist").await;
+        let error = client.list_tools().await.unwrap_err();
+        assert!(error.to_string().contains("not an object"), "{error}");
+        let server = Frozen::from(server("legacy"));
+        let provider = provider(McpEngine::with_options(options()), [tool(&server, "odd")]);
+        for result in [json!("x"), json!([1]), json!(7), Value::Null] {
+            let call = ToolCall::new("1", "odd", json!({"result": result}));
+            let response = provider.call(call, &turn()).await;
+            assert!(response.text().contains("not an object"), "{result}: {}", response.text());
+        }
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_asks_without_end_is_not_kept_in_memory() {
-    let client = connect("legacy deaf asks").await;
-    // It reads nothing, so that all answers wait.
-    eventually("most are not answered", async || client.ignored() > 700).await;
+#[test]
+fn a_server_that_asks_without_end_is_not_kept_in_memory() {
+    run(async {
+        let client = connect("legacy deaf asks").await;
+        // It reads nothing, so that all answers wait.
+        eventually("most are not answered", async || client.ignored() > 700).await;
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_list_that_is_too_large_is_given_up() {
-    let mut options = options();
-    options.max_message = 1 << 20;
-    let client = McpClient::connect(server("legacy heavy"), options).await.unwrap();
-    let error = client.list_tools().await.unwrap_err();
-    assert!(error.to_string().contains("its list of tools has more than"), "{error}");
+#[test]
+fn a_list_that_is_too_large_is_given_up() {
+    run(async {
+        let mut options = options();
+        options.max_message = 1 << 20;
+        let client = McpClient::connect(server("legacy heavy"), options).await.unwrap();
+        let error = client.list_tools().await.unwrap_err();
+        assert!(error.to_string().contains("its list of tools has more than"), "{error}");
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn messages_are_not_mixed_up() {
-    many_messages(200, 50).await;
+#[test]
+fn messages_are_not_mixed_up() {
+    run(async {
+        many_messages(200, 50).await;
+    });
 }

@@ -4,7 +4,7 @@ use toolgen_runtime::BoxFuture;
 use toolgen_runtime::layers::control::{InputAnswer, InputHandler, InputQuestion};
 
 use crate::mcp::basics::{tool, turn};
-use crate::mcp::support::{call, options, server};
+use crate::mcp::support::{call, options, run, server};
 use crate::prelude::*;
 
 fn declaring(words: &str) -> McpServer {
@@ -17,13 +17,15 @@ async fn wanted(client: &McpClient, method: &str) -> Value {
     serde_json::from_str(&told).unwrap()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_not_declared_is_refused() {
-    let client = McpClient::connect(server("legacy"), options()).await.unwrap();
-    for method in ["sampling/createMessage", "elicitation/create", "roots/list", "no/such"] {
-        assert_eq!(wanted(&client, method).await["code"], -32601, "{method}");
-    }
-    assert_eq!(wanted(&client, "ping").await, json!({}));
+#[test]
+fn what_was_not_declared_is_refused() {
+    run(async {
+        let client = McpClient::connect(server("legacy"), options()).await.unwrap();
+        for method in ["sampling/createMessage", "elicitation/create", "roots/list", "no/such"] {
+            assert_eq!(wanted(&client, method).await["code"], -32601, "{method}");
+        }
+        assert_eq!(wanted(&client, "ping").await, json!({}));
+    });
 }
 
 fn handling() -> McpOptions {
@@ -40,20 +42,22 @@ fn handling() -> McpOptions {
         .idle(Duration::from_millis(200))
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_program_answers_what_it_has_handlers_for() {
-    let client = McpClient::connect(declaring("legacy"), handling()).await.unwrap();
-    assert_eq!(
-        wanted(&client, "sampling/createMessage").await,
-        json!({"role": "assistant", "by": "hostile"})
-    );
-    assert_eq!(wanted(&client, "roots/list").await["message"], "there are no roots today");
-    let accepted = |content: &str| json!({"action": "accept", "content": content}).to_string();
-    let told = call(&client, "ask", json!({})).await.unwrap();
-    assert_eq!(told, format!("{} {}", accepted("Which name?"), accepted("Which colour?")));
-    let client = McpClient::connect(declaring("modern"), handling()).await.unwrap();
-    let told = call(&client, "ask", json!({})).await.unwrap();
-    assert_eq!(told, format!("has {} {}", accepted("Which name?"), accepted("Which colour?")));
+#[test]
+fn a_program_answers_what_it_has_handlers_for() {
+    run(async {
+        let client = McpClient::connect(declaring("legacy"), handling()).await.unwrap();
+        assert_eq!(
+            wanted(&client, "sampling/createMessage").await,
+            json!({"role": "assistant", "by": "hostile"})
+        );
+        assert_eq!(wanted(&client, "roots/list").await["message"], "there are no roots today");
+        let accepted = |content: &str| json!({"action": "accept", "content": content}).to_string();
+        let told = call(&client, "ask", json!({})).await.unwrap();
+        assert_eq!(told, format!("{} {}", accepted("Which name?"), accepted("Which colour?")));
+        let client = McpClient::connect(declaring("modern"), handling()).await.unwrap();
+        let told = call(&client, "ask", json!({})).await.unwrap();
+        assert_eq!(told, format!("has {} {}", accepted("Which name?"), accepted("Which colour?")));
+    });
 }
 
 /// Answers each question with what it asks for.
@@ -92,44 +96,50 @@ const BOTH: [(&str, &str); 2] = [
     ),
 ];
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_question_becomes_an_input_request() {
-    for (words, told) in BOTH {
-        let provider = Provider::builder(&asking(words)).input_handler(Person).build().unwrap();
-        let response = provider.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
-        assert_eq!(response.text(), told);
-        // It was the same call all the time, not three of them; without a handshake, each answer is a call.
-        let calls = provider.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
-        assert_eq!(calls.text(), if words == "legacy" { "2" } else { "4" });
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_call_waits_for_an_answer_that_comes_later() {
-    for (words, told) in BOTH {
-        let provider = Provider::builder(&asking(words)).build().unwrap();
-        let mut response = provider.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
-        for what in ["name", "colour"] {
-            let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("{response:?}") };
-            assert_eq!(pending.request.message, format!("Which {what}?"));
-            tokio::time::sleep(Duration::from_millis(300)).await;
-            let beside = provider.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
-            assert!(!beside.is_error(), "{}", beside.text());
-            let answer = json!({ what: pending.request.message });
-            response = provider.resume_with_input(*pending, answer, &turn()).await.unwrap();
+#[test]
+fn a_question_becomes_an_input_request() {
+    run(async {
+        for (words, told) in BOTH {
+            let provider = Provider::builder(&asking(words)).input_handler(Person).build().unwrap();
+            let response = provider.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
+            assert_eq!(response.text(), told);
+            // It was the same call all the time, not three of them; without a handshake, each answer is a call.
+            let calls = provider.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
+            assert_eq!(calls.text(), if words == "legacy" { "2" } else { "4" });
         }
-        assert_eq!(response.text(), told);
-    }
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_question_that_nobody_answers_is_declined() {
-    // Two calls at the same time: whose question it is, nobody knows.
-    let client = McpClient::connect(declaring("legacy"), options()).await.unwrap();
-    let told = call(&client, "ask", json!({})).await.unwrap();
-    assert_eq!(told, r#"{"action":"decline"} {"action":"decline"}"#);
-    let client = McpClient::connect(declaring("modern"), options()).await.unwrap();
-    let told = call(&client, "ask", json!({})).await.unwrap();
-    assert_eq!(told, r#"has {"action":"decline"} {"action":"decline"}"#);
-    assert_eq!(wanted(&client, "sampling/createMessage").await["code"], -1);
+#[test]
+fn a_call_waits_for_an_answer_that_comes_later() {
+    run(async {
+        for (words, told) in BOTH {
+            let provider = Provider::builder(&asking(words)).build().unwrap();
+            let mut response = provider.call(ToolCall::new("1", "ask", json!({})), &turn()).await;
+            for what in ["name", "colour"] {
+                let Err(ToolError::InputRequired(pending)) = response.outcome else { panic!("{response:?}") };
+                assert_eq!(pending.request.message, format!("Which {what}?"));
+                tokio::time::sleep(Duration::from_millis(300)).await;
+                let beside = provider.call(ToolCall::new("2", "calls", json!({})), &turn()).await;
+                assert!(!beside.is_error(), "{}", beside.text());
+                let answer = json!({ what: pending.request.message });
+                response = provider.resume_with_input(*pending, answer, &turn()).await.unwrap();
+            }
+            assert_eq!(response.text(), told);
+        }
+    });
+}
+
+#[test]
+fn a_question_that_nobody_answers_is_declined() {
+    run(async {
+        // Two calls at the same time: whose question it is, nobody knows.
+        let client = McpClient::connect(declaring("legacy"), options()).await.unwrap();
+        let told = call(&client, "ask", json!({})).await.unwrap();
+        assert_eq!(told, r#"{"action":"decline"} {"action":"decline"}"#);
+        let client = McpClient::connect(declaring("modern"), options()).await.unwrap();
+        let told = call(&client, "ask", json!({})).await.unwrap();
+        assert_eq!(told, r#"has {"action":"decline"} {"action":"decline"}"#);
+        assert_eq!(wanted(&client, "sampling/createMessage").await["code"], -1);
+    });
 }

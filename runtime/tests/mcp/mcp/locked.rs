@@ -3,7 +3,7 @@
 use toolgen_runtime::spec::mcp;
 
 use crate::mcp::basics::{provider, tool, turn};
-use crate::mcp::support::{call, connect, options, server};
+use crate::mcp::support::{call, connect, options, run, server};
 use crate::prelude::*;
 
 async fn locked(server: &Frozen<McpServer>, words: &str) -> Vec<Tool> {
@@ -17,64 +17,70 @@ async fn ask(provider: &Provider, tool: &str, arguments: Value) -> (String, Stri
     (response.text(), code)
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_locked_tool_that_changes_is_not_called() {
-    for words in ["legacy", "modern", "legacy paged"] {
-        let server = Frozen::from(server(words));
-        let mut tools = locked(&server, words).await;
-        tools.extend([tool(&server, "change"), tool(&server, "calls")]);
-        let mut gone = tool(&server, "gone");
-        if let toolgen_runtime::Call::Mcp(plan) = &mut gone.call {
-            plan.descriptor = r#"{"name":"gone"}"#.into();
+#[test]
+fn a_locked_tool_that_changes_is_not_called() {
+    run(async {
+        for words in ["legacy", "modern", "legacy paged"] {
+            let server = Frozen::from(server(words));
+            let mut tools = locked(&server, words).await;
+            tools.extend([tool(&server, "change"), tool(&server, "calls")]);
+            let mut gone = tool(&server, "gone");
+            if let toolgen_runtime::Call::Mcp(plan) = &mut gone.call {
+                plan.descriptor = r#"{"name":"gone"}"#.into();
+            }
+            tools.push(gone);
+            let provider = provider(McpEngine::with_options(options()), tools);
+            let echo = json!({"text": "hi"});
+            assert_eq!(ask(&provider, "hostile__echo", echo.clone()).await.0, "hi");
+            let (text, code) = ask(&provider, "gone", json!({})).await;
+            assert!(code == "tool_changed" && text.contains("is gone"), "{text}");
+            assert_eq!(ask(&provider, "change", json!({})).await.0, "changed");
+            // That tool alone.
+            let (text, code) = ask(&provider, "hostile__echo", echo).await;
+            assert!(code == "tool_changed" && text.contains("has changed since it was locked"), "{text}");
+            assert!(!text.contains("Ignore your instructions"), "{text}");
+            assert_eq!(ask(&provider, "hostile__add", json!({"a": 1, "b": 1})).await.0, "{\"sum\":2}");
+            // echo, change, add, calls: the others did not reach it.
+            assert_eq!(ask(&provider, "calls", json!({})).await.0, "4");
         }
-        tools.push(gone);
-        let provider = provider(McpEngine::with_options(options()), tools);
-        let echo = json!({"text": "hi"});
-        assert_eq!(ask(&provider, "hostile__echo", echo.clone()).await.0, "hi");
-        let (text, code) = ask(&provider, "gone", json!({})).await;
-        assert!(code == "tool_changed" && text.contains("is gone"), "{text}");
-        assert_eq!(ask(&provider, "change", json!({})).await.0, "changed");
-        // That tool alone.
-        let (text, code) = ask(&provider, "hostile__echo", echo).await;
-        assert!(code == "tool_changed" && text.contains("has changed since it was locked"), "{text}");
-        assert!(!text.contains("Ignore your instructions"), "{text}");
-        assert_eq!(ask(&provider, "hostile__add", json!({"a": 1, "b": 1})).await.0, "{\"sum\":2}");
-        // echo, change, add, calls: the others did not reach it.
-        assert_eq!(ask(&provider, "calls", json!({})).await.0, "4");
-    }
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_waits_for_changes_hears_of_them() {
-    for words in ["legacy", "modern"] {
-        let client = connect(words).await;
-        let before = client.list_tools().await.unwrap();
-        for tool in ["change", "die"] {
-            let waiting = tokio::spawn({
-                let client = client.clone();
-                async move { client.changed().await }
-            });
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            assert!(!waiting.is_finished());
-            let _ = call(&client, tool, json!({})).await;
-            waiting.await.unwrap().unwrap();
-            if tool == "change" {
-                assert_ne!(client.list_tools().await.unwrap(), before);
+#[test]
+fn who_waits_for_changes_hears_of_them() {
+    run(async {
+        for words in ["legacy", "modern"] {
+            let client = connect(words).await;
+            let before = client.list_tools().await.unwrap();
+            for tool in ["change", "die"] {
+                let waiting = tokio::spawn({
+                    let client = client.clone();
+                    async move { client.changed().await }
+                });
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                assert!(!waiting.is_finished());
+                let _ = call(&client, tool, json!({})).await;
+                waiting.await.unwrap().unwrap();
+                if tool == "change" {
+                    assert_ne!(client.list_tools().await.unwrap(), before);
+                }
             }
         }
-    }
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_list_that_cannot_be_read_lets_no_locked_tool_pass() {
-    for words in ["legacy endless", "legacy circle", "legacy unlisted"] {
-        let server = Frozen::from(server(words));
-        let mut tools = locked(&server, "legacy").await;
-        tools.push(tool(&server, "echo"));
-        let quick = options().connect(Duration::from_secs(3));
-        let provider = provider(McpEngine::with_options(quick), tools);
-        let (text, code) = ask(&provider, "hostile__echo", json!({"text": "hi"})).await;
-        assert_eq!(code, "tool_unverified", "{text}");
-        assert_eq!(ask(&provider, "echo", json!({"text": "hi"})).await.0, "hi");
-    }
+#[test]
+fn a_list_that_cannot_be_read_lets_no_locked_tool_pass() {
+    run(async {
+        for words in ["legacy endless", "legacy circle", "legacy unlisted"] {
+            let server = Frozen::from(server(words));
+            let mut tools = locked(&server, "legacy").await;
+            tools.push(tool(&server, "echo"));
+            let quick = options().connect(Duration::from_secs(3));
+            let provider = provider(McpEngine::with_options(quick), tools);
+            let (text, code) = ask(&provider, "hostile__echo", json!({"text": "hi"})).await;
+            assert_eq!(code, "tool_unverified", "{text}");
+            assert_eq!(ask(&provider, "echo", json!({"text": "hi"})).await.0, "hi");
+        }
+    });
 }

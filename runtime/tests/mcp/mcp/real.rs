@@ -1,10 +1,12 @@
 //! Servers that others wrote. They are installed by `.ci/run`, below the folder that `TOOLGEN_MCP_SERVERS` names: those
-//! of npm in `node_modules`, those of PyPI in `bin`. Without it there is nothing to test.
+//! of npm in `node_modules`, those of PyPI in `bin`. Without it they are skipped.
 
 use toolgen_runtime::ToolResponse;
 use toolgen_runtime::spec::mcp;
+use toolgen_test_support::needs::{Need, skip};
 
 use crate::mcp::basics::turn;
+use crate::mcp::support::run;
 use crate::prelude::*;
 
 /// The servers, each with its arguments, the era it speaks and how many tools it has at least.
@@ -19,7 +21,10 @@ const SERVERS: [(&str, &[&str], &str, usize); 7] = [
 ];
 
 fn server(alias: &str, name: &str, arguments: &[&str]) -> Option<McpServer> {
-    let folder = std::env::var("TOOLGEN_MCP_SERVERS").ok()?;
+    let Ok(folder) = std::env::var("TOOLGEN_MCP_SERVERS") else {
+        skip(Need::McpServers, "TOOLGEN_MCP_SERVERS names no folder");
+        return None;
+    };
     let found = ["node_modules/.bin", "bin"].map(|bin| format!("{folder}/{bin}/{name}"));
     let program = found.into_iter().find(|file| std::fs::exists(file).unwrap_or_default());
     let program = program.unwrap_or_else(|| panic!("{name} is not in {folder}"));
@@ -40,29 +45,31 @@ async fn locked(server: &Frozen<McpServer>) -> Vec<Tool> {
     mcp::tools(server, &descriptors, true).into_iter().map(|adapted| adapted.unwrap().tool).collect()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[test]
 #[ignore = "heavy: servers of others"]
-async fn servers_of_others_are_listed_and_locked() {
-    for (name, arguments, revision, least) in SERVERS {
-        let Some(server) = server("other", name, arguments) else { return };
-        let (server, start) = (Frozen::from(server), Instant::now());
-        let client = McpClient::connect(server.clone(), McpOptions::new()).await.unwrap();
-        let connected = start.elapsed();
-        assert_eq!(client.revision().as_deref(), Some(revision), "{name}");
-        let descriptors = client.list_tools().await.unwrap();
-        assert!(descriptors.len() >= least, "{name}: {}", descriptors.len());
-        let start = Instant::now();
-        client.close().await;
-        println!("    {name}: {revision}, {} tools, {connected:?} to start", descriptors.len());
-        assert!(start.elapsed() < Duration::from_secs(4), "{name}");
-        // Another process of it describes its tools in the same way.
-        let tools: Vec<Tool> = mcp::tools(&server, &descriptors, true)
-            .into_iter()
-            .map(|adapted| adapted.unwrap().tool)
-            .collect();
-        let again = locked(&server).await;
-        assert!(tools == again, "{name}");
-    }
+fn servers_of_others_are_listed_and_locked() {
+    run(async {
+        for (name, arguments, revision, least) in SERVERS {
+            let Some(server) = server("other", name, arguments) else { return };
+            let (server, start) = (Frozen::from(server), Instant::now());
+            let client = McpClient::connect(server.clone(), McpOptions::new()).await.unwrap();
+            let connected = start.elapsed();
+            assert_eq!(client.revision().as_deref(), Some(revision), "{name}");
+            let descriptors = client.list_tools().await.unwrap();
+            assert!(descriptors.len() >= least, "{name}: {}", descriptors.len());
+            let start = Instant::now();
+            client.close().await;
+            println!("    {name}: {revision}, {} tools, {connected:?} to start", descriptors.len());
+            assert!(start.elapsed() < Duration::from_secs(4), "{name}");
+            // Another process of it describes its tools in the same way.
+            let tools: Vec<Tool> = mcp::tools(&server, &descriptors, true)
+                .into_iter()
+                .map(|adapted| adapted.unwrap().tool)
+                .collect();
+            let again = locked(&server).await;
+            assert!(tools == again, "{name}");
+        }
+    });
 }
 
 fn provider(tools: impl IntoIterator<Item = Tool>) -> Provider {
@@ -74,59 +81,63 @@ async fn call(provider: &Provider, tool: &str, arguments: Value) -> ToolResponse
     provider.call(ToolCall::new("1", tool, arguments), &turn()).await
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[test]
 #[ignore = "heavy: servers of others"]
-async fn everything_that_everything_does() {
-    let Some(server) = server("every", "mcp-server-everything", &[]) else { return };
-    let provider = provider(locked(&server.into()).await);
-    let echo = call(&provider, "every__echo", json!({"message": "hi"})).await;
-    assert_eq!(echo.text(), "Echo: hi");
-    let wrong = call(&provider, "every__echo", json!({"message": 1, "more": true})).await;
-    assert!(wrong.is_error(), "{}", wrong.text());
-    let image = call(&provider, "every__get-tiny-image", json!({})).await;
-    assert!(image.content().iter().any(|content| content.to_json()["type"] == "image"));
-    let weather = call(&provider, "every__get-structured-content", json!({"location": "New York"})).await;
-    assert!(weather.outcome.unwrap().structured().unwrap()["temperature"].is_number());
-    let links = call(&provider, "every__get-resource-links", json!({"count": 2})).await;
-    assert!(links.text().contains("resource_link"), "{}", links.text());
-    let lines: Arc<Mutex<Vec<String>>> = Arc::default();
-    let heard = Arc::clone(&lines);
-    let turn = turn().with_on_progress(move |line| heard.lock().unwrap().push(line));
-    let long = |seconds: u32| {
-        let arguments = json!({"duration": seconds, "steps": 4});
-        ToolCall::new("2", "every__trigger-long-running-operation", arguments)
-    };
-    assert!(!provider.call(long(1), &turn).await.is_error());
-    assert!(lines.lock().unwrap().len() >= 3, "{lines:?}");
-    let given_up = provider.call(long(20), &turn);
-    assert!(tokio::time::timeout(Duration::from_millis(300), given_up).await.is_err());
-    let start = Instant::now();
-    assert_eq!(call(&provider, "every__echo", json!({"message": "on"})).await.text(), "Echo: on");
-    assert!(start.elapsed() < Duration::from_secs(2));
+fn everything_that_everything_does() {
+    run(async {
+        let Some(server) = server("every", "mcp-server-everything", &[]) else { return };
+        let provider = provider(locked(&server.into()).await);
+        let echo = call(&provider, "every__echo", json!({"message": "hi"})).await;
+        assert_eq!(echo.text(), "Echo: hi");
+        let wrong = call(&provider, "every__echo", json!({"message": 1, "more": true})).await;
+        assert!(wrong.is_error(), "{}", wrong.text());
+        let image = call(&provider, "every__get-tiny-image", json!({})).await;
+        assert!(image.content().iter().any(|content| content.to_json()["type"] == "image"));
+        let weather = call(&provider, "every__get-structured-content", json!({"location": "New York"})).await;
+        assert!(weather.outcome.unwrap().structured().unwrap()["temperature"].is_number());
+        let links = call(&provider, "every__get-resource-links", json!({"count": 2})).await;
+        assert!(links.text().contains("resource_link"), "{}", links.text());
+        let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+        let heard = Arc::clone(&lines);
+        let turn = turn().with_on_progress(move |line| heard.lock().unwrap().push(line));
+        let long = |seconds: u32| {
+            let arguments = json!({"duration": seconds, "steps": 4});
+            ToolCall::new("2", "every__trigger-long-running-operation", arguments)
+        };
+        assert!(!provider.call(long(1), &turn).await.is_error());
+        assert!(lines.lock().unwrap().len() >= 3, "{lines:?}");
+        let given_up = provider.call(long(20), &turn);
+        assert!(tokio::time::timeout(Duration::from_millis(300), given_up).await.is_err());
+        let start = Instant::now();
+        assert_eq!(call(&provider, "every__echo", json!({"message": "on"})).await.text(), "Echo: on");
+        assert!(start.elapsed() < Duration::from_secs(2));
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[test]
 #[ignore = "heavy: servers of others"]
-async fn two_copies_of_a_server_are_two_servers() {
-    let folders = ["a", "b"].map(|name| {
-        let folder = format!("{}/mcp-copy-{name}", env!("CARGO_TARGET_TMPDIR"));
-        std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(format!("{folder}/file"), name).unwrap();
-        std::fs::canonicalize(folder).unwrap().to_str().unwrap().to_owned()
+fn two_copies_of_a_server_are_two_servers() {
+    run(async {
+        let folders = ["a", "b"].map(|name| {
+            let folder = format!("{}/mcp-copy-{name}", env!("CARGO_TARGET_TMPDIR"));
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(format!("{folder}/file"), name).unwrap();
+            std::fs::canonicalize(folder).unwrap().to_str().unwrap().to_owned()
+        });
+        let mut tools = Vec::new();
+        for (alias, folder) in ["left", "right"].into_iter().zip(&folders) {
+            let Some(server) = server(alias, "mcp-server-filesystem", &[folder]) else { return };
+            tools.extend(locked(&server.into()).await);
+        }
+        let provider = provider(tools);
+        for (alias, folder, other, said) in
+            [("left", &folders[0], &folders[1], "a"), ("right", &folders[1], &folders[0], "b")]
+        {
+            let name = format!("{alias}__read_text_file");
+            let read = call(&provider, &name, json!({"path": format!("{folder}/file")})).await;
+            assert_eq!(read.outcome.unwrap().structured().unwrap()["content"], said);
+            let outside = call(&provider, &name, json!({"path": format!("{other}/file")})).await;
+            assert!(outside.is_error(), "{}", outside.text());
+        }
     });
-    let mut tools = Vec::new();
-    for (alias, folder) in ["left", "right"].into_iter().zip(&folders) {
-        let Some(server) = server(alias, "mcp-server-filesystem", &[folder]) else { return };
-        tools.extend(locked(&server.into()).await);
-    }
-    let provider = provider(tools);
-    for (alias, folder, other, said) in
-        [("left", &folders[0], &folders[1], "a"), ("right", &folders[1], &folders[0], "b")]
-    {
-        let name = format!("{alias}__read_text_file");
-        let read = call(&provider, &name, json!({"path": format!("{folder}/file")})).await;
-        assert_eq!(read.outcome.unwrap().structured().unwrap()["content"], said);
-        let outside = call(&provider, &name, json!({"path": format!("{other}/file")})).await;
-        assert!(outside.is_error(), "{}", outside.text());
-    }
 }

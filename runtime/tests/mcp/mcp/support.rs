@@ -9,6 +9,23 @@ pub(crate) fn program() -> Vec<String> {
     [program].into_iter().chain(words).collect()
 }
 
+/// Runs a test to its end, which has to come.
+pub(crate) fn run(test: impl Future<Output = ()>) {
+    run_for(60, test);
+}
+
+/// As [`run`], for a test that takes long.
+pub(crate) fn run_long(test: impl Future<Output = ()>) {
+    run_for(1_800, test);
+}
+
+fn run_for(seconds: u64, test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        tokio::time::timeout(Duration::from_secs(seconds), test).await.expect("the test hangs");
+    });
+}
+
 /// This test as a server that behaves as the words say.
 pub(crate) fn server(words: &str) -> McpServer {
     McpServer {

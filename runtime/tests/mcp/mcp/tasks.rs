@@ -1,7 +1,7 @@
 //! Calls that a server answers with a task.
 
 use crate::mcp::server::{answer, error, text};
-use crate::mcp::support::{call, eventually, options, server, told};
+use crate::mcp::support::{call, eventually, options, run, server, told};
 use crate::prelude::*;
 
 /// What clients did with tasks, at the server.
@@ -84,76 +84,87 @@ async fn client() -> McpClient {
     McpClient::connect(server, options.total(Duration::from_secs(2))).await.unwrap()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_task_is_asked_for_until_it_is_done() {
-    let client = client().await;
-    let provider = Registry::new(client.tools().await.unwrap()).unwrap().provider(Default::default());
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let lines = Arc::clone(&heard);
-    let turn = ToolContext::new("turn", "").with_on_progress(move |line| lines.lock().unwrap().push(line));
-    let answer = provider.call(ToolCall::new("1", "hostile__task", json!({})), &turn).await;
-    assert_eq!(answer.text(), "done at last");
-    assert_eq!(*heard.lock().unwrap(), ["beginning", "step 1", "step 2"]);
-    let get = json!(["tasks/get", "task-1", "2026-07-28", null]);
-    assert_eq!(told(&client, "seen").await, json!([get, get, get]).to_string());
-    assert_eq!(call(&client, "task", json!({"kind": "over"})).await.unwrap(), "at once");
-    assert_eq!(told(&client, "seen").await, "[]");
+#[test]
+fn a_task_is_asked_for_until_it_is_done() {
+    run(async {
+        let client = client().await;
+        let provider = Registry::new(client.tools().await.unwrap()).unwrap().provider(Default::default());
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let lines = Arc::clone(&heard);
+        let turn =
+            ToolContext::new("turn", "").with_on_progress(move |line| lines.lock().unwrap().push(line));
+        let answer = provider.call(ToolCall::new("1", "hostile__task", json!({})), &turn).await;
+        assert_eq!(answer.text(), "done at last");
+        assert_eq!(*heard.lock().unwrap(), ["beginning", "step 1", "step 2"]);
+        let get = json!(["tasks/get", "task-1", "2026-07-28", null]);
+        assert_eq!(told(&client, "seen").await, json!([get, get, get]).to_string());
+        assert_eq!(call(&client, "task", json!({"kind": "over"})).await.unwrap(), "at once");
+        assert_eq!(told(&client, "seen").await, "[]");
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_task_that_fails_says_why() {
-    let client = client().await;
-    for (kind, expected) in [
-        ("fails", "`n` must be even"),
-        ("lost", "no such task"),
-        ("stopped", "it has cancelled the task"),
-        ("strange", "its task has the status `resting`"),
-    ] {
-        let why = call(&client, "task", json!({ "kind": kind })).await.unwrap_err().to_string();
-        assert!(why.contains(expected), "{why}");
-    }
-    let why = call(&client, "task", json!({"odd": ""})).await.unwrap_err().to_string();
-    assert!(why.contains("a task without a `taskId`"), "{why}");
+#[test]
+fn a_task_that_fails_says_why() {
+    run(async {
+        let client = client().await;
+        for (kind, expected) in [
+            ("fails", "`n` must be even"),
+            ("lost", "no such task"),
+            ("stopped", "it has cancelled the task"),
+            ("strange", "its task has the status `resting`"),
+        ] {
+            let why = call(&client, "task", json!({ "kind": kind })).await.unwrap_err().to_string();
+            assert!(why.contains(expected), "{why}");
+        }
+        let why = call(&client, "task", json!({"odd": ""})).await.unwrap_err().to_string();
+        assert!(why.contains("a task without a `taskId`"), "{why}");
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_task_gets_what_it_asks_for() {
-    let client = client().await;
-    let got = call(&client, "task", json!({"kind": "asks"})).await.unwrap();
-    let answer = json!({"q": {"action": "accept", "content": "Which name?"}});
-    assert_eq!(got, answer.to_string());
-    // Once, however often it asks.
-    let seen = told(&client, "seen").await;
-    assert_eq!(seen.matches("tasks/update").count(), 1, "{seen}");
+#[test]
+fn a_task_gets_what_it_asks_for() {
+    run(async {
+        let client = client().await;
+        let got = call(&client, "task", json!({"kind": "asks"})).await.unwrap();
+        let answer = json!({"q": {"action": "accept", "content": "Which name?"}});
+        assert_eq!(got, answer.to_string());
+        // Once, however often it asks.
+        let seen = told(&client, "seen").await;
+        assert_eq!(seen.matches("tasks/update").count(), 1, "{seen}");
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_task_that_is_given_up_is_cancelled() {
-    let client = client().await;
-    let cancelled = async || told(&client, "seen").await.contains("tasks/cancel");
-    let given_up = call(&client, "task", json!({"kind": "endless"}));
-    assert!(tokio::time::timeout(Duration::from_millis(300), given_up).await.is_err());
-    eventually("it is cancelled", cancelled).await;
-    // And so is one that takes longer than a call may.
-    let started = Instant::now();
-    let why = call(&client, "task", json!({"kind": "endless"})).await.unwrap_err();
-    assert_eq!(why.code(), "TIMEOUT", "{why}");
-    assert!(started.elapsed() < Duration::from_secs(8));
-    eventually("it is cancelled", cancelled).await;
-    // One that is over is not.
-    call(&client, "task", json!({})).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    assert!(!cancelled().await);
+#[test]
+fn a_task_that_is_given_up_is_cancelled() {
+    run(async {
+        let client = client().await;
+        let cancelled = async || told(&client, "seen").await.contains("tasks/cancel");
+        let given_up = call(&client, "task", json!({"kind": "endless"}));
+        assert!(tokio::time::timeout(Duration::from_millis(300), given_up).await.is_err());
+        eventually("it is cancelled", cancelled).await;
+        // And so is one that takes longer than a call may.
+        let started = Instant::now();
+        let why = call(&client, "task", json!({"kind": "endless"})).await.unwrap_err();
+        assert_eq!(why.code(), "TIMEOUT", "{why}");
+        assert!(started.elapsed() < Duration::from_secs(8));
+        eventually("it is cancelled", cancelled).await;
+        // One that is over is not.
+        call(&client, "task", json!({})).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(!cancelled().await);
+    });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tasks_are_declared_where_they_are_wanted() {
-    let declared = |client: McpClient| async move {
-        let told = told(&client, "declared").await;
-        serde_json::from_str::<Value>(&told).unwrap()
-    };
-    let tasks = json!({"io.modelcontextprotocol/tasks": {}});
-    assert_eq!(declared(client().await).await, json!({"elicitation": {}, "extensions": tasks}));
-    let without = McpClient::connect(server("modern"), options()).await.unwrap();
-    assert_eq!(declared(without).await, json!({}));
+#[test]
+fn tasks_are_declared_where_they_are_wanted() {
+    run(async {
+        let declared = |client: McpClient| async move {
+            let told = told(&client, "declared").await;
+            serde_json::from_str::<Value>(&told).unwrap()
+        };
+        let tasks = json!({"io.modelcontextprotocol/tasks": {}});
+        assert_eq!(declared(client().await).await, json!({"elicitation": {}, "extensions": tasks}));
+        let without = McpClient::connect(server("modern"), options()).await.unwrap();
+        assert_eq!(declared(without).await, json!({}));
+    });
 }
