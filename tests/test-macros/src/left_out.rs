@@ -16,6 +16,10 @@ const GROUPS: [(&str, &str); 4] = [
 
 /// What there is to say at the end of a run with these words; an error if a test is in a group without a line above.
 pub(crate) fn told(words: &[String]) -> Result<String, String> {
+    Ok(not_asked_for(words)? + &skipped())
+}
+
+fn not_asked_for(words: &[String]) -> Result<String, String> {
     let mut told = String::new();
     if !words.iter().any(|word| word.ends_with("--ignored") || word.ends_with("--include-ignored")) {
         told.push_str("\nNot run, since they take minutes or need more than a toolchain:\n");
@@ -31,7 +35,6 @@ pub(crate) fn told(words: &[String]) -> Result<String, String> {
             "`cargo test --workspace --tests -- --ignored` runs them, and `.ci/run --all` also whatever needs other programs.\n",
         );
     }
-    told.push_str(&skipped());
     Ok(told)
 }
 
@@ -50,7 +53,7 @@ fn groups() -> BTreeMap<String, usize> {
     found
 }
 
-/// What the test programs of this run skipped for want of something.
+/// What the test programs of this run skipped for want of something. It is told once.
 fn skipped() -> String {
     let Some(file) = needs::notes() else { return String::new() };
     let Ok(text) = fs::read_to_string(&file) else { return String::new() };
@@ -69,12 +72,14 @@ fn skipped() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::not_asked_for;
 
     #[test]
     fn groups_are_counted_unless_they_run() {
-        let usual = told(&[]).unwrap();
+        let usual = not_asked_for(&[]).unwrap();
         assert!(usual.contains(" tests  corpus: ") && usual.contains("-- --ignored` runs them"), "{usual}");
-        assert!(!told(&["--test-args".to_owned(), "--ignored".to_owned()]).unwrap().contains("Not run"));
+        assert!(
+            !not_asked_for(&["--test-args".to_owned(), "--ignored".to_owned()]).unwrap().contains("Not run")
+        );
     }
 }
