@@ -192,6 +192,11 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "removes a container when a call is dropped",
     ),
     (
+        "runtime/src/engine/executor/descriptors.rs",
+        &["std::fs", "std::process::Command"],
+        "keeps the open files of this process from programs",
+    ),
+    (
         "runtime/src/engine/executor/process.rs",
         &["std::env", "std::fs", "tokio::process"],
         "looks for programs and starts them, with what they may inherit",
