@@ -85,6 +85,7 @@ const fn code(lint: Lint) -> Code {
         Lint::HiddenCharacters => codes::HIDDEN,
         Lint::Instructions => codes::INSTRUCTIONS,
         Lint::Example => codes::UNFIT_EXAMPLE,
+        Lint::Vague => codes::VAGUE,
     }
 }
 

@@ -55,7 +55,8 @@
 //! `scopes("a", "b")`, `timeout = "30s"` (or `"none"`), `deprecated`, `complete` and `complete(next_state = "…")`,
 //! `service = "db"` (watched by a [circuit breaker](crate::layers::breaker)), `blocking` (runs on a thread that may
 //! block), `undocumented`, `dialects(openai_strict, …)`, `exact` (a dialect whose schemas cannot say everything refuses
-//! the tool) and `crate = path`. `exclusive`, `reads("file:{path}")` and `writes("file:{path}")` control which calls of
+//! the tool), `ignore_unknown` (the schema has no `additionalProperties: false`, and arguments that the tool does not
+//! know are ignored, not refused) and `crate = path`. `exclusive`, `reads("file:{path}")` and `writes("file:{path}")` control which calls of
 //! a turn may overlap; see [dispatch](crate::agent::dispatch). A result larger than `result_limit = "64KiB"` is split
 //! into [pages](crate::layers::pages), unless the provider has no pages.
 //!

@@ -26,6 +26,7 @@ use crate::layers::policy::{Policy, Rules};
 use crate::layers::rate::RateLimit;
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::FailureStore;
+use crate::layers::voice::Voice;
 use crate::provider::pipeline::Layers;
 use crate::registry::discovery::{Discovered, Discovery};
 use crate::registry::toolsets::{ContextSpec, Toolset};
@@ -194,6 +195,13 @@ impl ProviderBuilder {
     #[must_use]
     pub fn without_pages(mut self) -> ProviderBuilder {
         self.layers.pages = None;
+        self
+    }
+
+    /// Sets the words in which a model is told what is wrong with its arguments, see [`Voice`].
+    #[must_use]
+    pub fn voice(mut self, voice: Voice) -> ProviderBuilder {
+        self.layers.voice = Some(voice);
         self
     }
 

@@ -47,6 +47,7 @@ use crate::layers::replay::Replay;
 use crate::provider::{Admitted, Provider};
 
 use crate::layers::trace::{Trace, Traced, traced};
+use crate::layers::voice::Voice;
 pub(crate) use control::Controls;
 pub(crate) use recording::Record;
 use spanned::Span;
@@ -79,6 +80,7 @@ pub(crate) struct Layers {
     #[cfg(feature = "otel")]
     pub(crate) otel: Option<crate::layers::otel::Otel>,
     pub(crate) trace: Trace,
+    pub(crate) voice: Option<Voice>,
 }
 
 impl Layers {
@@ -107,6 +109,7 @@ impl Layers {
             #[cfg(feature = "otel")]
             otel: None,
             trace: Trace::new(),
+            voice: None,
         }
     }
 }
@@ -202,6 +205,7 @@ impl Provider {
             span.around(pin!(traced(&inner.layers.trace, &subject, run))).await
         };
         span.end(&outcome, &ctx);
+        let outcome = self.voiced(outcome, &call, index);
         // From here on the call reports nothing but its answer.
         ctx.end();
         record.hide(ctx.secrets());

@@ -12,6 +12,7 @@ mod provider;
 mod rights;
 mod shared;
 mod unknown;
+mod voice;
 mod watching;
 
 use crate::prelude::*;

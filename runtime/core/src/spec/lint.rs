@@ -30,7 +30,7 @@ mod words;
 use std::fmt;
 
 use crate::base::hidden::Hidden;
-use crate::schema::shape::{Access, Field, Kind, resolved};
+use crate::schema::shape::{Access, Field, Kind, StringRules, resolved};
 use crate::spec::mcp::lint::instruction;
 use crate::spec::{ToolName, ToolSpec};
 
@@ -61,11 +61,14 @@ pub enum Lint {
     Instructions,
     /// An example is not a call that the tool accepts.
     Example,
+    /// Nothing says how to call a tool that may change something: no argument is required, each is any text, and no
+    /// description says more than a name.
+    Vague,
 }
 
 impl Lint {
     /// All lints.
-    pub const ALL: [Lint; 12] = [
+    pub const ALL: [Lint; 13] = [
         Lint::NoDescription,
         Lint::NoArgumentDescription,
         Lint::RestatesName,
@@ -78,6 +81,7 @@ impl Lint {
         Lint::HiddenCharacters,
         Lint::Instructions,
         Lint::Example,
+        Lint::Vague,
     ];
 
     /// Returns the code by which `cargo toolgen` reports and configures the lint, such as `N0706`.
@@ -96,6 +100,7 @@ impl Lint {
             Lint::HiddenCharacters => "W0710",
             Lint::Instructions => "N0711",
             Lint::Example => "N0712",
+            Lint::Vague => "W0713",
         }
     }
 }
@@ -216,6 +221,24 @@ impl<'a> Found<'a> {
             }
         }
         let name = &self.spec.name;
+        let is_any_text = |field: &Field| {
+            let shape = resolved(&field.shape, &self.spec.defs).unwrap_or(&field.shape);
+            let is_any = matches!(&shape.kind, Kind::String(rules) if *rules == StringRules::ANY);
+            is_any && !field.required && field.shape.default.is_none() && field.shape.examples.is_empty()
+        };
+        if !fields.is_empty()
+            && silent.len() + restating.len() == fields.len()
+            && !self.spec.effects.read_only
+            && self.spec.examples.is_empty()
+            && fields.iter().all(|(field, _)| is_any_text(field))
+        {
+            let message = format!(
+                "nothing says how to call the tool `{name}`: no argument is required, and none is described by more \
+                 than its name"
+            );
+            let help = "say which arguments are required, what each is, with an example, and the defaults of the others";
+            self.add(Lint::Vague, &[], message, help);
+        }
         let of = |arguments: &[String], one: &str, several: &str| match arguments {
             [only] => format!("the argument `{only}` of the tool `{name}` {one}"),
             all => format!("the arguments {} of the tool `{name}` {several}", words::enumerated(all)),

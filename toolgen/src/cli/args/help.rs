@@ -56,6 +56,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "cargo toolgen schema api.yaml --dialect openai-strict --tool get_pet",
             "cargo toolgen schema api.yaml --dialect anthropic --envelope",
+            "cargo toolgen schema api.yaml --wire openai-responses --envelope",
         ],
     ),
     (

@@ -83,4 +83,13 @@ A model imitates examples. This one breaks the schema, so it is not shown in doc
 
 Correct the example or the schema. Manifests are stricter: E0420.
 ";
+    VAGUE = "W0713", "Nothing says how to call a tool", "
+The tool may change something, none of its arguments is required, each is any text, and no description says more than
+a name. A model can only guess what to give.
+
+Say which arguments are required, what each of them is, with an example, and what is used where one is left out.
+
+    container: {type: string, description: Container}
+    container_name: {type: string, description: 'The image, such as ubuntu:22.04'}
+";
 }

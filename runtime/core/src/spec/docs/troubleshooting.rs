@@ -22,7 +22,13 @@ pub fn troubleshooting(spec: &ToolSpec) -> String {
     }
     for requirement in spec.requires.iter().filter(|it| it.kind == RequirementKind::Service) {
         let remedy = format!("The program has to lend its tools the service `{}`.", requirement.name);
-        section(&mut out, &requirement.told(), &remedy);
+        let text = match requirement.optional {
+            true => requirement.told().into_owned(),
+            false => {
+                format!("failed to create tool '{}': {}", spec.name, requirement.told_by(spec.name.as_str()))
+            }
+        };
+        section(&mut out, &text, &remedy);
     }
     for scope in spec.required_scopes() {
         let text = format!("Permission denied: API key missing scope '{scope}' for tool '{}'", spec.name);
