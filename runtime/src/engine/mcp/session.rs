@@ -206,6 +206,13 @@ impl Session {
                 return Err(odd("its answer to `tools/list` has no list `tools`"));
             };
             found.retain(|tool| self.link.transport.repeated(&tool["inputSchema"], &Value::Null).is_ok());
+            let next = page["nextCursor"].take();
+            let knows = |tool: &Value| by_name.contains_key(tool["name"].as_str().unwrap_or_default());
+            // Many servers end with an empty cursor, and begin again if they get it.
+            let begins_again = next == "" && seen.contains("") && found.iter().all(knows);
+            if begins_again {
+                found.clear();
+            }
             let credentials = self.credentials.now();
             for tool in &mut found {
                 let mut text = canonical(tool);
@@ -226,11 +233,11 @@ impl Session {
             if tools.len() > MOST_TOOLS {
                 return Err(odd(format!("it lists more than {MOST_TOOLS} tools")));
             }
-            match page["nextCursor"].take() {
-                Value::String(next) if !seen.insert(next.clone()) => {
+            match next {
+                Value::String(next) if !begins_again && !seen.insert(next.clone()) => {
                     return Err(odd("its list of tools repeats: the same `nextCursor` came twice"));
                 }
-                Value::String(next) => cursor = Some(next),
+                Value::String(next) if !begins_again => cursor = Some(next),
                 _ => {
                     let stale = Instant::now() + ttl.clamp(FRESH[0], FRESH[1]);
                     return Ok(Listed { tools, by_name, changes, stale });
