@@ -27,6 +27,8 @@ pub(crate) mod needle;
 #[cfg(any(feature = "audit", feature = "http", feature = "mcp"))]
 pub(crate) mod private;
 #[cfg(feature = "runtime")]
+pub(crate) mod panics;
+#[cfg(feature = "runtime")]
 pub(crate) mod secret_names;
 #[cfg(feature = "runtime")]
 #[cfg_attr(

@@ -4,6 +4,7 @@ pub(crate) mod approval;
 pub mod blocked;
 pub(crate) mod callback;
 pub(crate) mod called;
+pub mod codes;
 mod content;
 pub mod context;
 pub mod control;
@@ -211,6 +212,20 @@ impl ToolResponse {
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.outcome.as_ref().map_or(true, ToolResult::is_error)
+    }
+
+    /// Returns what the people who run the program read of a failure: the [text of the
+    /// error](ToolError::operator_text), or that [of the result](ToolResult::operator_text), which says for instance which
+    /// credential a service refused. `None` if there is no failure.
+    #[must_use]
+    pub fn operator_text(&self) -> Option<Cow<'_, str>> {
+        match &self.outcome {
+            Err(why) => Some(why.operator_text()),
+            Ok(result) if result.is_error() => {
+                Some(result.operator_text().map_or_else(|| result.to_text().into(), Cow::Borrowed))
+            }
+            Ok(_) => None,
+        }
     }
 
     /// What the answer asks of the loop around the call. For a call that needs input which no handler could supply,

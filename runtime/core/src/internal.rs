@@ -36,7 +36,7 @@ pub mod pointer {
 
 /// The hosts that tools may contact.
 pub mod hosts {
-    pub use crate::spec::hosts::{allows, both, covers, covers_name, host_within, is_host, told};
+    pub use crate::spec::hosts::{allows, both, covers, covers_name, host_within, is_host, told, wrong};
 }
 
 /// The version of the contract between generated code and `toolgen-runtime`. It is raised when code from an older

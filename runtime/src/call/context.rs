@@ -268,7 +268,7 @@ impl ToolContext {
     pub async fn call(&self, name: &str, params: Value) -> Result<ToolResult, ToolError> {
         let Some(peers) = &self.turn().peers else {
             let text = "a tool can call others only where it was called through a provider";
-            return Err(ToolError::failed_with("service_unavailable", text));
+            return Err(ToolError::failed_with("SERVICE_UNAVAILABLE", text));
         };
         if self.is_over() {
             let text = "the call is answered already: what it left behind can call no other tools";

@@ -69,6 +69,7 @@ mod oauth;
 mod pages;
 mod rate;
 mod readable;
+mod refusal;
 mod request;
 mod resolve;
 mod response;

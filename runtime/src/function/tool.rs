@@ -143,6 +143,7 @@
 //! its causes are [for operators](ToolError::operator_text).
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -234,7 +235,10 @@ impl<S: Send + Sync + 'static> Function<S> {
             Run::Blocking(run) => {
                 let (state, ctx, params) = (Arc::clone(state), ctx.clone(), given.into_value());
                 let handle = tokio::task::spawn_blocking(move || {
-                    Arguments::new(params.into()).and_then(|arguments| run(&state, arguments, &ctx))
+                    let run =
+                        || Arguments::new(params.into()).and_then(|arguments| run(&state, arguments, &ctx));
+                    // Caught in its own thread, which knows where it happened.
+                    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|why| Err(ToolError::panicked(why)))
                 });
                 Execution::Running(Box::pin(async {
                     handle.await.unwrap_or_else(|why| {

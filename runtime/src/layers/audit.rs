@@ -99,8 +99,8 @@ pub struct AuditIntent {
     pub attempt: u32,
     /// Whether the call was approved.
     pub approved: bool,
-    /// The approver; empty if the program names none.
-    pub approved_by: Text,
+    /// The approver. `None` if nobody approved the call, or the program does not name who did.
+    pub approved_by: Option<Text>,
 }
 
 /// The part of a record that is written after the call ended.
@@ -196,7 +196,7 @@ impl AuditIntent {
             "spec_hash": self.spec_hash.as_str(),
             "attempt": self.attempt,
             "approved": self.approved,
-            "approved_by": self.approved_by.as_str(),
+            "approved_by": self.approved_by.as_deref(),
         });
         if self.turn > 0 {
             written["turn"] = self.turn.into();

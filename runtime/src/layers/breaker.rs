@@ -44,7 +44,7 @@ pub use shared::{CircuitChange, SharedCircuits};
 use state::{Admission, Machine};
 
 /// The code of a refused call.
-pub const SERVICE_UNAVAILABLE: &str = "service_unavailable";
+pub const SERVICE_UNAVAILABLE: &str = "SERVICE_UNAVAILABLE";
 
 /// Circuit breakers for any number of services, identified by name. Shared between tools and providers in an `Arc`.
 ///

@@ -10,6 +10,8 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use toolgen_core::internal::hosts;
+
 use super::{Bounds, Inner, Provider, ProviderContext, ProviderError, Slot};
 use crate::base::frozen::Text;
 use crate::call::tool::AgentTool;
@@ -31,6 +33,7 @@ use crate::provider::pipeline::Layers;
 use crate::registry::discovery::{Discovered, Discovery};
 use crate::registry::toolsets::{ContextSpec, Toolset};
 use crate::registry::{Registry, RegistryError};
+use crate::spec::Network;
 
 /// Builds a [`Provider`]: which tools it has, in which context, and behind which layers. A layer that is not set is
 /// absent and costs nothing, except for [pages](Self::pages) and [repeats](Self::repeat_limit), which are on.
@@ -267,10 +270,16 @@ impl ProviderBuilder {
     /// everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the registry has a `read_result`
     /// tool and [`pages`](Self::pages) adds another; [`ProviderError::Discovery`] if a name of the tools of the
     /// [discovery](Self::discovery) is not valid or is taken; [`ProviderError::ShortKey`] if the
-    /// [`approval_key`](Self::approval_key) has fewer than 32 bytes.
+    /// [`approval_key`](Self::approval_key) has fewer than 32 bytes; [`ProviderError::Host`] if the limits name
+    /// something that is no host.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
         if let Some(length) = self.layers.seals.short_key() {
             return Err(ProviderError::ShortKey(length));
+        }
+        if let Network::Hosts(hosts) = &self.context.limits.network
+            && let Some(why) = hosts.iter().find_map(|host| hosts::wrong(host))
+        {
+            return Err(ProviderError::Host(why));
         }
         self.add_reader().map_err(ProviderError::NotSealed)?;
         let discovery = self.add_discovery()?;

@@ -37,6 +37,8 @@ pub enum ProviderError {
     /// The `approval_key` has fewer than 32 bytes: `the approval key has {0} bytes and needs at least 32; make one of random
     /// bytes, such as with `openssl rand 32``
     ShortKey(usize),
+    /// The limits name something that is no host, so that no host would be allowed by it: `limits: {why}`
+    Host(String),
     /// A registry could not be sealed, or has a tool that the provider itself adds; displays as the registry error.
     NotSealed(RegistryError),
 }
@@ -68,6 +70,7 @@ impl fmt::Display for ProviderError {
                 "the approval key has {length} bytes and needs at least 32; make one of random bytes, such as with \
                  `openssl rand 32`"
             ),
+            ProviderError::Host(why) => write!(f, "limits: {why}"),
             ProviderError::NotSealed(why) => why.fmt(f),
         }
     }

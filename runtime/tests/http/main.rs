@@ -9,6 +9,7 @@ mod oauth;
 mod pages;
 mod prelude;
 mod redirects;
+mod refused;
 mod requests;
 mod responses;
 mod retries;

@@ -141,7 +141,7 @@ async fn a_failure_is_told_without_secrets_and_shared() {
     let (one, other) = tokio::join!(called(&engine, protected(&server)), called(&engine, protected(&server)));
     for error in [one.unwrap_err(), other.unwrap_err()] {
         let told = "No token for `s`: the authorization server answered 401: invalid_client (unknown ****)";
-        assert_eq!((error.code(), error.to_string().as_str()), ("oauth_error", told));
+        assert_eq!((error.code(), error.to_string().as_str()), ("OAUTH_ERROR", told));
         assert!(
             error.operator_text().contains("check the client's ID and secret"),
             "{}",

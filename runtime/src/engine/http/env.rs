@@ -80,6 +80,10 @@ impl Credentials for EnvCredentials {
         of_environment(&self.variable_of(request))
     }
 
+    fn source(&self, request: &CredentialRequest<'_>) -> String {
+        format!("the environment variable {}", self.variable_of(request))
+    }
+
     fn remedy(&self, request: &CredentialRequest<'_>) -> String {
         let told = match self.variable_of(request).as_str() {
             "" => {
@@ -93,7 +97,19 @@ impl Credentials for EnvCredentials {
                  give its name",
                 request.scheme
             ),
-            variable => format!("set the environment variable {variable}"),
+            variable => match std::env::var(variable) {
+                Err(std::env::VarError::NotPresent) => format!("set the environment variable {variable}"),
+                Ok(value) if value.trim().is_empty() => {
+                    format!("set the environment variable {variable}, which is empty")
+                }
+                Ok(value) if value.trim().chars().any(char::is_control) => {
+                    format!(
+                        "set the environment variable {variable} to a credential of one line: it holds a control character"
+                    )
+                }
+                Ok(_) => format!("set the environment variable {variable}"),
+                Err(_) => format!("set the environment variable {variable} to a text: it is not UTF-8"),
+            },
         };
         with_meant(told, request.scheme, self.variables.keys().map(String::as_str))
     }

@@ -139,20 +139,21 @@ pub enum RequestProblemKind {
 }
 
 impl RequestProblemKind {
-    /// Returns the machine-readable name of the kind, as in `details.error`.
+    /// Returns the code of the kind, one of [`codes::ALL`](crate::call::codes::ALL).
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
-            RequestProblemKind::Arguments => "invalid_args",
-            RequestProblemKind::MissingArgument => "missing_argument",
-            RequestProblemKind::MissingPathParameter => "missing_path_param",
-            RequestProblemKind::UnsafePath => "unsafe_path_param",
-            RequestProblemKind::Header => "invalid_header",
-            RequestProblemKind::Body => "invalid_body",
-            RequestProblemKind::File => "file_error",
-            RequestProblemKind::TooLong => "url_too_long",
-            RequestProblemKind::BaseUrl => "no_base_url",
-            RequestProblemKind::ServerVariable => "invalid_server_variable",
+            RequestProblemKind::Arguments => "INVALID_INPUT",
+            RequestProblemKind::MissingArgument | RequestProblemKind::MissingPathParameter => {
+                "MISSING_PARAMETER"
+            }
+            RequestProblemKind::UnsafePath => "UNSAFE_PATH_PARAM",
+            RequestProblemKind::Header => "INVALID_HEADER",
+            RequestProblemKind::Body => "INVALID_BODY",
+            RequestProblemKind::File => "FILE_ERROR",
+            RequestProblemKind::TooLong => "URL_TOO_LONG",
+            RequestProblemKind::BaseUrl => "NO_BASE_URL",
+            RequestProblemKind::ServerVariable => "INVALID_SERVER_VARIABLE",
         }
     }
 

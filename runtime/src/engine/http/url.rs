@@ -36,6 +36,19 @@ pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Bas
     checked(&absolute(server.trim(), options.document_url)?)
 }
 
+/// Checks a URL of the program's settings, and says what to write in its place.
+pub(super) fn configured(text: &str, setting: &str) -> Result<(), String> {
+    let text = text.trim();
+    match Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),
+        _ if text.is_empty() => Err(format!("`{setting}`: an http or https URL is expected, and it is empty")),
+        _ if looks_like_host(text) => {
+            Err(format!("`{setting}`: an http or https URL is expected: write `http://` or `https://` before the host"))
+        }
+        _ => Err(format!("`{setting}`: an http or https URL is expected, such as `https://api.example.com/v1`")),
+    }
+}
+
 fn absolute(server: &str, document_url: Option<&str>) -> Result<Url, RequestProblem> {
     if let Some(url) = parse_http(server) {
         return Ok(url);

@@ -13,7 +13,11 @@ const LOST: &str = "MCP_LOST";
 /// The code of a call that its server refuses.
 const REFUSED: &str = "MCP_REFUSED";
 /// The code of a tool that differs from its lock.
-pub(super) const CHANGED: &str = "tool_changed";
+pub(super) const CHANGED: &str = "TOOL_CHANGED";
+/// What is said of a server's status, before it.
+pub(super) const ANSWERED: &str = "the server answered with status ";
+/// What is said of a variable without a credential, after its name.
+pub(super) const UNSET: &str = " is not set; it holds ";
 /// The code of a server that takes too long.
 const TIMEOUT: &str = "TIMEOUT";
 /// The error of JSON-RPC for arguments that are wrong.
@@ -23,7 +27,13 @@ const INVALID_PARAMS: i64 = -32602;
 pub(super) fn unreachable(server: &McpServer, why: &str) -> ToolError {
     let told = format!("the MCP server `{}` cannot be used: {}", server.alias, why.trim_end_matches('.'));
     let text = format!("{told}. The call was not made; calling again will not help");
-    ToolError::failed_with(UNREACHABLE, text).with_operator_detail(told)
+    ToolError::failed_with(about_credential(why).unwrap_or(UNREACHABLE), text).with_operator_detail(told)
+}
+
+/// Returns the code of a failure that is about the credential of a server, by what this crate says of one.
+fn about_credential(why: &str) -> Option<&'static str> {
+    let refused = ["401", "403"].iter().any(|status| why.contains(&format!("{ANSWERED}{status}")));
+    if refused { Some("CREDENTIAL_REFUSED") } else { why.contains(UNSET).then_some("MISSING_CREDENTIAL") }
 }
 
 /// The server has failed too often.
@@ -34,7 +44,7 @@ pub(super) fn open(server: &McpServer, why: &str, left: Duration) -> ToolError {
         server.alias,
         left.as_secs() + 1
     );
-    ToolError::failed_with(UNREACHABLE, text)
+    ToolError::failed_with(about_credential(why).unwrap_or(UNREACHABLE), text)
 }
 
 /// A tool cannot be compared with its lock.
@@ -44,7 +54,7 @@ pub(super) fn unverified(plan: &McpPlan, why: Failure) -> ToolError {
         "the tool `{}` is locked, and whether it is still the same cannot be told: {why}. The call was not made",
         plan.tool
     );
-    ToolError::failed_with("tool_unverified", text)
+    ToolError::failed_with("TOOL_UNVERIFIED", text)
 }
 
 /// A request gave no result.
@@ -53,7 +63,7 @@ pub(super) fn failure(server: &McpServer, what: &str, why: Failure) -> ToolError
     match why {
         Failure::Refused { code: INVALID_PARAMS, message, .. } => ToolError::invalid_args(message),
         Failure::Refused { code: 0, message, .. } => ToolError::failed_with(
-            REFUSED,
+            about_credential(&message).unwrap_or(REFUSED),
             format!("the MCP server `{alias}` gave no result for `{what}`: {message}"),
         ),
         Failure::Refused { code, message, data } => {

@@ -213,7 +213,7 @@ impl SqliteSink {
             intent.spec_hash.as_str(),
             intent.attempt,
             intent.approved,
-            intent.approved_by.as_str(),
+            intent.approved_by.as_deref(),
             intent.principal.as_str(),
             self.owner.id(),
             i64::try_from(intent.turn).ok().filter(|turn| *turn > 0),

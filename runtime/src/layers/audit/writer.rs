@@ -17,6 +17,7 @@ use crate::call::digest::promise;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
+use crate::layers::audit::data::named;
 use crate::layers::redact::{FAILED, Redactor, Secrets, ToolRedactor};
 
 /// How soon a sink that keeps records tries again to write them.
@@ -264,7 +265,7 @@ impl Writer {
             spec_hash,
             attempt,
             approved: approver.is_some(),
-            approved_by: approver.unwrap_or_default(),
+            approved_by: named(approver),
         };
         Open { intent, known, secrets }
     }
@@ -363,7 +364,8 @@ fn own_error(result: &ToolResult) -> (Option<String>, Option<&str>) {
         return (None, None);
     }
     let said = |key| result.details.get(key).and_then(Value::as_str);
-    (Some(said("error").map_or_else(|| result.to_text(), str::to_owned)), said("code"))
+    let error = result.operator_text().or_else(|| said("error"));
+    (Some(error.map_or_else(|| result.to_text(), str::to_owned)), said("code"))
 }
 
 /// Log messages for operators.

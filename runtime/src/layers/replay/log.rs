@@ -188,7 +188,10 @@ fn taken(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun, Str
             agent: entry.intent.agent_id.to_string(),
             tool: entry.intent.tool_name.to_string(),
             arguments,
-            approved: entry.intent.approved.then(|| entry.intent.approved_by.to_string()),
+            approved: entry
+                .intent
+                .approved
+                .then(|| entry.intent.approved_by.as_deref().unwrap_or_default().to_owned()),
             outcome,
         });
     }

@@ -95,7 +95,7 @@ fn a_missing_path_value_has_the_known_text() {
     for arguments in [json!({}), json!({"petId": null}), json!({"petId": []})] {
         let problems = build(&plan, &arguments, &BuildOptions::default()).unwrap_err();
         assert_eq!(problems[0].message, "Missing required path parameter 'petId' for /pets/{petId}");
-        assert_eq!(problems[0].kind.code(), "missing_path_param");
+        assert_eq!(problems[0].kind.code(), "MISSING_PARAMETER");
     }
     assert_eq!(
         kinds(&path_plan("/pets/{petId}", &[]), &json!({"petId": 1})),
