@@ -187,8 +187,8 @@ async fn the_rules_for_hosts_hold_for_the_token_endpoint() {
         let error = call(with(url), protected(&server), json!({})).await.unwrap_err();
         assert!(matches!(error, ToolError::Denied { .. }), "{error}");
     }
-    let error = call(with("not a url"), protected(&server), json!({})).await.unwrap_err();
-    assert!(error.operator_text().contains("correct the token URL"), "{}", error.operator_text());
+    let error = with("not a url").build().unwrap_err().to_string();
+    assert!(error.contains("the token URL of `s`: `OAuth`: an http or https URL is expected"), "{error}");
     assert_eq!(server.seen().len(), 0);
 }
 

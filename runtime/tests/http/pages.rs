@@ -331,7 +331,10 @@ async fn an_error_page_shows_no_credential() {
     let secret = StaticCredentials::new().with("s", Secret::new("the-secret"));
     let error =
         engine_of(engine().credentials(secret)).items(tool, json!({})).next().await.unwrap().unwrap_err();
-    assert!(error.to_string().contains(" → 403 (the credential `s` (from `StaticCredentials`) is refused: "), "{error}");
+    assert!(
+        error.to_string().contains(" → 403 (the credential `s` (from `StaticCredentials`) is refused: "),
+        "{error}"
+    );
     assert!(error.to_string().ends_with("): Not allowed: ****."), "{error}");
     assert!(matches!(error, CallError::Status { body, .. } if body == "Not allowed: ****."));
 }

@@ -223,6 +223,56 @@ async fn a_panic_stays_inside_and_says_nothing() {
     }
 }
 
+/// Polls a future to its end without a runtime.
+fn without_tokio<T>(run: impl Future<Output = T>) -> T {
+    let mut run = std::pin::pin!(run);
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    loop {
+        if let std::task::Poll::Ready(value) = run.as_mut().poll(&mut cx) {
+            return value;
+        }
+    }
+}
+
+#[test]
+fn operators_read_what_panicked_where_and_what_to_do() {
+    let naps: Run = |_, _| {
+        Box::pin(async {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            Ok(ToolResult::empty())
+        })
+    };
+    let blocks: Run = |_, _| {
+        Box::pin(async {
+            let runtime = tokio::runtime::Builder::new_current_thread().build();
+            runtime.unwrap().block_on(async {});
+            Ok(ToolResult::empty())
+        })
+    };
+    let plain: Run = |_, _| panic!("none there");
+    let registry =
+        Registry::builder().add(hand("naps", naps)).add(hand("blocks", blocks)).add(hand("plain", plain));
+    let registry = registry.seal().unwrap();
+    let call = |name: &'static str| {
+        let (registry, ctx) = (registry.clone(), ctx());
+        async move { registry.call_without_layers(name, Value::Null, &ctx).await.unwrap_err() }
+    };
+    let inside = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for (error, told) in [
+        (without_tokio(call("naps")), "start it with `#[tokio::main]`"),
+        (inside.block_on(call("naps")), "build it with `enable_time` or `enable_all`"),
+        (inside.block_on(call("blocks")), "make it a plain `fn` with `#[tool(blocking)]`"),
+        (without_tokio(call("plain")), file!()),
+    ] {
+        assert_eq!(error.to_string(), "tool panicked");
+        let text = error.operator_text();
+        assert!(
+            text.starts_with("tool panicked: ") && text.contains(".rs:") && text.contains(told),
+            "{text}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn a_tool_knows_its_call_and_keeps_people_informed() {
     let run: Run = |_, ctx| {

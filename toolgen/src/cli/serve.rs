@@ -1,5 +1,6 @@
 //! `serve`: serves the tools of documents to clients of the Model Context Protocol.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::env;
 use std::future::ready;

@@ -231,7 +231,7 @@ fn the_tools_of_a_lock_are_tools_of_every_command() {
     folder.run("check tools.json").exits(0).prints("W0605");
     folder.run("explain E0601").exits(0).prints("cargo toolgen mcp lock");
     folder.run("gen shop.lock.json --out generated").exits(0).prints("2 tools");
-    let told = folder.run("call shop.yaml shop__find text=a --dry-run").exits(0).json();
+    let told = folder.run("call shop.yaml shop__find text=a --dry-run --format json").exits(0).json();
     assert_eq!((&told["tool"], &told["arguments"]), (&json!("find"), &json!({"text": "a"})));
     assert_eq!(told["transport"]["stdio"]["env"], json!([TOOLS]));
 }

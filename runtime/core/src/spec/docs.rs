@@ -49,6 +49,10 @@ pub fn summary<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> String {
 ///     - b (object, optional): Where to. ({street: string, city?: string})
 ///   - Returns: …
 ///   - Use for: …
+///   - Requires: session state `session_id`, tool `session_start`
+///   - Scopes: plans.write
+///   - Troubleshooting:
+///     - Active session required: The session of the call has no state …
 ///   - Example: {"a":1}
 /// ```
 ///
@@ -69,6 +73,7 @@ pub fn detail(spec: &ToolSpec) -> String {
     }
     line(&mut out, "Returns", &one_line(&spec.returns));
     line(&mut out, "Use for", &one_line(&spec.use_for));
+    troubleshooting::needs(&mut out, spec);
     for Example { summary, arguments } in spec.fitting_examples() {
         let summary = one_line(summary);
         let told = if summary.is_empty() { arguments.to_string() } else { format!("{summary}: {arguments}") };

@@ -74,7 +74,9 @@ impl HttpEngineBuilder {
                 return Err(format!("`header`: {name:?} is not the name of a header"));
             }
             if HeaderValue::from_str(value).is_err() {
-                return Err(format!("`header`: the value of `{name}` holds a line break or another control character"));
+                return Err(format!(
+                    "`header`: the value of `{name}` holds a line break or another control character"
+                ));
             }
         }
         self.credentials.problem().map_or(Ok(()), Err)

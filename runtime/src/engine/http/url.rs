@@ -41,11 +41,15 @@ pub(super) fn configured(text: &str, setting: &str) -> Result<(), String> {
     let text = text.trim();
     match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),
-        _ if text.is_empty() => Err(format!("`{setting}`: an http or https URL is expected, and it is empty")),
-        _ if looks_like_host(text) => {
-            Err(format!("`{setting}`: an http or https URL is expected: write `http://` or `https://` before the host"))
+        _ if text.is_empty() => {
+            Err(format!("`{setting}`: an http or https URL is expected, and it is empty"))
         }
-        _ => Err(format!("`{setting}`: an http or https URL is expected, such as `https://api.example.com/v1`")),
+        _ if looks_like_host(text) => Err(format!(
+            "`{setting}`: an http or https URL is expected: write `http://` or `https://` before the host"
+        )),
+        _ => Err(format!(
+            "`{setting}`: an http or https URL is expected, such as `https://api.example.com/v1`"
+        )),
     }
 }
 

@@ -70,7 +70,7 @@ async function show(id) {
   fact("Turn", call.turn ? `${call.of?.turns.get(call.turn) ?? call.turn} of this run` : "");
   fact("Agent", call.agent);
   fact("Principal", call.principal);
-  fact("Id of the model", call.model);
+  fact("ID of the call", call.model);
   fact("Contract", all.spec_hash);
   const link = (other) => {
     const made = make("button", "link", other.tool);
@@ -86,7 +86,10 @@ async function show(id) {
   if (asked.length > 0 && !asked[0].sure) parts.push(make("p", "why", "The record does not say which approval is its own: these have its tool, caller, ID of the model and time."));
   for (const { approval, sure } of asked) parts.push(...approvalParts(approval, sure, all));
   parts.push(section("Arguments", text(all.parameters)));
-  if (all.result !== undefined && all.result !== null) parts.push(section("Result", text(all.result)));
+  if (all.result !== undefined && all.result !== null) {
+    const [read, unfolded] = unfold(all.result);
+    parts.push(section(unfolded ? "Result, with the JSON in its texts" : "Result", text(read)));
+  }
   if (call.below.length) {
     const list = make("dl");
     for (const child of call.below.slice(0, 200)) {

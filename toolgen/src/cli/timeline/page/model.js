@@ -211,3 +211,23 @@ function size(bytes) {
 
 /** The value below which this share of sorted values lies. */
 const quantile = (sorted, share) => (sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] : 0);
+
+/** A value in which texts that are objects or lists of JSON are what they hold, and whether there are any. */
+function unfold(value) {
+  if (typeof value === "string" && /^\s*[[{]/.test(value)) {
+    try {
+      return [unfold(JSON.parse(value))[0], true];
+    } catch {
+      return [value, false];
+    }
+  }
+  if (value === null || typeof value !== "object") return [value, false];
+  let any = false;
+  const each = (it) => {
+    const [read, unfolded] = unfold(it);
+    any ||= unfolded;
+    return read;
+  };
+  const read = Array.isArray(value) ? value.map(each) : Object.fromEntries(Object.entries(value).map(([name, it]) => [name, each(it)]));
+  return [read, any];
+}
