@@ -155,6 +155,23 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_calls_the_principal_what_it_is_and_operators_read_who_lacks_what() {
+        let ada = Principal::new("ada").with_kind("user");
+        let spec = tool(&["plans.write"], Effects::NONE);
+        let why = ada.check(&spec).unwrap_err();
+        assert_eq!(
+            why.to_string(),
+            "Permission denied: user missing scope 'plans.write' for tool 'plan_get'"
+        );
+        let told = why.operator_text();
+        assert!(told.contains("the user 'ada' lacks the scope 'plans.write'"), "{told}");
+        assert!(told.contains("`Principal::with_scopes`"), "{told}");
+        let why = ada.with_scopes(["plans.write"]).with_tools(["other"]).check(&spec).unwrap_err();
+        assert_eq!(why.to_string(), "Permission denied: user does not have access to tool 'plan_get'");
+        assert!(why.operator_text().contains("`Principal::with_tools`"), "{}", why.operator_text());
+    }
+
+    #[test]
     fn a_tool_needs_its_scopes_or_the_ones_its_effects_say() {
         let contradicting = Effects { destructive: true, ..Effects::NONE };
         let cases: [(&[&'static str], Effects, &[&str]); 5] = [

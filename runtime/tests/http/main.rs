@@ -17,6 +17,7 @@ mod roundtrip;
 mod saving;
 mod sequences;
 mod server;
+mod settings;
 mod texts;
 mod tls;
 mod typed;

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use clap::Command;
 use clap_complete::Shell;
 
 use super::Outcome;
@@ -16,10 +17,19 @@ const PROGRAM: &str = "cargo-toolgen";
 /// Prints the completions of a shell.
 pub(super) fn completions(shell: Shell, output: &mut Output) -> io::Result<Outcome> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut args::command(), PROGRAM, &mut text);
+    clap_complete::generate(shell, &mut named(args::command(), PROGRAM), PROGRAM, &mut text);
     output.write(&String::from_utf8_lossy(&text))?;
     output.write(behind_cargo(shell))?;
     Ok(Outcome::Fine)
+}
+
+/// Names a command and those below it by the words of the program itself: by `cargo toolgen`, as in the help, the script
+/// for bash does not find what completes a command.
+fn named(command: Command, name: &str) -> Command {
+    command.bin_name(name).mut_subcommands(|sub| {
+        let name = format!("{name} {}", sub.get_name());
+        named(sub, &name)
+    })
 }
 
 /// Returns what completes `cargo toolgen` like `cargo-toolgen`. That of cargo itself is kept for everything else. In zsh,

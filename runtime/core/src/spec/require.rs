@@ -13,13 +13,12 @@ impl ToolSpec {
     /// every other.
     #[must_use]
     pub fn required_scopes(&self) -> &[Text] {
-        if !self.scopes.is_empty() {
-            &self.scopes
-        } else if self.effects.read_only && !self.effects.destructive {
-            READ
-        } else {
-            WRITE
-        }
+        if self.scopes.is_empty() { self.usual_scopes() } else { &self.scopes }
+    }
+
+    /// Returns the scopes of a tool that declares none, by its effects.
+    pub(crate) fn usual_scopes(&self) -> &[Text] {
+        if self.effects.read_only && !self.effects.destructive { READ } else { WRITE }
     }
 }
 

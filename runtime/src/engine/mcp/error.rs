@@ -89,3 +89,36 @@ pub(super) fn failure(server: &McpServer, what: &str, why: Failure) -> ToolError
         Failure::Late(duration) => ToolError::Timeout { duration },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credential_that_a_server_refuses_or_lacks_has_its_code_and_names_its_variable() {
+        let server = McpServer::http("shop", "https://shop.example/mcp");
+        for (why, code) in [
+            (
+                "the server answered with status 401 Unauthorized. Put a token that it accepts into A_TOKEN",
+                "CREDENTIAL_REFUSED",
+            ),
+            (
+                "the server answered with status 403 Forbidden. Put a token that it accepts into A_TOKEN",
+                "CREDENTIAL_REFUSED",
+            ),
+            (
+                "the environment variable A_TOKEN is not set; it holds the bearer token of the server",
+                "MISSING_CREDENTIAL",
+            ),
+            ("the server answered with status 404 Not Found", UNREACHABLE),
+        ] {
+            let refused =
+                || Failure::Refused { code: 0, message: why.to_owned(), data: serde_json::Value::Null };
+            let error = unreachable(&server, why);
+            assert_eq!(error.code(), code, "{why}");
+            assert_eq!(error.operator_text().contains("A_TOKEN"), code != UNREACHABLE);
+            let error = failure(&server, "tools/call", refused());
+            assert_eq!(error.code(), if code == UNREACHABLE { REFUSED } else { code }, "{why}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::line;
+use crate::base::frozen::Text;
 use crate::spec::{Requirement, RequirementKind, Timeout, ToolSpec};
 
 /// Returns a Markdown page for callers whose calls of a tool fail: for each requirement the specification declares, the
@@ -48,7 +49,7 @@ fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
         };
         say(text, remedy);
     }
-    for scope in if is_page { spec.required_scopes() } else { &*spec.scopes } {
+    for scope in if is_page { spec.required_scopes() } else { own_scopes(spec) } {
         let text = format!("Permission denied: API key missing scope '{scope}' for tool '{}'", spec.name);
         say(text, format!("Use an API key that has the scope `{scope}`."));
     }
@@ -69,7 +70,7 @@ fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
 pub(super) fn needs(out: &mut String, spec: &ToolSpec) {
     let named: Vec<String> = spec.requires.iter().map(named).collect();
     line(out, "Requires", &named.join(", "));
-    let scopes: Vec<&str> = spec.scopes.iter().map(|scope| scope.as_str()).collect();
+    let scopes: Vec<&str> = own_scopes(spec).iter().map(|scope| scope.as_str()).collect();
     line(out, "Scopes", &scopes.join(", "));
     let refusals = refusals(spec, false);
     if !refusals.is_empty() {
@@ -82,6 +83,11 @@ pub(super) fn needs(out: &mut String, spec: &ToolSpec) {
             text.lines().next().unwrap_or_default().trim_end_matches('.')
         );
     }
+}
+
+/// Returns the scopes of a tool, if they are others than those that any tool of its effects needs.
+fn own_scopes(spec: &ToolSpec) -> &[Text] {
+    if *spec.scopes == *spec.usual_scopes() { &[] } else { &spec.scopes }
 }
 
 /// Names a requirement in a few words.

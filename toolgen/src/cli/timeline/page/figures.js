@@ -48,7 +48,7 @@ function overTime(element, shown) {
 function drawOverview() {
   const most = overTime($("histogram"), shownCalls());
   const [begin, end] = view.whole;
-  $("most").textContent = calls.size ? `${most.toLocaleString()} at once` : "";
+  $("most").textContent = calls.size ? `${most.toLocaleString()} call${most === 1 ? "" : "s"}` : "";
   $("first").textContent = calls.size ? clock(begin, 1000) : "";
   $("last").textContent = calls.size ? clock(end, 1000) : "";
   const brush = $("brush");

@@ -191,7 +191,7 @@ function trackOf(row, from, to) {
     track.append(bar);
     const took = make("span", "took", row.run ? "" : span(row.took));
     // Beside the bar, on the side with room, there is also room for why it failed.
-    if (!row.run && row.why && row.status !== "ok" && end < 60) took.append(make("span", "why", ` ${row.why.slice(0, 300)}`));
+    if (!row.run && row.why && row.status !== "ok" && (end < 60 || left > 40)) took.append(make("span", "why", ` ${row.why.slice(0, 300)}`));
     if (end < 85) took.style.left = `calc(${Math.max(end, 0)}% + 3px)`;
     else took.style.right = `calc(${100 - Math.min(Math.max(start, 8), 100)}% + 3px)`;
     track.append(took);
