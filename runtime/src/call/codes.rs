@@ -130,6 +130,7 @@ pub fn current(code: &str) -> &str {
 }
 
 /// Whether a code is one of this crate.
+#[cfg(any(test, feature = "otel"))]
 pub(crate) fn is_own(code: &str) -> bool {
     ALL.binary_search_by_key(&code, |(known, _)| known).is_ok()
 }

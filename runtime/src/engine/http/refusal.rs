@@ -100,7 +100,7 @@ impl HttpEngine {
         if sent.is_empty() {
             let code = if is_hidden { code } else { "MISSING_CREDENTIAL" };
             let is_about = !is_hidden || !plan.security.is_empty();
-            let told = is_about.then(|| self.unsent(plan, request)).unwrap_or_default();
+            let told = if is_about { self.unsent(plan, request) } else { String::new() };
             return refusal(code, told);
         }
         let named: Vec<String> =
