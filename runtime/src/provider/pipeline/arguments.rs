@@ -119,5 +119,5 @@ fn unbuilt(spec: &ToolSpec, why: FactoryError) -> ToolError {
          (`with_named_service`)"
     );
     let why = ProviderError::Create { name: spec.name.to_string(), why };
-    ToolError::failed_with("service_unavailable", why.to_string()).with_operator_detail(remedy)
+    ToolError::failed_with("SERVICE_UNAVAILABLE", why.to_string()).with_operator_detail(remedy)
 }

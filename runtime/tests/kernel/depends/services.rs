@@ -29,7 +29,7 @@ async fn a_tool_is_neither_built_nor_run_without_a_service_it_requires() {
         let answer = call(&bare, name).await;
         assert_eq!(
             (answer.text().as_str(), answer.outcome.as_ref().unwrap_err().code()),
-            (told, "service_unavailable")
+            (told, "SERVICE_UNAVAILABLE")
         );
         let remedy = answer.outcome.unwrap_err().operator_text().into_owned();
         assert!(remedy.contains("`ProviderContext::with_service`"), "{remedy}");
