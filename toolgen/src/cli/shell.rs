@@ -4,7 +4,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use clap::Command;
 use clap_complete::Shell;
 
 use super::Outcome;
@@ -17,19 +16,12 @@ const PROGRAM: &str = "cargo-toolgen";
 /// Prints the completions of a shell.
 pub(super) fn completions(shell: Shell, output: &mut Output) -> io::Result<Outcome> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut named(args::command(), PROGRAM), PROGRAM, &mut text);
-    output.write(&String::from_utf8_lossy(&text))?;
+    clap_complete::generate(shell, &mut args::command(), PROGRAM, &mut text);
+    // The generator calls what is below a program with a hyphen in its name by two names, in bash.
+    let text = String::from_utf8_lossy(&text).replace("cargo__subcmd__toolgen", "cargo__toolgen");
+    output.write(&text)?;
     output.write(behind_cargo(shell))?;
     Ok(Outcome::Fine)
-}
-
-/// Names a command and those below it by the words of the program itself: by `cargo toolgen`, as in the help, the script
-/// for bash does not find what completes a command.
-fn named(command: Command, name: &str) -> Command {
-    command.bin_name(name).mut_subcommands(|sub| {
-        let name = format!("{name} {}", sub.get_name());
-        named(sub, &name)
-    })
 }
 
 /// Returns what completes `cargo toolgen` like `cargo-toolgen`. That of cargo itself is kept for everything else. In zsh,
