@@ -24,10 +24,10 @@ pub(crate) mod lines;
 pub(crate) mod media_type;
 #[cfg(feature = "runtime")]
 pub(crate) mod needle;
-#[cfg(any(feature = "audit", feature = "http", feature = "mcp"))]
-pub(crate) mod private;
 #[cfg(feature = "runtime")]
 pub(crate) mod panics;
+#[cfg(any(feature = "audit", feature = "http", feature = "mcp"))]
+pub(crate) mod private;
 #[cfg(feature = "runtime")]
 pub(crate) mod secret_names;
 #[cfg(feature = "runtime")]
