@@ -41,6 +41,9 @@ pub use codec::encode::encode;
 pub use literal::Literal;
 pub use number::Number;
 pub use pattern::is_pattern;
+pub(crate) use pattern::syntax;
+#[cfg(test)]
+pub(crate) use pattern::tests::corpus;
 pub use relations::{Relation, RelationKind};
 pub use rules::array::{ArrayRules, TupleRules};
 pub use rules::number::NumberRules;

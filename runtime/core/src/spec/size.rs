@@ -86,15 +86,17 @@ impl<'a> Forms<'a> {
     /// All reasons why the dialect cannot accept the arguments.
     pub fn schema(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
         let Forms { spec, slim, whole, .. } = self;
-        let whole = whole.render(dialect)?;
+        let form = whole;
+        let whole = form.render(dialect)?;
+        let told = |whole| Ok(ToolSchema { trims: form.trims(), ..whole });
         if spec.exact {
             let lost = lost(&whole.losses, dialect);
-            return if lost.is_empty() { Ok(whole) } else { Err(lost) };
+            return if lost.is_empty() { told(whole) } else { Err(lost) };
         }
-        let Some(ceiling) = slim.ceiling else { return Ok(whole) };
+        let Some(ceiling) = slim.ceiling else { return told(whole) };
         let room = ceiling.saturating_sub(spec.name.as_str().len());
         if whole.bytes() <= room {
-            return Ok(whole);
+            return told(whole);
         }
         drop(whole);
         let ladder = self.ladder.get_or_init(|| Ladder::new(spec, slim));
@@ -102,7 +104,8 @@ impl<'a> Forms<'a> {
         if let Some(told) = ladder.fitting(|| self.optional(), &fits) {
             return Ok(told);
         }
-        let mut told = ladder.smallest().render(dialect)?;
+        let smallest = ladder.smallest();
+        let mut told = ToolSchema { trims: smallest.trims(), ..smallest.render(dialect)? };
         let what = format!("{} bytes are still more than the ceiling of {ceiling}", told.bytes());
         told.trims.push(Trim { pointer: String::new(), lever: Lever::Ceiling, what });
         Ok(told)
@@ -123,22 +126,34 @@ impl<'a> Form<'a> {
         Form { spec, slim, slimmed: OnceCell::new() }
     }
 
-    fn render(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
+    fn slimmed(&self) -> Option<&Slimmed> {
         let Form { spec, slim, slimmed } = self;
-        let tool = spec.name.as_str();
-        let slimmed = slimmed
-            .get_or_init(|| (!slim.is_idle()).then(|| slim::slim(&spec.input, &spec.defs, tool, slim)));
-        let (shape, defs, mut trims) = match slimmed {
-            Some(slimmed) => (&slimmed.shape, &slimmed.defs, slimmed.trims.clone()),
-            None => (&*spec.input, &spec.defs, Vec::new()),
+        let slimmed = slimmed.get_or_init(|| {
+            (!slim.is_idle()).then(|| slim::slim(&spec.input, &spec.defs, spec.name.as_str(), slim))
+        });
+        slimmed.as_ref()
+    }
+
+    /// Returns what is trimmed, if the form was made to tell it.
+    fn trims(&self) -> Vec<Trim> {
+        let Form { spec, slim, .. } = self;
+        let kept = slim.description.of(&spec.description);
+        let is_shorter = kept.len() < spec.description.len();
+        let told = is_shorter.then(|| slim::shortened(&spec.description, &kept)).into_iter().flatten();
+        let told = told.map(|(lever, what)| Trim { pointer: String::new(), lever, what });
+        let slimmed = self.slimmed().into_iter().flat_map(|slimmed| slimmed.trims.iter().cloned());
+        told.chain(slimmed).collect()
+    }
+
+    /// Renders the form, without what is trimmed.
+    fn render(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
+        let Form { spec, slim, .. } = self;
+        let (shape, defs) = match self.slimmed() {
+            Some(slimmed) => (&slimmed.shape, &slimmed.defs),
+            None => (&*spec.input, &spec.defs),
         };
         let Rendered { schema, mut losses } = render_input(shape, defs, dialect)?;
         let kept = slim.description.of(&spec.description);
-        if kept.len() < spec.description.len() {
-            let told = slim::shortened(&spec.description, &kept).into_iter();
-            let told = told.map(|(lever, what)| Trim { pointer: String::new(), lever, what });
-            trims.splice(..0, told);
-        }
         let note = deprecation(spec, &kept);
         let limit = dialect.tool_description_length.unwrap_or(usize::MAX);
         let description = match cut_at_sentence(&kept, limit.saturating_sub(note.chars().count())) {
@@ -154,7 +169,7 @@ impl<'a> Form<'a> {
         };
         let description =
             if note.is_empty() { description } else { Cow::Owned(format!("{description}{note}")) };
-        Ok(ToolSchema { description, schema, losses, trims })
+        Ok(ToolSchema { description, schema, losses, trims: Vec::new() })
     }
 }
 

@@ -149,8 +149,8 @@ Write it without delimiters.
 ";
     PATTERN_DIALECT = "W0325", "A pattern is of another dialect", "
 Patterns are regular expressions of ECMA-262 (JavaScript). This one uses what only other dialects have, such as flags at
-its start (`(?i)`), `\\A`, `\\z` or possessive repetitions. The model sees it in words; arguments are not checked
-against it, and the server decides.
+its start (`(?i)`), `\\A`, `\\z` or possessive repetitions, or repeats so much that it cannot be tried. The model sees it in
+words; arguments are not checked against it, and the server decides.
 
     pattern: '(?i)[a-z]+'                write: '[A-Za-z]+'
 ";

@@ -126,6 +126,9 @@ impl<'a> Source<'a> for Context<'a> {
             ReadProblemKind::PatternDialect => {
                 (codes::PATTERN_DIALECT, "write it as ECMA-262 has it, without flags")
             }
+            ReadProblemKind::PatternUntried => {
+                (codes::PATTERN_DIALECT, "repeat less of it, or smaller parts")
+            }
             ReadProblemKind::Default => (codes::DEFAULT, "correct the default or the schema"),
             ReadProblemKind::Values => (codes::CONTRADICTION, "write the values as the type that is meant"),
             ReadProblemKind::Names => {

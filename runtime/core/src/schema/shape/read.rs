@@ -75,6 +75,8 @@ pub enum ReadProblemKind {
     Pattern,
     /// A pattern is a regular expression of a dialect other than ECMA-262: it is shown, but not checked.
     PatternDialect,
+    /// A pattern repeats too much to be tried on texts: it is shown, but not checked.
+    PatternUntried,
     /// A default is not a value the schema allows.
     Default,
     /// A reference does not name a schema under `$defs`.

@@ -89,27 +89,34 @@ impl<'a> Ladder<'a> {
         optional: impl FnOnce() -> Vec<Text>,
         fits: &Fits<'_, 'a>,
     ) -> Option<ToolSchema<'a>> {
-        let form = |(rung, form): &'_ (Rung, OnceCell<Form<'a>>)| fits(form.get_or_init(|| self.form(rung)));
+        let form =
+            |(rung, form): &'_ (Rung, OnceCell<Form<'a>>)| fits(form.get_or_init(|| self.form(rung, false)));
         let known = |at: usize| self.rungs.get(at).and_then(form).map(|told| (at, told));
         let (rung, told) = match first_that(self.rungs.len(), known) {
             Some((at, told)) => self.finer(at, told, fits)?,
             None => self.fewer(&optional(), fits)?,
         };
-        Some(self.refilled(rung, told, fits))
+        let (rung, mut told) = self.refilled(rung, told, fits);
+        told.trims = self.form(&rung, true).trims();
+        Some(told)
     }
 
     /// Returns the smallest form.
     pub(super) fn smallest(&self) -> Form<'a> {
         let (slim, count) = self.rungs.last().map_or((&self.own, 0), |(rung, _)| (&rung.slim, rung.count));
-        self.form(&Rung { slim: Slim { optional: Some(List::EMPTY), ..slim.clone() }, count })
+        self.form(&Rung { slim: Slim { optional: Some(List::EMPTY), ..slim.clone() }, count }, true)
     }
 
-    fn form(&self, rung: &Rung) -> Form<'a> {
+    /// Returns the form of a rung, and what is trimmed only if that is to be told.
+    fn form(&self, rung: &Rung, tells: bool) -> Form<'a> {
         let Ladder { spec, arranged, places, .. } = self;
         let opened = Opened { places, count: rung.count };
         let tool = spec.name.as_str();
-        let mut slimmed = slim::slim_to(&arranged.shape, &arranged.defs, tool, &rung.slim, Some(opened));
-        slimmed.trims.splice(..0, arranged.trims.iter().cloned());
+        let mut slimmed =
+            slim::slim_to(&arranged.shape, &arranged.defs, tool, &rung.slim, Some(opened), tells);
+        if tells {
+            slimmed.trims.splice(..0, arranged.trims.iter().cloned());
+        }
         Form { spec, slim: Cow::Owned(rung.slim.clone()), slimmed: OnceCell::from(Some(slimmed)) }
     }
 
@@ -122,7 +129,7 @@ impl<'a> Ladder<'a> {
         let between = most.saturating_sub(rung.count + 1);
         Some(best(between, (rung.clone(), told), |less| {
             let rung = more(less);
-            fits(&self.form(&rung)).map(|told| (rung, told))
+            fits(&self.form(&rung, false)).map(|told| (rung, told))
         }))
     }
 
@@ -133,12 +140,12 @@ impl<'a> Ladder<'a> {
             let optional = names.get(..names.len() - gone)?.to_vec();
             let slim = Slim { optional: Some(optional.into()), ..last.slim.clone() };
             let rung = Rung { slim, count: last.count };
-            fits(&self.form(&rung)).map(|told| (rung, told))
+            fits(&self.form(&rung, false)).map(|told| (rung, told))
         })
     }
 
     /// Releases levers while there is room: first those on what a call needs, and on outer parts.
-    fn refilled(&self, mut rung: Rung, mut told: Told<'a>, fits: &Fits<'_, 'a>) -> ToolSchema<'a> {
+    fn refilled(&self, mut rung: Rung, mut told: Told<'a>, fits: &Fits<'_, 'a>) -> (Rung, ToolSchema<'a>) {
         let count = rung.count;
         for richer in [values, outer_texts, inner_texts, closed, examples] {
             if told.is_enough {
@@ -149,10 +156,10 @@ impl<'a> Ladder<'a> {
             richer.retain(|slim| *slim != rung.slim);
             (rung, told) = best(richer.len(), (rung, told), |at| {
                 let rung = Rung { slim: richer.get(at)?.clone(), count };
-                fits(&self.form(&rung)).map(|told| (rung, told))
+                fits(&self.form(&rung, false)).map(|told| (rung, told))
             });
         }
-        told.schema
+        (rung, told.schema)
     }
 }
 

@@ -14,6 +14,9 @@ use crate::schema::shape::{Extra, Kind, Literal, ObjectRules, Shape, StringRules
 /// Why a schema without a form of its own is lost.
 pub(super) const NO_PLACE: &str = "the dialect has no place for the schema";
 
+/// Why a rule is lost that the dialect has for other values.
+pub(super) const NOT_THIS_VALUE: &str = "the dialect takes the keyword, but not this value of it";
+
 /// Shapes inlined deeper than this are written as JSON text: every level takes a piece of the stack.
 const MAX_DEPTH: usize = 32;
 
@@ -244,16 +247,18 @@ impl Renderer<'_> {
 
     /// Writes the rules that the dialect accepts, and states the others in prose.
     pub(super) fn rules(&mut self, rules: Vec<Stated>, node: &mut Node) {
-        for Stated { keyword, value, shown, taken, told } in rules {
+        for Stated { keyword, value, shown, written, told } in rules {
             if told.is_empty() {
                 continue;
             }
             let (keyword, value) = shown.unwrap_or((keyword, value));
-            if taken(self.dialect, &value) || !self.dialect.takes(keyword) {
-                self.keyword(node, keyword, value, || told);
-            } else {
-                self.lose(keyword, true, "the dialect takes the keyword, but not this value of it");
-                node.notes.push(told);
+            match written(self.dialect, &value) {
+                Some(value) => self.keyword(node, keyword, value, || told),
+                None if !self.dialect.takes(keyword) => self.keyword(node, keyword, value, || told),
+                None => {
+                    self.lose(keyword, true, NOT_THIS_VALUE);
+                    node.notes.push(told);
+                }
             }
         }
     }

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::node::{Node, named, typed, written};
+use super::node::{NOT_THIS_VALUE, Node, named, typed, written};
 use super::{Object, Renderer};
 use crate::schema::dialect::Nulls;
 use crate::schema::shape::codec::{self, Form, Member, Of, WHOLE};
 use crate::schema::shape::nulls::takes_null;
-use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Relation, Shape, prose};
+use crate::schema::shape::{Extra, Field, Kind, ObjectRules, PatternField, Relation, Shape, prose};
 
 /// Why keys other than those of fields are lost.
 pub(super) const NO_OTHER_KEYS: &str = "objects have no other keys than their fields in the dialect";
@@ -40,9 +40,8 @@ impl Renderer<'_> {
             node.map.insert("required".into(), required.into());
         }
         if self.dialect.open_objects {
-            self.patterns(rules, node);
             // Where patterns are only told, whatever they allow must not be forbidden.
-            let told = !rules.patterns.is_empty() && !self.dialect.takes("patternProperties");
+            let told = self.patterns(rules, node);
             let extra = if told { &Extra::Open } else { &rules.extra };
             self.extra(extra, members.is_empty(), node);
         } else {
@@ -113,25 +112,26 @@ impl Renderer<'_> {
         self.node(&Shape { description, ..field.shape.clone() }, optional)
     }
 
-    fn patterns(&mut self, rules: &ObjectRules, node: &mut Node) {
-        if rules.patterns.is_empty() {
-            return;
+    /// Renders what other keys match. Returns whether some of it is only told.
+    fn patterns(&mut self, rules: &ObjectRules, node: &mut Node) -> bool {
+        let (mut patterns, mut told) = (Object::new(), Vec::new());
+        let is_taken = self.dialect.takes("patternProperties");
+        for PatternField { pattern, shape } in &rules.patterns {
+            let value = self.at(&["patternProperties", pattern], |renderer| renderer.node(shape, false));
+            match self.dialect.pattern(pattern).filter(|_| is_taken) {
+                Some(pattern) => drop(patterns.insert(pattern.into_owned(), value)),
+                None => told.push(format!("{pattern} ({})", prose::schema(&value))),
+            }
         }
-        let mut patterns = Object::new();
-        for field in &rules.patterns {
-            let value = self
-                .at(&["patternProperties", &field.pattern], |renderer| renderer.node(&field.shape, false));
-            patterns.insert(field.pattern.to_string(), value);
+        if !patterns.is_empty() {
+            node.map.insert("patternProperties".into(), Value::Object(patterns));
         }
-        let told = || {
-            let told: Vec<String> = patterns
-                .iter()
-                .map(|(pattern, value)| format!("{pattern} ({})", prose::schema(value)))
-                .collect();
-            format!("keys may also match {}", told.join(", "))
-        };
-        let told = told();
-        self.keyword(node, "patternProperties", Value::Object(patterns), || told);
+        if !told.is_empty() {
+            let reason = if is_taken { NOT_THIS_VALUE } else { "the dialect does not take the keyword" };
+            self.lose("patternProperties", true, reason);
+            node.notes.push(format!("keys may also match {}", told.join(", ")));
+        }
+        !told.is_empty()
     }
 
     fn extra(&mut self, extra: &Extra, only: bool, node: &mut Node) {

@@ -2,6 +2,9 @@
 //! its unit.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use crate::base::truncate::{cut_at_sentence, sentences};
 
@@ -86,14 +89,55 @@ fn is_item(line: &str) -> bool {
     line.trim_start().starts_with(['-', '*', '+', '|', '•']) || line.trim().is_empty()
 }
 
-/// A piece of a text, and whether it is needed.
+/// Where each piece of a text ends, and whether it is needed.
+type Ends = Rc<[(usize, bool)]>;
+
+/// The most bytes of texts that are remembered.
+const REMEMBERED: usize = 8 << 20;
+
+/// Texts that were split, and how many bytes they have.
+#[derive(Default)]
+struct Split {
+    known: HashMap<Box<str>, Ends>,
+    bytes: usize,
+}
+
+thread_local! {
+    /// The same few texts are split again for each length that is tried of each tool.
+    static SPLIT: RefCell<Split> = RefCell::default();
+}
+
+fn ends(text: &str) -> Ends {
+    SPLIT.with_borrow_mut(|split| {
+        if let Some(known) = split.known.get(text) {
+            return Rc::clone(known);
+        }
+        if split.bytes + text.len() > REMEMBERED {
+            *split = Split::default();
+        }
+        split.bytes += text.len();
+        let (mut lists, mut end) = (false, 0);
+        let ends = sentences(text).into_iter().map(|piece| {
+            let is_item = lists && is_item(piece);
+            let needed = is_item || is_needed(piece);
+            // The values come below the words that announce them.
+            lists = is_item || needed && piece.trim_end().ends_with([':', '|']);
+            end += piece.len();
+            (end, needed)
+        });
+        let ends: Ends = ends.collect();
+        split.known.insert(text.into(), Rc::clone(&ends));
+        ends
+    })
+}
+
+/// The pieces of a text, and whether each is needed.
 fn pieces(text: &str) -> impl Iterator<Item = (&str, bool)> {
-    let mut lists = false;
-    sentences(text).into_iter().map(move |piece| {
-        let is_item = lists && is_item(piece);
-        let needed = is_item || is_needed(piece);
-        // The values come below the words that announce them.
-        lists = is_item || needed && piece.trim_end().ends_with([':', '|']);
+    let (ends, mut start) = (ends(text), 0);
+    (0..ends.len()).map(move |index| {
+        let (end, needed) = ends[index];
+        let piece = text.get(start..end).unwrap_or_default();
+        start = end;
         (piece, needed)
     })
 }
