@@ -36,6 +36,7 @@
 
 mod call;
 mod connected;
+mod described;
 mod handler;
 mod http;
 mod misfit;
@@ -58,6 +59,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::provider::Provider;
 use connected::Connected;
+use described::Described;
 use handler::Handler;
 use http::Gate;
 use streams::Streams;
@@ -99,12 +101,17 @@ struct Offer {
     provider: watch::Sender<Provider>,
     /// How many tools were listed when clients were last notified.
     listed: AtomicUsize,
+    described: Described,
 }
 
 impl Tools {
     fn new(provider: Provider) -> Tools {
         let listed = AtomicUsize::new(provider.specs().count());
-        Tools(Arc::new(Offer { provider: watch::Sender::new(provider), listed }))
+        Tools(Arc::new(Offer {
+            provider: watch::Sender::new(provider),
+            listed,
+            described: Described::default(),
+        }))
     }
 
     /// Offers the tools of this provider instead, and tells the clients that the list has changed. Running calls are not
@@ -112,6 +119,7 @@ impl Tools {
     pub fn replace(&self, provider: Provider) {
         self.0.listed.store(provider.specs().count(), Ordering::Relaxed);
         self.0.provider.send_replace(provider);
+        self.0.described.clear();
     }
 
     fn provider(&self) -> Provider {

@@ -102,20 +102,22 @@ impl Handler {
         let page: Vec<&ToolSpec> = specs.by_ref().take(self.served.page).collect();
         let more = specs.next().is_some();
         let next_cursor = page.last().filter(|_| more).map(|last| format!("{CURSOR}{}", last.name.as_str()));
-        let mut result = ListToolsResult::with_all_items(described(&page)?);
+        let known = &self.served.tools.0.described;
+        let page = page.into_iter().map(|spec| known.of(spec, described)).collect::<Result<_, _>>()?;
+        let mut result = ListToolsResult::with_all_items(page);
         result.next_cursor = next_cursor;
         Ok(result)
     }
 }
 
-/// Returns the descriptors of tools.
-fn described(specs: &[&ToolSpec]) -> Result<Vec<Tool>, ErrorData> {
+/// Makes the descriptor of a tool.
+fn described(spec: &ToolSpec) -> Result<Tool, ErrorData> {
     let failed = |why: &dyn std::fmt::Display| {
         ErrorData::internal_error(format!("The tools cannot be described: {why}"), None)
     };
-    let mut listed = WireFormat::Mcp.tools(specs.iter().copied()).map_err(|why| failed(&why))?;
-    let tools = listed.get_mut("tools").map_or(Value::Null, Value::take);
-    serde_json::from_value(tools).map_err(|why| failed(&why))
+    let mut listed = WireFormat::Mcp.tools([spec]).map_err(|why| failed(&why))?;
+    let tool = listed.pointer_mut("/tools/0").map_or(Value::Null, Value::take);
+    serde_json::from_value(tool).map_err(|why| failed(&why))
 }
 
 impl rmcp::ServerHandler for Handler {
