@@ -193,7 +193,7 @@ impl Provider {
         }
         let span = Span::begin(inner, &call, index, &mut ctx, started);
         let begun = Begun::new(watch.as_deref(), &ctx, clock);
-        let outcome = {
+        let mut outcome = {
             let run = pin!(self.run(&call, index, &ctx, &mut record, (watch.as_deref(), reader)));
             let run = pin!(guarded(run));
             let subject = Traced {
@@ -205,7 +205,7 @@ impl Provider {
             span.around(pin!(traced(&inner.layers.trace, &subject, run))).await
         };
         span.end(&outcome, &ctx);
-        let outcome = self.voiced(outcome, &call, index);
+        self.voice(&mut outcome, &call, index);
         // From here on the call reports nothing but its answer.
         ctx.end();
         record.hide(ctx.secrets());

@@ -95,19 +95,18 @@ impl Layers {
 
 impl Provider {
     /// Tells what is wrong with the arguments of a call in the words of the provider.
-    pub(super) fn voiced(
+    pub(super) fn voice(
         &self,
-        outcome: Result<ToolResult, ToolError>,
+        outcome: &mut Result<ToolResult, ToolError>,
         call: &ToolCall,
         index: Option<usize>,
-    ) -> Result<ToolResult, ToolError> {
+    ) {
         let inner = self.inner();
-        match (outcome, &inner.layers.voice, index) {
-            (Err(error @ ToolError::InvalidArgs { .. }), Some(voice), Some(index)) => {
-                let sent = parsed(call.arguments.clone()).unwrap_or_default();
-                Err(voice.tell(error, inner.registry.at(index).spec(), &sent))
-            }
-            (outcome, ..) => outcome,
+        if let (Err(error @ ToolError::InvalidArgs { .. }), Some(voice), Some(index)) =
+            (outcome, &inner.layers.voice, index)
+        {
+            let sent = parsed(call.arguments.clone()).unwrap_or_default();
+            *error = voice.tell(error.clone(), inner.registry.at(index).spec(), &sent);
         }
     }
 }
