@@ -134,6 +134,8 @@ pub enum RequestProblemKind {
     TooLong,
     /// There is no URL to send the request to.
     BaseUrl,
+    /// The server of the plan is none that a request can be sent to, such as `wss://…`.
+    Server,
     /// A variable of the server has a value that is not allowed.
     ServerVariable,
 }
@@ -152,6 +154,7 @@ impl RequestProblemKind {
             RequestProblemKind::File => "file_error",
             RequestProblemKind::TooLong => "url_too_long",
             RequestProblemKind::BaseUrl => "no_base_url",
+            RequestProblemKind::Server => "invalid_server",
             RequestProblemKind::ServerVariable => "invalid_server_variable",
         }
     }
@@ -159,7 +162,10 @@ impl RequestProblemKind {
     /// Whether the caller of the tool can fix the problem, as opposed to its operator.
     #[must_use]
     pub const fn is_about_arguments(self) -> bool {
-        !matches!(self, RequestProblemKind::BaseUrl | RequestProblemKind::ServerVariable)
+        !matches!(
+            self,
+            RequestProblemKind::BaseUrl | RequestProblemKind::Server | RequestProblemKind::ServerVariable
+        )
     }
 }
 
