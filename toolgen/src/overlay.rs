@@ -33,7 +33,7 @@ impl Document {
     pub fn overlaid(&self, overlay: &Document, problems: &mut Problems) -> Document {
         let mut root = self.root.clone();
         apply(&mut root, overlay, problems);
-        Document { source: Arc::clone(&self.source), root }
+        Document { source: Arc::clone(&self.source), root, written: self.written.clone() }
     }
 }
 

@@ -47,6 +47,7 @@ pub const ALL: &[(&str, &str)] = &[
     ("INVALID_OUTPUT", "The result is not as the tool declares it."),
     ("INVALID_PARAMS", "Arguments are wrong."),
     ("INVALID_REQUEST", "The request cannot be sent."),
+    ("INVALID_SERVER", "The URL of the server cannot be called: it is not of HTTP, or holds a user name."),
     ("INVALID_SERVER_VARIABLE", "A variable of the server has a value that is not allowed."),
     ("LIST_TOO_LONG", "A list has more items than were to be read."),
     ("MALFORMED_CALL", "The model's call cannot be read."),

@@ -84,6 +84,7 @@ mod style;
 mod taped;
 mod tls;
 mod tool;
+mod torn;
 mod transport;
 #[cfg(feature = "typed")]
 mod typed;

@@ -185,7 +185,11 @@ fn deprecation(spec: &ToolSpec, description: &str) -> String {
         Some(instead) => cut_at_sentence(instead.trim(), MAX_INSTEAD),
         None => return String::new(),
     };
-    let space = if description.is_empty() { "" } else { " " };
+    let space = match description.trim_end().chars().next_back() {
+        None => "",
+        Some(last) if last.is_alphanumeric() || ")]'\"`".contains(last) => ". ",
+        Some(_) => " ",
+    };
     if instead.is_empty() {
         format!("{space}Deprecated: do not use it if another tool does the same.")
     } else {

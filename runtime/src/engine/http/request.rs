@@ -134,6 +134,8 @@ pub enum RequestProblemKind {
     TooLong,
     /// There is no URL to send the request to.
     BaseUrl,
+    /// The server of the plan is none that a request can be sent to, such as `wss://…`.
+    Server,
     /// A variable of the server has a value that is not allowed.
     ServerVariable,
 }
@@ -153,6 +155,7 @@ impl RequestProblemKind {
             RequestProblemKind::File => "FILE_ERROR",
             RequestProblemKind::TooLong => "URL_TOO_LONG",
             RequestProblemKind::BaseUrl => "NO_BASE_URL",
+            RequestProblemKind::Server => "INVALID_SERVER",
             RequestProblemKind::ServerVariable => "INVALID_SERVER_VARIABLE",
         }
     }
@@ -160,7 +163,10 @@ impl RequestProblemKind {
     /// Whether the caller of the tool can fix the problem, as opposed to its operator.
     #[must_use]
     pub const fn is_about_arguments(self) -> bool {
-        !matches!(self, RequestProblemKind::BaseUrl | RequestProblemKind::ServerVariable)
+        !matches!(
+            self,
+            RequestProblemKind::BaseUrl | RequestProblemKind::Server | RequestProblemKind::ServerVariable
+        )
     }
 }
 

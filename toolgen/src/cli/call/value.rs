@@ -191,6 +191,7 @@ pub(super) fn word(shape: &Shape, defs: &List<Def>) -> String {
     let takes = Takes::of(Some(shape), defs);
     match takes {
         Takes { anything: true, .. } => "JSON".to_owned(),
+        Takes { text: true, number: true, .. } => "NUMBER|TEXT".to_owned(),
         Takes { text: true, .. } => "TEXT".to_owned(),
         Takes { number: true, .. } => "NUMBER".to_owned(),
         Takes { boolean: true, .. } => "true|false".to_owned(),

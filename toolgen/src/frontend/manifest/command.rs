@@ -111,9 +111,7 @@ impl<'a> Context<'a> {
     pub(super) fn scalar_template(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Template> {
         match node.value {
             Value::String(text) => self.text_template(text, &node.pointer, Place::Text, scope),
-            Value::Number(_) | Value::Bool(_) => {
-                Some(Template::Constant(Value::from(node.value.to_string()).to_string().into()))
-            }
+            Value::Number(_) | Value::Bool(_) => self.template(node, Place::Texts, scope),
             _ => {
                 self.wrong_kind(node, "a text", "");
                 None

@@ -276,7 +276,7 @@ impl<'a> Context<'a> {
 
 fn field_encoding(node: &Node<'_>) -> Option<Encoding> {
     let style = node.text("style").and_then(|text| style_of(text, Location::Query));
-    let explode = node.get("explode").and_then(|node| node.value.as_bool());
+    let explode = node.stated("explode");
     let allow_reserved = node.flag("allowReserved");
     if style.is_none() && explode.is_none() && !allow_reserved {
         return None;

@@ -144,6 +144,10 @@ impl<'a> Source<'a> for Context<'a> {
         self.report(code, &pointer, problem.message, help);
     }
 
+    fn written(&self, value: &Value, pointer: &str) -> Option<String> {
+        self.files.written(value, &Pointer::parse(pointer)?).map(str::to_owned)
+    }
+
     fn name_of(&mut self, reference: &'a str, pointer: &str) -> Option<String> {
         let pointer = Pointer::parse(pointer).unwrap_or_default();
         if self.is_dynamic(reference, &pointer) {

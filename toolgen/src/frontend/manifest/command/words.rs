@@ -177,9 +177,8 @@ impl<'a> Context<'a> {
     fn word(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Word> {
         match node.value {
             Value::String(text) => self.one_or_each(text, node, false, scope),
-            Value::Number(number) => {
-                let text = Value::from(number.to_string()).to_string();
-                Some(Word::One { text: Template::Constant(text.into()), dash: false })
+            Value::Number(_) => {
+                Some(Word::One { text: self.template(node, Place::Texts, scope)?, dash: false })
             }
             Value::Array(_) => {
                 let words = self.words(&node.items(), scope)?;

@@ -57,6 +57,13 @@ pub trait Source<'a> {
     /// Reports a problem.
     fn report(&mut self, problem: ReadProblem);
 
+    /// Returns the text of a number or a boolean at a place as the document writes it, if its value prints otherwise:
+    /// `1.10` for the number 1.1.
+    fn written(&self, value: &Value, pointer: &str) -> Option<String> {
+        let _ = (value, pointer);
+        None
+    }
+
     /// Returns the name under `$defs` of a reference's target, or `None` after reporting that there is none.
     fn name_of(&mut self, reference: &'a str, pointer: &str) -> Option<String> {
         let _ = (reference, pointer);
