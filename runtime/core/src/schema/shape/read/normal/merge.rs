@@ -21,6 +21,11 @@ const MAX_MERGE: usize = 4;
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Merges all parts into one schema. The last annotation counts. Parts that cannot be merged stay in `allOf`.
     pub(super) fn intersection(&mut self, parts: Vec<Value>) -> Value {
+        self.joined(parts, false)
+    }
+
+    /// As [`intersection`](Self::intersection); `extends`: what a single reference leads to is written out, too.
+    pub(super) fn joined(&mut self, parts: Vec<Value>, extends: bool) -> Value {
         let mut remarks = Object::new();
         let mut rest: Vec<Object> = Vec::new();
         for part in parts {
@@ -41,9 +46,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
         let mut whole = match rest.len() {
             0 => Object::new(),
-            1 => rest.swap_remove(0),
+            1 if !extends => rest.swap_remove(0),
             _ => self.merge_all(rest, &mut remarks),
         };
+        self.settle(&mut whole);
         whole.extend(remarks);
         Value::Object(whole)
     }
@@ -126,7 +132,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 
     /// Merges two schemas, unless only `allOf` can express it.
-    fn merge(&mut self, left: &Object, right: &Object) -> Option<Object> {
+    pub(super) fn merge(&mut self, left: &Object, right: &Object) -> Option<Object> {
         if left.contains_key("$ref") || right.contains_key("$ref") {
             return None;
         }
