@@ -88,6 +88,7 @@ const fn code(lint: Lint) -> Code {
         Lint::Instructions => codes::INSTRUCTIONS,
         Lint::Example => codes::UNFIT_EXAMPLE,
         Lint::Vague => codes::VAGUE,
+        Lint::NoValue => codes::NO_VALUE,
     }
 }
 

@@ -14,9 +14,12 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use self::references::Closed;
-use crate::base::frozen::{Frozen, List, Text};
+use crate::base::frozen::{Frozen, Text};
+use crate::schema::shape::belong::complete_all;
 use crate::schema::shape::read::{ReadProblem, ReadProblemKind};
+use crate::schema::shape::spread::spread;
 use crate::schema::shape::{Def, Extra, Kind, ObjectRules, Shape, cycles};
+use crate::spec::complete::complete;
 use crate::spec::plan::{Call, McpPlan, McpServer, McpTransport, Tool};
 use crate::spec::{Effects, Files, Network, ToolName, ToolSpec};
 
@@ -98,10 +101,10 @@ pub fn tools(
     }
     // A value would be read for ever by a schema that is nothing but itself.
     let changed = cycles::cut(&mut named);
-    let def = |(name, shape): (String, Shape)| Def { name: name.into(), schema: shape.into() };
-    let defs: List<Def> = named.into_iter().map(def).collect();
+    let defs = complete_all(&mut named);
     for Adapted { tool, problems } in adapted.iter_mut().flatten() {
         tool.spec.defs = defs.clone();
+        complete(&mut tool.spec);
         problems.extend(
             changed
                 .iter()
@@ -211,16 +214,11 @@ fn arguments(mut shape: Shape, defs: &[Def], problems: &mut Vec<ReadProblem>) ->
         let Some(def) = defs.iter().find(|def| def.name == *name) else { break };
         shape = def.schema.shape().clone();
     }
-    if let Kind::All(parts) = &shape.kind {
-        // The object is what a model sees; the rules beside it are checked by the server.
-        let object = parts.iter().find(|part| matches!(part.kind, Kind::Object(_)));
-        if let Some(object) = object.cloned() {
-            problems.push(lost("rules next to the arguments are checked by the server alone"));
-            shape = Shape { description: shape.description, ..object };
-        }
-    }
     if matches!(shape.kind, Kind::Object(_)) {
         return Shape { nullable: false, ..shape };
+    }
+    if let Some(shape) = spread(&shape, defs) {
+        return shape;
     }
     problems.push(lost("the arguments are not listed by name, so any are accepted"));
     let kind = Kind::Object(ObjectRules { extra: Extra::Open, ..ObjectRules::ANY });

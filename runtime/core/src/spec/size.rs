@@ -15,7 +15,7 @@ use crate::base::truncate::cut_at_sentence;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal, Rendered, render_input};
 use crate::schema::shape::slim::{self, Lever, Slim, Slimmed, Trim};
-use crate::schema::shape::{Access, Kind, prose, resolved};
+use crate::schema::shape::{Access, object_in, prose};
 
 impl ToolSchema<'_> {
     /// Returns the size of the tool without its name: the bytes of its description and of its schema as compact JSON.
@@ -71,9 +71,7 @@ impl<'a> Forms<'a> {
     /// Returns the names of the optional arguments that are shown, if the tool is not above its ceiling.
     pub fn optional(&self) -> Vec<Text> {
         let Forms { spec, slim, .. } = self;
-        let Some(Kind::Object(rules)) = resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) else {
-            return Vec::new();
-        };
+        let Some(rules) = object_in(&spec.input, &spec.defs) else { return Vec::new() };
         let shown = rules.fields.iter().filter(|field| !field.required && field.access != Access::ReadOnly);
         let kept = |name: &Text| slim.optional.as_ref().is_none_or(|names: &List<Text>| names.contains(name));
         shown.map(|field| field.name.clone()).filter(kept).collect()

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolgen_core::internal::Never;
 use toolgen_runtime::call::tool;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::provider::one_shot::Answer;
@@ -90,6 +91,9 @@ impl<'a> Subject<'a> {
     }
 
     async fn accepts(&self, really: bool) -> Verdict {
+        if let Some(why) = Never::new(&self.tool.spec.defs).why(&self.tool.spec.input) {
+            return Verdict::Fails(format!("no arguments fit its schema: {why}"));
+        }
         let may_run = self.tool.spec.effects.read_only;
         let really = really && matches!(self.tool.call, Call::Command(_)) && may_run;
         for (arguments, is_given) in &self.accepted {

@@ -318,8 +318,10 @@ impl<'a> Context<'a> {
             // What is encoded is sent as it is: the service decodes it.
             Medium::Binary if self.is_encoded(&shape) => (Codec::Text, text_shape(shape)),
             Medium::Binary => {
+                let mut shape = shape;
                 if self.is_structured(&shape) {
                     self.not_written(media_type, &media.pointer, "the body is one argument, a file");
+                    shape.description = self.encoded_told(&shape, media_type);
                 }
                 let is_either = self.is_plain_text(&shape) && media::may_be_texts(media_type);
                 let shape = match is_either {

@@ -92,4 +92,14 @@ Say which arguments are required, what each of them is, with an example, and wha
     container: {type: string, description: Container}
     container_name: {type: string, description: 'The image, such as ubuntu:22.04'}
 ";
+    NO_VALUE = "W0714", "No value fits a schema", "
+The rules of the schema exclude one another, so that a model can give nothing that is accepted. If the argument is
+required, the tool can never be called; otherwise the argument can never be given.
+
+Correct the rule that is wrong: bounds that are swapped, parts of `allOf` of two types, lists of values without a common
+one. Leave out a tool that nobody needs.
+
+    type: integer, minimum: 5, maximum: 3
+    allOf: [{type: string}, {type: integer}]
+";
 }

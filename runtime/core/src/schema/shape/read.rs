@@ -32,7 +32,7 @@ mod source;
 use serde_json::Value;
 
 pub(super) use build::{is_natural_all, is_natural_raw, is_natural_union, raw_keyword_is_well_formed};
-pub use normal::{examples, name_values, normal_form};
+pub use normal::{examples, name_values, normal_form, types_taken};
 pub use plain::plain;
 pub use source::{Nesting, Place, Rules, Source};
 

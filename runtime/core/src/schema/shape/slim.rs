@@ -24,7 +24,7 @@ use super::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, UnionMode};
 use super::{find_def, pointer, resolved};
 use crate::base::frozen::{List, Text};
 
-pub(crate) use depth::outline_within;
+pub use depth::outline_within;
 pub(crate) use leaves::shortened;
 pub(crate) use places::{Opened, Places};
 pub use text::SlimError;

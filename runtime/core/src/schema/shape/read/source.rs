@@ -83,6 +83,19 @@ pub trait Source<'a> {
         None
     }
 
+    /// Whether the schema at a place is one of those that a reference to its base stands for. If it refers to the base, the
+    /// base itself is meant, and not any of them.
+    fn is_heir(&self, pointer: &str) -> bool {
+        let _ = pointer;
+        false
+    }
+
+    /// Returns the types that the values of a named schema have, as far as it is known without reading it.
+    fn types_of(&self, name: &str) -> Option<Vec<&'static str>> {
+        let _ = name;
+        None
+    }
+
     /// Whether a named schema is being read.
     fn is_open(&self, name: &str) -> bool {
         let _ = name;

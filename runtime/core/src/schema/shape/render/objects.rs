@@ -6,8 +6,14 @@ use super::node::{NOT_THIS_VALUE, Node, named, typed, written};
 use super::{Object, Renderer};
 use crate::schema::dialect::Nulls;
 use crate::schema::shape::codec::{self, Form, Member, Of, WHOLE};
+use crate::schema::shape::decode::say::article;
 use crate::schema::shape::nulls::takes_null;
-use crate::schema::shape::{Extra, Field, Kind, ObjectRules, PatternField, Relation, Shape, prose};
+use crate::schema::shape::{
+    Extra, Field, Kind, Literal, ObjectRules, PatternField, Relation, Shape, prose,
+};
+
+/// Why a field that may be left out loses `null`.
+const NO_NULL: &str = "a model writes `null` for a field that it leaves out, so `null` itself cannot be sent";
 
 /// Why keys other than those of fields are lost.
 pub(super) const NO_OTHER_KEYS: &str = "objects have no other keys than their fields in the dialect";
@@ -78,7 +84,8 @@ impl Renderer<'_> {
         self.extra(&rules.extra, true, &mut inside);
         node.notes.extend(inside.notes);
         if let Some(value) = inside.map.get("additionalProperties").filter(|value| value.is_object()) {
-            node.notes.push(format!("any keys, each with a {}", prose::schema(value)));
+            let told = prose::schema(value);
+            node.notes.push(format!("any keys, each with {} {told}", article(&told)));
         }
         node.notes.extend(rules.stated().into_iter().map(|rule| rule.told).filter(|told| !told.is_empty()));
     }
@@ -102,7 +109,10 @@ impl Renderer<'_> {
             notes.push(format!("for `{}`", field.name));
         }
         if optional && takes_null(&field.shape, self.defs) && !as_text() {
-            self.lose("nullable", true, "`null` stands for a field that is left out");
+            // Where it is the default, it says the same as leaving the field out.
+            if field.shape.default != Some(Literal::Null) {
+                self.lose("nullable", false, NO_NULL);
+            }
             notes.push(String::from("null leaves it out"));
         }
         if notes.is_empty() {
@@ -152,7 +162,7 @@ impl Renderer<'_> {
                 let told = prose::schema(&value);
                 let any_key = if only { "any keys" } else { "also any other keys" };
                 self.keyword(node, "additionalProperties", value, || {
-                    format!("{any_key}, each with a {told}")
+                    format!("{any_key}, each with {} {told}", article(&told))
                 });
             }
         }

@@ -21,6 +21,11 @@ const MAX_MERGE: usize = 4;
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Merges all parts into one schema. The last annotation counts. Parts that cannot be merged stay in `allOf`.
     pub(super) fn intersection(&mut self, parts: Vec<Value>) -> Value {
+        self.joined(parts, false)
+    }
+
+    /// As [`intersection`](Self::intersection); `extends`: what a single reference leads to is written out, too.
+    pub(super) fn joined(&mut self, parts: Vec<Value>, extends: bool) -> Value {
         let mut remarks = Object::new();
         let (mut rest, mut known): (Vec<Object>, HashSet<Object>) = Default::default();
         for part in parts {
@@ -41,9 +46,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
         let mut whole = match rest.len() {
             0 => Object::new(),
-            1 => rest.swap_remove(0),
+            1 if !extends => rest.swap_remove(0),
             _ => self.merge_all(rest, &mut remarks),
         };
+        self.settle(&mut whole);
         whole.extend(remarks);
         Value::Object(whole)
     }
@@ -125,7 +131,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
 
     /// Merges a schema into another, unless only `allOf` can express it; then the other stays as it is. What both have
     /// is not copied, or many parts would take time that grows with the square of their number.
-    fn merge(&mut self, left: &mut Object, right: &Object) -> bool {
+    pub(super) fn merge(&mut self, left: &mut Object, right: &Object) -> bool {
         if left.contains_key("$ref") || right.contains_key("$ref") {
             return false;
         }
