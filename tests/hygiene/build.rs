@@ -1,5 +1,7 @@
 //! Compiles the example documents for a crate that calls the runtime by another name.
 
+#![allow(clippy::expect_used, clippy::print_stdout, reason = "it is a build script")]
+
 mod names;
 
 use std::path::PathBuf;

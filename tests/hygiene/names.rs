@@ -47,7 +47,7 @@ fn words(modules: &[String]) -> BTreeSet<String> {
     // One word has one spelling: what differs in nothing else gets a number, and then proves nothing.
     let mut spellings: BTreeMap<String, String> = BTreeMap::new();
     for word in found {
-        spellings.insert(word.to_ascii_lowercase().replace('_', ""), word);
+        spellings.entry(word.to_ascii_lowercase().replace('_', "")).or_insert(word);
     }
     spellings.into_values().collect()
 }
@@ -67,6 +67,13 @@ pub(crate) fn documents(modules: &[String], folder: &Path) -> Vec<PathBuf> {
     let words = words(modules);
     let all =
         |what: &dyn Fn(&str) -> String| words.iter().map(|word| what(word)).collect::<Vec<_>>().join(", ");
+    // Types are called like what is written with a capital, or what Rust has.
+    let is_of_types = |word: &&String| {
+        word.starts_with(char::is_uppercase) || RUST.split(' ').any(|own| own == word.as_str())
+    };
+    let of_types: Vec<&String> = words.iter().filter(is_of_types).collect();
+    let each =
+        |what: &dyn Fn(&str) -> String| of_types.iter().map(|word| what(word)).collect::<Vec<_>>().join(", ");
     let quoted = all(&|word| format!("\"{word}\""));
     let types: [(&str, &dyn Fn(&str) -> String); 4] = [
         ("structs", &|word| format!(r#"{{"properties": {{"{word}": {{"type": "string"}}, "b": {{}}}}}}"#)),
@@ -93,26 +100,28 @@ pub(crate) fn documents(modules: &[String], folder: &Path) -> Vec<PathBuf> {
     for (kind, of_word) in types {
         // What answers hold is open; only structs are the same in both.
         for answers in if kind == "structs" { &[true][..] } else { &[false, true] } {
-            let defs = all(&|word| format!("\"{word}\": {}", of_word(word)));
-            let fields = all(&|word| format!("\"{word}\": {{\"$ref\": \"#/components/schemas/{word}\"}}"));
-            let variants = all(&|word| {
+            let defs = each(&|word| format!("\"{word}\": {}", of_word(word)));
+            let fields = each(&|word| format!("\"{word}\": {{\"$ref\": \"#/components/schemas/{word}\"}}"));
+            let variants = each(&|word| {
                 format!(
                     r#"{{"type": "object", "required": ["kind"], "properties": {{"kind": {{"const": "{word}"}}}}}}"#
                 )
             });
+            let texts = all(&|word| format!(r#""{word}": {{"type": ["string", "null"]}}"#));
             // Once, every name is a variant, too, and a field that is required or not.
             let listed = match kind {
                 "structs" => format!(
                     r#"{fields}, "ListedTexts": {{"type": "string", "enum": [{quoted}]}},
                     "ListedNumbers": {{"type": "integer", "enum": [{}], "x-enum-varnames": [{quoted}]}},
                     "ListedForms": {{"oneOf": [{variants}]}},
-                    "ListedFields": {{"type": "object", "properties": {{{fields}}}}}"#,
+                    "ListedFields": {{"type": "object", "properties": {{{texts}}}}}"#,
                     numbers.join(", ")
                 ),
                 _ => fields,
             };
+            let required = each(&|word| format!("\"{word}\""));
             let schema =
-                format!(r#"{{"type": "object", "required": [{quoted}], "properties": {{{listed}}}}}"#);
+                format!(r#"{{"type": "object", "required": [{required}], "properties": {{{listed}}}}}"#);
             let content = format!(r#""content": {{"application/json": {{"schema": {schema}}}}}"#);
             let answer = if *answers { format!(", {content}") } else { String::new() };
             let text = format!(

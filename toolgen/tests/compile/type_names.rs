@@ -268,7 +268,10 @@ fn a_field_reads_like_its_own_place_whatever_else_is_equal() {
     let list = json!({"type": "array", "items": object("", "name")});
     let text = module(
         &[
-            ("getIssue", with("state", state.clone())),
+            (
+                "getIssue",
+                json!({"type": "object", "properties": {"state": state, "number": {"type": "integer"}}}),
+            ),
             ("getPet", with("owner", object("", "name"))),
             ("getShop", with("seller", object("", "name"))),
             ("listShops", with("sellers", list)),
