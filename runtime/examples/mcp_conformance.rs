@@ -209,9 +209,9 @@ struct Served(OnceLock<Tools>);
 
 /// Tells the clients that the list of tools has changed.
 #[tool]
-fn test_trigger_tool_change(served: Service<Served>) -> Result<&'static str, ToolError> {
+fn test_trigger_tool_change(Service(served): Service<Served>) -> Result<&'static str, ToolError> {
     let tools = served.0.get().ok_or_else(|| ToolError::failed("nothing is served"))?;
-    tools.replace(provider(served.clone().into_inner()).map_err(|why| ToolError::failed(why.to_string()))?);
+    tools.replace(provider(Arc::clone(&served)).map_err(|why| ToolError::failed(why.to_string()))?);
     Ok("changed")
 }
 

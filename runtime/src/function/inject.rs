@@ -94,17 +94,7 @@ impl Inject<'_> for Progress {
 }
 
 /// A service of the program, provided by [`ToolContext::with_service`].
-///
-/// It dereferences to the service, whose own fields are reached through it, those of a newtype too.
-pub struct Service<T: ?Sized>(Arc<T>);
-
-impl<T: ?Sized> Service<T> {
-    /// Returns the service, to be kept beyond the call.
-    #[must_use]
-    pub fn into_inner(self) -> Arc<T> {
-        self.0
-    }
-}
+pub struct Service<T: ?Sized>(pub Arc<T>);
 
 impl<T: ?Sized> Clone for Service<T> {
     fn clone(&self) -> Self {
