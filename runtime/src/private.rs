@@ -168,7 +168,15 @@ macro_rules! __link {
 #[macro_export]
 macro_rules! include_tools {
     ($name:literal) => {
-        ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/", $name, ".rs"));
+        ::core::include!(::core::concat!(
+            ::core::env!(
+                "OUT_DIR",
+                "there is no build script: add `build.rs` with `toolgen::Build::new(NAME).document(PATH).emit()`, and `toolgen` under `[build-dependencies]`"
+            ),
+            "/",
+            $name,
+            ".rs"
+        ));
     };
 }
 

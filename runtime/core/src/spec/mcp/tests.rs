@@ -237,6 +237,46 @@ fn a_schema_that_is_nothing_but_itself_ends() {
 }
 
 #[test]
+fn what_is_odd_in_a_schema_is_told_of_its_own_tool_and_called_what_it_is() {
+    let cycle = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"allOf": [{"$ref": "#/$defs/A"}]}}});
+    let dangling = json!({"type": "object", "properties": {"a/b": {"$ref": "#/$defs/None"}, "c": {"default": {"$ref": "#/x"}}}});
+    let list = [
+        ("cycle", cycle),
+        ("dangling", dangling),
+        ("text", json!({"type": "string"})),
+        ("fine", json!({"type": "object"})),
+    ];
+    let list = list.map(|(name, schema)| json!({"name": name, "inputSchema": schema}));
+    let told: Vec<String> = tools(&program(), &list, true)
+        .into_iter()
+        .map(|one| {
+            one.unwrap().problems.iter().map(|one| format!("{} {}", one.pointer, one.message)).collect()
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "/inputSchema the schema `A` is part of itself; that part is left out",
+            "/inputSchema/properties/a~1b/$ref the reference `#/$defs/None` leads nowhere, so any value is accepted here",
+            "/inputSchema this is the schema of a text, and arguments are an object, so any are accepted",
+            "",
+        ]
+    );
+}
+
+#[test]
+fn what_a_descriptor_lacks_is_called_what_it_is() {
+    for (descriptor, part) in [
+        (json!({"name": 7, "inputSchema": {}}), "the name is not a text"),
+        (json!({"name": "x", "inputSchema": []}), "the schema of the arguments is not an object"),
+        (json!({"name": "x", "inputSchema": null}), "the schema of the arguments is not an object"),
+    ] {
+        let why = tool(&program(), &descriptor, true).unwrap_err();
+        assert!(why.to_string().contains(part), "{why}");
+    }
+}
+
+#[test]
 fn keys_that_providers_refuse_are_renamed_and_come_back() {
     let schema = json!({"type": "object", "required": ["user-id", "$top"], "properties": {
         "user-id": {"type": "integer"}, "$top": true,
