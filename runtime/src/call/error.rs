@@ -71,6 +71,10 @@ pub enum ToolError {
     MissingDependencies(Box<MissingDependencies>),
 }
 
+/// The answer of a tool that needs the runtime of its program, which does not run it there.
+const NO_RUNTIME: &str = "tool panicked: the program calls it without a Tokio runtime whose timers and I/O are enabled. \
+                          Call tools within one: below `#[tokio::main]`, or by `Runtime::block_on`";
+
 impl ToolError {
     /// The tool ran and failed.
     pub fn failed(message: impl Into<String>) -> ToolError {
@@ -142,7 +146,12 @@ impl ToolError {
     pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> ToolError {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        let why = ToolError::failed("tool panicked");
+        // The only panic whose cause a tool cannot do anything about, and its text is known.
+        let told = match text {
+            Some(text) if text.contains("Tokio 1.x") => NO_RUNTIME,
+            _ => "tool panicked",
+        };
+        let why = ToolError::failed(told);
         let why = match text {
             Some(text) => why.with_operator_detail(format!("tool panicked: {text}")),
             None => why,
