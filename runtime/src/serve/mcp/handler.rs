@@ -1,5 +1,6 @@
 //! What `rmcp` requires of a server: one handler for each connection or session.
 
+use std::pin::pin;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -12,6 +13,9 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer, Subscriptio
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::client_values::ClientValues;
+use super::http::InUse;
+use super::slots::Slot;
 use super::{Served, call, misfit};
 use crate::base::frozen::Text;
 use crate::call::principal::Principal;
@@ -42,6 +46,8 @@ pub(super) struct Caller {
     pub(super) stands_alone: bool,
     /// Fires when the caller sends nothing more, and so answers no question.
     pub(super) gone: CancellationToken,
+    /// Fires when the caller ends the session, over HTTP.
+    ended: CancellationToken,
 }
 
 impl Handler {
@@ -81,7 +87,9 @@ impl Handler {
         let stands_alone = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
         // Over HTTP, such a request has a handler of its own, so there is nothing that it could come back to.
         let session = (!stands_alone || parts.is_none()).then(|| self.session.clone());
-        Ok(Caller { principal, session, stands_alone, gone: self.over.clone() })
+        let in_use = parts.and_then(|parts| parts.extensions.get::<InUse>());
+        let ended = in_use.map(InUse::ended).unwrap_or_default();
+        Ok(Caller { principal, session, stands_alone, gone: self.over.clone(), ended })
     }
 
     /// Returns the page of tools after a cursor.
@@ -102,19 +110,22 @@ impl Handler {
         let page: Vec<&ToolSpec> = specs.by_ref().take(self.served.page).collect();
         let more = specs.next().is_some();
         let next_cursor = page.last().filter(|_| more).map(|last| format!("{CURSOR}{}", last.name.as_str()));
-        let mut result = ListToolsResult::with_all_items(described(&page)?);
+        let mut result = ListToolsResult::with_all_items(described(&page, &self.served.client_values)?);
         result.next_cursor = next_cursor;
         Ok(result)
     }
 }
 
 /// Returns the descriptors of tools.
-fn described(specs: &[&ToolSpec]) -> Result<Vec<Tool>, ErrorData> {
+fn described(specs: &[&ToolSpec], values: &ClientValues) -> Result<Vec<Tool>, ErrorData> {
     let failed = |why: &dyn std::fmt::Display| {
         ErrorData::internal_error(format!("The tools cannot be described: {why}"), None)
     };
     let mut listed = WireFormat::Mcp.tools(specs.iter().copied()).map_err(|why| failed(&why))?;
-    let tools = listed.get_mut("tools").map_or(Value::Null, Value::take);
+    let mut tools = listed.get_mut("tools").map_or(Value::Null, Value::take);
+    for (spec, descriptor) in specs.iter().zip(tools.as_array_mut().into_iter().flatten()) {
+        values.describe(spec, descriptor);
+    }
     serde_json::from_value(tools).map_err(|why| failed(&why))
 }
 
@@ -139,11 +150,21 @@ impl rmcp::ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context)?;
-        let Ok(_running) = self.served.calls.try_acquire() else {
-            let text = "All calls that this server may run at the same time are running: try again when one is done.";
-            return Err(ErrorData::internal_error(text, None));
+        let _running = self.served.calls.begin(caller.principal.as_ref().map(|principal| &principal.id))?;
+        if let Some(slot) = context.extensions.get::<Slot>() {
+            slot.give_back();
+        }
+        let answer = {
+            let mut answer = pin!(call::answer(&self.served, &caller, request, &context));
+            tokio::select! {
+                biased;
+                answer = &mut answer => answer,
+                () = caller.ended.cancelled() => {
+                    context.ct.cancel();
+                    answer.await
+                }
+            }
         };
-        let answer = call::answer(&self.served, &caller, request, &context).await;
         self.served.tools.look_again();
         answer
     }
