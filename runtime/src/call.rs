@@ -129,6 +129,12 @@ impl ToolCall {
         self.shallow();
     }
 
+    /// Shortens the ID to what is recorded, and returns it as it was.
+    pub(crate) fn shorten_id(&mut self) -> Text {
+        let shown = shown_id(&self.id);
+        std::mem::replace(&mut self.id, shown)
+    }
+
     /// Blocks the call if its arguments are nested too deeply to be walked, and drops them.
     pub(crate) fn shallow(&mut self) {
         if !is_shallow(&self.arguments) {
@@ -155,6 +161,17 @@ pub(crate) fn shown_name(name: &str) -> Cow<'_, str> {
         return Cow::Borrowed(name);
     }
     Cow::Owned(format!("{}…", &name[..truncate::floor(name, MAX_NAME)]))
+}
+
+/// The maximum length in bytes of the ID of a call that is recorded. No provider gives longer ones.
+pub(crate) const LONGEST_ID: usize = 256;
+
+/// Returns the ID of a call as it is recorded: its beginning and `…` if it is longer than any that providers give.
+pub(crate) fn shown_id(id: &Text) -> Text {
+    if id.len() <= LONGEST_ID {
+        return id.clone();
+    }
+    Text::from(format!("{}…", &id[..truncate::floor(id, LONGEST_ID / 2)]))
 }
 
 /// The one answer to a tool call.
@@ -257,8 +274,10 @@ impl ToolResponse {
         }
     }
 
-    /// The answer as `{"tool_call_id", "tool_name", "content", "is_error", "timestamp", "duration_ms"}`; an error adds
-    /// `error_code`. The timestamp is in milliseconds since 1970.
+    /// The answer as `{"tool_call_id", "tool_name", "content", "is_error", "timestamp", "duration_ms", "provenance"}`; an
+    /// error adds `error_code`. The timestamp is in milliseconds since 1970. The provenance is always `tool-result`:
+    /// whoever keeps messages of several sources knows that this one is what a tool said just now, and neither a word
+    /// of the user nor a text to be cached.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let content: Vec<Value> = self.content().iter().map(Content::to_json).collect();
@@ -270,6 +289,7 @@ impl ToolResponse {
             "is_error": self.is_error(),
             "timestamp": whole_millis(since),
             "duration_ms": whole_millis(self.duration),
+            "provenance": "tool-result",
         });
         if let Err(why) = &self.outcome {
             out["error_code"] = Value::from(why.code());
@@ -304,6 +324,7 @@ mod tests {
             json!({
                 "tool_call_id": "1", "tool_name": "t", "is_error": true, "error_code": "EXECUTION_ERROR",
                 "content": [{"type": "text", "text": "it broke"}], "timestamp": 1500, "duration_ms": 0,
+                "provenance": "tool-result",
             })
         );
     }

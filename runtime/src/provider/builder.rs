@@ -269,9 +269,9 @@ impl ProviderBuilder {
     /// [`ProviderError::UnusedRules`] with all rules that fit none of these tools; [`ProviderError::Toolset`] with
     /// everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the registry has a `read_result`
     /// tool and [`pages`](Self::pages) adds another; [`ProviderError::Discovery`] if a name of the tools of the
-    /// [discovery](Self::discovery) is not valid or is taken; [`ProviderError::ShortKey`] if the
-    /// [`approval_key`](Self::approval_key) has fewer than 32 bytes; [`ProviderError::Host`] if the limits name
-    /// something that is no host.
+    /// [discovery](Self::discovery) is not valid or is taken; [`ProviderError::OwnTool`] if a rule excludes a tool that the
+    /// provider itself adds, by its name; [`ProviderError::ShortKey`] if the [`approval_key`](Self::approval_key) has
+    /// fewer than 32 bytes; [`ProviderError::Host`] if the limits name something that is no host.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
         if let Some(length) = self.layers.seals.short_key() {
             return Err(ProviderError::ShortKey(length));
@@ -287,6 +287,11 @@ impl ProviderBuilder {
         let unused = self.rules.unused(&self.registry);
         if !unused.is_empty() {
             return Err(ProviderError::UnusedRules(unused));
+        }
+        let reads_on = self.reader.map(|_| READ_RESULT);
+        let finds = discovery.iter().flat_map(|discovery| discovery.tools.iter().map(|tool| tool.name()));
+        if let Some(own) = reads_on.into_iter().chain(finds).find(|name| self.rules.excludes_by_name(name)) {
+            return Err(ProviderError::OwnTool(own.to_owned()));
         }
         Ok(self.built(discovery))
     }

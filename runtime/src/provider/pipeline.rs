@@ -166,14 +166,20 @@ impl Provider {
     /// Answers one call that [fits](ToolCall::fit).
     pub(crate) async fn answer(
         &self,
-        call: ToolCall,
+        mut call: ToolCall,
         turn: &ToolContext,
         around: Arc<TurnContext>,
         reader: Reader,
     ) -> ToolResponse {
+        // The answer has the ID as the caller gave it.
+        let id = call.shorten_id();
         let (started, clock) = (SystemTime::now(), Instant::now());
         let inner = self.inner();
         let index = inner.registry.index(&call.name);
+        if let Some(shown) = index.is_none().then(|| turn.secrets()?.replace(&call.name)).flatten() {
+            // A tool made up the name of a secret: nothing has it, and nobody is to read it.
+            call.name = shown.into();
+        }
         let watch = Watch::of(self, &call, index, &around);
         let around = watch.as_ref().map_or_else(|| Arc::clone(&around), |watch| watch.around(&around));
         let mut ctx = turn.child_in(around, call.id.clone(), call.name.clone());
@@ -186,7 +192,7 @@ impl Provider {
         if let Some(watch) = &watch
             && let Some(response) = watch.begins(&call, &ctx).await
         {
-            let mut response = Box::new(ToolResponse { started, ..*response });
+            let mut response = Box::new(ToolResponse { id, started, ..*response });
             record.finish(&response.outcome).await;
             response.made_through(call.via);
             return *response;
@@ -212,7 +218,7 @@ impl Provider {
         record.finish(&outcome).await;
         let declared = index.filter(|_| outcome.is_ok()).and_then(|index| inner.declared(index));
         let mut response = ToolResponse {
-            id: ctx.tool_call_id.clone(),
+            id,
             name: ctx.tool_name.clone(),
             outcome,
             skipped: false,
@@ -236,11 +242,12 @@ impl Provider {
     /// Answers a call without running it. Observers see it with `null` arguments, and no hook is called.
     pub(crate) async fn pass_over(
         &self,
-        call: ToolCall,
+        mut call: ToolCall,
         turn: &ToolContext,
         around: Arc<TurnContext>,
         mut response: ToolResponse,
     ) -> ToolResponse {
+        call.shorten_id();
         let ctx = turn.child_in(Arc::clone(&around), call.id.clone(), call.name.clone());
         let index = self.inner().registry.index(&call.name);
         self.record(&call, index, &ctx).finish(&response.outcome).await;
@@ -284,7 +291,7 @@ impl Provider {
         }
         layers.seals.verify(call, &**inner.registry.at(admitted.index), &inner.registry, ctx)?;
         if let Some(why) = &call.brings().denied {
-            return Err(ToolError::denied(why));
+            return Err(why.clone());
         }
         let guard = layers.repeats.guard(ctx);
         let mut outcome = match layers.exact_arguments(spec, call, guard.as_ref(), ctx) {
@@ -302,6 +309,9 @@ impl Provider {
             // On the heap: what waits for people and stores takes more room than the tool's own part.
             None => Box::pin(self.run_checked(admitted, guard.as_ref(), call, ctx, (record, watch))).await,
         };
+        if let (Ok(result), Some(declared)) = (&mut outcome, inner.declared(admitted.index)) {
+            result.hold_to(&declared);
+        }
         // A replayed answer is as the model got it.
         if let Some(pages) =
             layers.pages.as_ref().filter(|_| reader == Reader::Model && !record.is_answered())

@@ -35,6 +35,7 @@
 //!   program that keeps logs may want to set the target `rmcp` to `warn`.
 
 mod call;
+mod client_values;
 mod connected;
 mod described;
 mod handler;
@@ -45,6 +46,8 @@ mod otel;
 mod question;
 #[cfg(feature = "rmcp")]
 pub mod rmcp;
+mod shares;
+mod slots;
 mod streams;
 
 use std::fmt;
@@ -55,20 +58,19 @@ use std::time::Duration;
 use ::rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 use ::rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::provider::Provider;
+use client_values::ClientValues;
 use connected::Connected;
 use described::Described;
 use handler::Handler;
 use http::Gate;
+use shares::Calls;
 use streams::Streams;
 
 /// How many tools a page of `tools/list` has, unless set.
 const PAGE: usize = 250;
-
-/// How many calls run at the same time, unless set.
-const CALLS: usize = 1024;
 
 /// How long a person has to answer a question, unless set.
 const ANSWER_TIME: Duration = Duration::from_secs(300);
@@ -87,10 +89,10 @@ struct Served {
     info: ServerConfig,
     tools: Tools,
     page: usize,
-    /// A permit for each further call that may run.
-    calls: Arc<Semaphore>,
+    calls: Calls,
     answer_time: Duration,
     client_approves: bool,
+    client_values: ClientValues,
 }
 
 /// The tools that a server offers. Clones belong to the same server.
@@ -151,9 +153,10 @@ impl Server {
             info,
             tools: Tools::new(provider),
             page: PAGE,
-            calls: Arc::new(Semaphore::new(CALLS)),
+            calls: Calls::default(),
             answer_time: ANSWER_TIME,
             client_approves: false,
+            client_values: ClientValues::default(),
         };
         Server { served, gate: Gate::default() }
     }
@@ -186,7 +189,14 @@ impl Server {
     /// with an error. Connections and sessions are no such limit: a session goes on with the calls of a client whose
     /// connection ends.
     pub fn max_calls(mut self, calls: usize) -> Server {
-        self.served.calls = Arc::new(Semaphore::new(calls.clamp(1, Semaphore::MAX_PERMITS)));
+        self.served.calls.set_most(calls);
+        self
+    }
+
+    /// Sets how many calls of one [principal](Self::principal) run at the same time, at least 1; by default a quarter of
+    /// [`max_calls`](Self::max_calls), but 8 in any case. A further one is answered with an error.
+    pub fn max_calls_each(mut self, calls: usize) -> Server {
+        self.served.calls.set_each(calls);
         self
     }
 
@@ -200,6 +210,18 @@ impl Server {
     /// may answer without asking anybody. The client gets the final arguments of a call that it is to approve.
     pub fn client_approves(mut self) -> Server {
         self.served.client_approves = true;
+        self
+    }
+
+    /// Lets clients give these values of the [context](crate::ToolContext::values), and no others: a tool that requires
+    /// one has it as an optional argument in the list, unless an argument of its own has that name, and for every tool
+    /// a call may have them in the object `io.toolgen/context` of its `_meta`. So a client can give back the
+    /// `session_id` that a tool has started. Texts of at most 1,024 bytes and integers count.
+    ///
+    /// A value that came so is the [client's](crate::call::values::Provenance::Client), in records too. It never
+    /// replaces one that the program has set, and says nothing about who calls.
+    pub fn client_values<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Server {
+        self.served.client_values = ClientValues::new(names);
         self
     }
 
@@ -225,7 +247,11 @@ impl Server {
     ///
     /// A line that is not a message is answered with an error that says why, with the ID of the request if one can be
     /// found in it: -32700 if it is not JSON in UTF-8, -32600 if it is something else or has more than 16 MiB. A
-    /// request whose parameters do not fit its method, or that comes before `initialize`, is answered with -32602.
+    /// request whose parameters do not fit its method, or that comes before `initialize`, is answered with -32602, and
+    /// one whose ID is that of a request without an answer yet with -32600.
+    ///
+    /// Nothing more is read while 64 messages are being handled, besides running calls, or while 1,024 messages or 16 MiB
+    /// wait for the client to read them.
     ///
     /// # Errors
     ///
@@ -237,7 +263,7 @@ impl Server {
     ) -> Result<(), ServeError> {
         let handler = Handler::new(self.served);
         let streams = Streams::new(input, output, handler.over().clone());
-        let running = match ::rmcp::serve_server(Connected(handler), streams).await {
+        let running = match ::rmcp::serve_server(Connected::new(handler), streams).await {
             Ok(running) => running,
             // The client only looked whether there is a server.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

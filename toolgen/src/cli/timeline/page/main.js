@@ -101,7 +101,7 @@ async function show(id) {
     below.append(make("h3", "", `Calls that it made (${call.below.length})`), list);
     parts.push(below);
   }
-  const command = callAgain(about.documents, call.tool, all.parameters);
+  const command = callAgain(about.documents, call.tool, argumentsOf(all.parameters));
   if (command) parts.push(section("Call it again", command));
   const hadFocus = panel.contains(document.activeElement);
   panel.replaceChildren(...parts);
@@ -135,7 +135,7 @@ function approvalParts(approval, sure, record) {
   // What is sealed is what would run: middleware may have changed what the record has.
   if (approval.shown !== undefined) {
     parts.push(section("Arguments of the approval", text(approval.shown)));
-    if (record.parameters !== undefined && !same(approval.shown, record.parameters)) parts.push(make("p", "why", "These are not the arguments of the record: what is approved is what stands here."));
+    if (record.parameters !== undefined && !same(approval.shown, argumentsOf(record.parameters))) parts.push(make("p", "why", "These are not the arguments of the record: what is approved is what stands here."));
   }
   if (approval.state !== "waiting" || approval.damage) return parts;
   const offers = sure

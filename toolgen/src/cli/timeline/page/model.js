@@ -26,6 +26,13 @@ function commandOf(...words) {
   return safe.includes(null) ? null : safe.join(" ");
 }
 
+/** The arguments of a record: without the values of the context that a client sent, which stand beside them. */
+function argumentsOf(parameters) {
+  if (parameters === null || typeof parameters !== "object" || Array.isArray(parameters)) return parameters;
+  const { "@client": _, ...given } = parameters;
+  return given;
+}
+
 /** The command that calls a tool again; `null` if what was called is no name of a tool, or its arguments are not all there. */
 function callAgain(documents, tool, parameters) {
   if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(tool)) return null;
