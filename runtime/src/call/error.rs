@@ -72,10 +72,6 @@ pub enum ToolError {
     MissingDependencies(Box<MissingDependencies>),
 }
 
-/// The answer of a tool that needs the runtime of its program, which does not run it there.
-const NO_RUNTIME: &str = "tool panicked: the program calls it without a Tokio runtime whose timers and I/O are enabled. \
-                          Call tools within one: below `#[tokio::main]`, or by `Runtime::block_on`";
-
 impl ToolError {
     /// The tool ran and failed.
     pub fn failed(message: impl Into<String>) -> ToolError {

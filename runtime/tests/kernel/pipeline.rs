@@ -115,7 +115,8 @@ fn a_call_without_a_runtime_is_told_what_it_needs() {
     else {
         panic!("nobody would wake it");
     };
-    assert!(response.text().contains("`#[tokio::main]`"), "{}", response.text());
+    let told = response.operator_text().unwrap_or_default();
+    assert!(told.contains("`tokio::runtime::Runtime::block_on`"), "{told}");
 }
 
 #[tokio::test]

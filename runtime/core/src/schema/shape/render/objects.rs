@@ -8,9 +8,7 @@ use crate::schema::dialect::Nulls;
 use crate::schema::shape::codec::{self, Form, Member, Of, WHOLE};
 use crate::schema::shape::decode::say::article;
 use crate::schema::shape::nulls::takes_null;
-use crate::schema::shape::{
-    Extra, Field, Kind, Literal, ObjectRules, PatternField, Relation, Shape, prose,
-};
+use crate::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, PatternField, Relation, Shape, prose};
 
 /// Why a field that may be left out loses `null`.
 const NO_NULL: &str = "a model writes `null` for a field that it leaves out, so `null` itself cannot be sent";
