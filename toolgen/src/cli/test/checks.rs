@@ -9,7 +9,7 @@ use toolgen_runtime::engine::Engines;
 use toolgen_runtime::provider::one_shot::Answer;
 use toolgen_runtime::schema::dialect::JSON_SCHEMA;
 use toolgen_runtime::schema::shape::render::{render_input, render_output};
-use toolgen_runtime::spec::plan::{Call, Tool};
+use toolgen_runtime::spec::plan::{Call, ExitCode, Tool};
 use toolgen_runtime::spec::{RequirementKind, ToolSpec};
 use toolgen_runtime::{CancellationToken, ToolName};
 
@@ -145,7 +145,11 @@ impl<'a> Subject<'a> {
 
     async fn reports(&self) -> Verdict {
         let can_fail = match &self.tool.call {
-            Call::Http(_) | Call::Command(_) | Call::Effect(_) => true,
+            Call::Http(_) | Call::Effect(_) => true,
+            // A code of exit may be a result that the model reads.
+            Call::Command(plan) => {
+                !plan.exit_codes.iter().any(|meaning| meaning.code == ExitCode::OTHER && meaning.success)
+            }
             Call::Compose(plan) => plan
                 .steps
                 .iter()

@@ -18,8 +18,13 @@ type Types = Vec<&'static str>;
 
 const TYPES: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
 
-/// The maximum number of schemas that are looked at to find the types of one.
+/// The maximum number of schemas that are looked at to find the types of one. The members of a longer `allOf`, which
+/// nobody writes, are read as if their keywords named their types.
 const MAX_SEEN: usize = 500;
+
+fn is_short(parts: &Value) -> bool {
+    parts.as_array().is_some_and(|parts| parts.len() <= MAX_SEEN)
+}
 
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Gives keywords of one type that stand beside alternatives of other types to those that they apply to.
@@ -54,7 +59,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
 
     /// As [`settle`](Self::settle), for the members of `allOf`: each is a rule for what the others take.
     fn settle_parts(&self, schema: &mut Object) {
-        let Some(Value::Array(parts)) = schema.get("allOf") else { return };
+        let Some(Value::Array(parts)) = schema.get("allOf").filter(|parts| is_short(parts)) else { return };
         let mut settled: Vec<(usize, Value)> = Vec::new();
         for (index, part) in parts.iter().enumerate() {
             let Value::Object(rules) = part else { continue };
