@@ -46,17 +46,21 @@ mod question;
 pub mod rmcp;
 mod streams;
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ::rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
+use ::rmcp::model::{ErrorData, Implementation, ServerCapabilities, ServerConfig, Tool};
 use ::rmcp::service::ServerInitializeError;
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, watch};
 
 use crate::provider::Provider;
+use crate::spec::ToolSpec;
+use crate::wire::WireFormat;
 use connected::Connected;
 use handler::Handler;
 use http::Gate;
@@ -99,23 +103,45 @@ struct Offer {
     provider: watch::Sender<Provider>,
     /// How many tools were listed when clients were last notified.
     listed: AtomicUsize,
+    /// The descriptors that were made, by the names of the tools: a large tool takes milliseconds, and clients ask again.
+    described: Mutex<HashMap<String, (ToolSpec, Tool)>>,
 }
 
 impl Tools {
     fn new(provider: Provider) -> Tools {
         let listed = AtomicUsize::new(provider.specs().count());
-        Tools(Arc::new(Offer { provider: watch::Sender::new(provider), listed }))
+        Tools(Arc::new(Offer { provider: watch::Sender::new(provider), listed, described: Mutex::default() }))
     }
 
     /// Offers the tools of this provider instead, and tells the clients that the list has changed. Running calls are not
     /// disturbed.
     pub fn replace(&self, provider: Provider) {
         self.0.listed.store(provider.specs().count(), Ordering::Relaxed);
+        self.0.described.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.0.provider.send_replace(provider);
     }
 
     fn provider(&self) -> Provider {
         self.0.provider.borrow().clone()
+    }
+
+    /// Returns the descriptors of tools, each made once.
+    fn described(&self, specs: &[&ToolSpec]) -> Result<Vec<Tool>, ErrorData> {
+        let failed = |why: &dyn fmt::Display| {
+            ErrorData::internal_error(format!("The tools cannot be described: {why}"), None)
+        };
+        let mut known = self.0.described.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut one = |spec: &ToolSpec| {
+            if let Some((_, tool)) = known.get(spec.name.as_str()).filter(|(of, _)| of == spec) {
+                return Ok(tool.clone());
+            }
+            let mut listed = WireFormat::Mcp.tools([spec]).map_err(|why| failed(&why))?;
+            let tool = listed.pointer_mut("/tools/0").map_or(Value::Null, Value::take);
+            let tool: Tool = serde_json::from_value(tool).map_err(|why| failed(&why))?;
+            known.insert(spec.name.to_string(), (spec.clone(), tool.clone()));
+            Ok(tool)
+        };
+        specs.iter().map(|spec| one(spec)).collect()
     }
 
     /// Returns a receiver of every later change of the list.

@@ -5,7 +5,8 @@ use toolgen_core::schema::dialect::Dialect;
 use toolgen_core::schema::shape::Slim;
 use toolgen_core::schema::shape::slim::Words;
 
-use super::{Rendering, Report, count};
+use super::counter::Counter;
+use super::{Rendering, Report, written};
 use crate::tool::Tool;
 
 /// What a lever would save.
@@ -41,12 +42,17 @@ impl Report {
         if !matches!(self.rendering, Rendering::Full) {
             return self;
         }
+        let counter = Counter::new(self.tokenizer);
+        let tokens = |spec: &ToolSpec| {
+            let told = spec.schema(dialect);
+            told.map_or(0, |told| counter.count(&written(spec, dialect, told)))
+        };
         let total = self.total();
         let saving = |(levers, pull): &Lever| {
             let with = |tool: &&Tool| {
-                let mut spec = ToolSpec { slim: tool.spec.slim.clone(), ..tool.spec.clone() };
+                let mut spec = tool.spec.clone();
                 pull(&mut spec.slim);
-                count(&spec, dialect, self.rendering, self.tokenizer).tokens
+                tokens(&spec)
             };
             let left: usize = tools.iter().map(with).sum();
             Saving { levers, tokens: total.saturating_sub(left) }

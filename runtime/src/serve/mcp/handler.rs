@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use axum::http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ServerConfig, SubscriptionFilter, Tool,
+    PaginatedRequestParams, ProtocolVersion, ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
-use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{Served, call, misfit};
@@ -17,7 +16,6 @@ use crate::base::frozen::Text;
 use crate::call::principal::Principal;
 use crate::call::session::Session;
 use crate::spec::ToolSpec;
-use crate::wire::WireFormat;
 
 /// The prefix that distinguishes a cursor from other text.
 const CURSOR: &str = "after ";
@@ -102,20 +100,10 @@ impl Handler {
         let page: Vec<&ToolSpec> = specs.by_ref().take(self.served.page).collect();
         let more = specs.next().is_some();
         let next_cursor = page.last().filter(|_| more).map(|last| format!("{CURSOR}{}", last.name.as_str()));
-        let mut result = ListToolsResult::with_all_items(described(&page)?);
+        let mut result = ListToolsResult::with_all_items(self.served.tools.described(&page)?);
         result.next_cursor = next_cursor;
         Ok(result)
     }
-}
-
-/// Returns the descriptors of tools.
-fn described(specs: &[&ToolSpec]) -> Result<Vec<Tool>, ErrorData> {
-    let failed = |why: &dyn std::fmt::Display| {
-        ErrorData::internal_error(format!("The tools cannot be described: {why}"), None)
-    };
-    let mut listed = WireFormat::Mcp.tools(specs.iter().copied()).map_err(|why| failed(&why))?;
-    let tools = listed.get_mut("tools").map_or(Value::Null, Value::take);
-    serde_json::from_value(tools).map_err(|why| failed(&why))
 }
 
 impl rmcp::ServerHandler for Handler {

@@ -11,6 +11,7 @@ mod leaves;
 mod needed;
 mod places;
 mod share;
+mod sheet;
 mod text;
 mod words;
 
@@ -27,6 +28,7 @@ use crate::base::frozen::{List, Text};
 pub(crate) use depth::outline_within;
 pub(crate) use leaves::shortened;
 pub(crate) use places::{Opened, Places};
+pub(crate) use sheet::{Bytes, Sheet, Sized};
 pub use text::SlimError;
 
 /// What is trimmed of a tool before a model reads it.
