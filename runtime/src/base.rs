@@ -25,6 +25,10 @@ pub(crate) mod media_type;
 #[cfg(feature = "runtime")]
 pub(crate) mod needle;
 #[cfg(feature = "runtime")]
+pub(crate) mod panics;
+#[cfg(any(feature = "audit", feature = "http", feature = "mcp"))]
+pub(crate) mod private;
+#[cfg(feature = "runtime")]
 pub(crate) mod secret_names;
 #[cfg(feature = "runtime")]
 #[cfg_attr(

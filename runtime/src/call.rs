@@ -4,6 +4,7 @@ pub(crate) mod approval;
 pub mod blocked;
 pub(crate) mod callback;
 pub(crate) mod called;
+pub mod codes;
 mod content;
 pub mod context;
 pub mod control;
@@ -128,6 +129,12 @@ impl ToolCall {
         self.shallow();
     }
 
+    /// Shortens the ID to what is recorded, and returns it as it was.
+    pub(crate) fn shorten_id(&mut self) -> Text {
+        let shown = shown_id(&self.id);
+        std::mem::replace(&mut self.id, shown)
+    }
+
     /// Blocks the call if its arguments are nested too deeply to be walked, and drops them.
     pub(crate) fn shallow(&mut self) {
         if !is_shallow(&self.arguments) {
@@ -154,6 +161,17 @@ pub(crate) fn shown_name(name: &str) -> Cow<'_, str> {
         return Cow::Borrowed(name);
     }
     Cow::Owned(format!("{}…", &name[..truncate::floor(name, MAX_NAME)]))
+}
+
+/// The maximum length in bytes of the ID of a call that is recorded. No provider gives longer ones.
+pub(crate) const LONGEST_ID: usize = 256;
+
+/// Returns the ID of a call as it is recorded: its beginning and `…` if it is longer than any that providers give.
+pub(crate) fn shown_id(id: &Text) -> Text {
+    if id.len() <= LONGEST_ID {
+        return id.clone();
+    }
+    Text::from(format!("{}…", &id[..truncate::floor(id, LONGEST_ID / 2)]))
 }
 
 /// The one answer to a tool call.
@@ -213,6 +231,20 @@ impl ToolResponse {
         self.outcome.as_ref().map_or(true, ToolResult::is_error)
     }
 
+    /// Returns what the people who run the program read of a failure: the [text of the
+    /// error](ToolError::operator_text), or that [of the result](ToolResult::operator_text), which says for instance which
+    /// credential a service refused. `None` if there is no failure.
+    #[must_use]
+    pub fn operator_text(&self) -> Option<Cow<'_, str>> {
+        match &self.outcome {
+            Err(why) => Some(why.operator_text()),
+            Ok(result) if result.is_error() => {
+                Some(result.operator_text().map_or_else(|| result.to_text().into(), Cow::Borrowed))
+            }
+            Ok(_) => None,
+        }
+    }
+
     /// What the answer asks of the loop around the call. For a call that needs input which no handler could supply,
     /// this is the request that is also in the [`PendingInput`](crate::call::control::PendingInput) of its error.
     #[must_use]
@@ -242,8 +274,10 @@ impl ToolResponse {
         }
     }
 
-    /// The answer as `{"tool_call_id", "tool_name", "content", "is_error", "timestamp", "duration_ms"}`; an error adds
-    /// `error_code`. The timestamp is in milliseconds since 1970.
+    /// The answer as `{"tool_call_id", "tool_name", "content", "is_error", "timestamp", "duration_ms", "provenance"}`; an
+    /// error adds `error_code`. The timestamp is in milliseconds since 1970. The provenance is always `tool-result`:
+    /// whoever keeps messages of several sources knows that this one is what a tool said just now, and neither a word
+    /// of the user nor a text to be cached.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let content: Vec<Value> = self.content().iter().map(Content::to_json).collect();
@@ -255,6 +289,7 @@ impl ToolResponse {
             "is_error": self.is_error(),
             "timestamp": whole_millis(since),
             "duration_ms": whole_millis(self.duration),
+            "provenance": "tool-result",
         });
         if let Err(why) = &self.outcome {
             out["error_code"] = Value::from(why.code());
@@ -289,6 +324,7 @@ mod tests {
             json!({
                 "tool_call_id": "1", "tool_name": "t", "is_error": true, "error_code": "EXECUTION_ERROR",
                 "content": [{"type": "text", "text": "it broke"}], "timestamp": 1500, "duration_ms": 0,
+                "provenance": "tool-result",
             })
         );
     }

@@ -29,3 +29,4 @@ pub mod replay;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 pub mod trace;
+pub mod voice;

@@ -3,6 +3,39 @@
 //! A [`ToolSpec`] says what a tool is and an [`AgentTool`] runs it. A sealed [`Registry`] holds tools, a [`Provider`] offers
 //! some of them to one agent, and each call through a provider passes its layers and gets exactly one answer.
 //!
+#![cfg_attr(all(feature = "macros", feature = "runtime"), doc = "```")]
+#![cfg_attr(not(all(feature = "macros", feature = "runtime")), doc = "```ignore")]
+//! use serde_json::json;
+//! use toolgen_runtime::{Registry, ToolCall, ToolContext, tool, toolset};
+//!
+//! /// Adds two numbers.
+//! #[tool(pure)]
+//! fn add(
+//!     /// The first number.
+//!     a: i64,
+//!     /// The second number.
+//!     #[arg(default = 1)]
+//!     b: i64,
+//! ) -> i64 {
+//!     a + b
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let provider = Registry::new(toolset![add])?.provider(Default::default());
+//! let call = ToolCall::new("call-1", "add", json!({"a": 2, "b": 40})); // as a model makes it
+//! let answer = provider.call(call, &ToolContext::new("turn-1", "")).await;
+//! assert_eq!(answer.text(), "42"); // what the model reads
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Tools of an API come from a build script with the compiler `toolgen`, and run on an
+#![cfg_attr(feature = "http", doc = "[`HttpEngine`](engine::http::HttpEngine)")]
+#![cfg_attr(not(feature = "http"), doc = "`HttpEngine`")]
+//! (feature `http`): `engine.tools(api::TOOLS)`. The
+//! [guide](https://github.com/toolgen/toolgen/blob/main/docs/start.md) begins there.
+//!
 //! The modules form floors: each uses only itself and those below it. The two lowest are the crate
 //! `toolgen-core`, which this crate shares with the compiler `toolgen`; programs use them through this one.
 //!
@@ -101,6 +134,7 @@ pub mod testing {
 }
 
 #[cfg(feature = "runtime")]
+#[doc(inline)]
 pub use {
     agent::dispatch::{DispatchOptions, Dispatched, Strategy},
     base::future::BoxFuture,
@@ -125,10 +159,12 @@ pub use {
 };
 
 #[cfg(feature = "typed")]
+#[doc(inline)]
 pub use engine::typed::{TypedItems, TypedTool};
+#[doc(inline)]
 pub use function::input::ToolInput;
 #[cfg(feature = "runtime")]
-#[doc(no_inline)]
+#[doc(inline)]
 pub use tokio_util::sync::CancellationToken;
 #[doc(inline)]
 pub use toolgen_core::{
@@ -136,6 +172,8 @@ pub use toolgen_core::{
     ToolSpec, printable, schema, spec, visible,
 };
 #[cfg(feature = "macros")]
+#[doc(inline)]
 pub use toolgen_macros::ToolInput;
 #[cfg(all(feature = "macros", feature = "runtime"))]
+#[doc(inline)]
 pub use toolgen_macros::{tool, tools, toolset};

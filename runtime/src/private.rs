@@ -168,7 +168,15 @@ macro_rules! __link {
 #[macro_export]
 macro_rules! include_tools {
     ($name:literal) => {
-        ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/", $name, ".rs"));
+        ::core::include!(::core::concat!(
+            ::core::env!(
+                "OUT_DIR",
+                "there is no build script: add `build.rs` with `toolgen::Build::new(NAME).document(PATH).emit()`, and `toolgen` under `[build-dependencies]`"
+            ),
+            "/",
+            $name,
+            ".rs"
+        ));
     };
 }
 
@@ -277,14 +285,14 @@ pub mod function {
     pub use crate::function::input::bridge::{Foreign, ForeignName};
     pub use crate::function::input::derive::{field_of, of, shape_of};
     pub use crate::function::input::{
-        DefaultOf, Defaults, Lit, Owned, Rules, ToolInput, arguments, checks, items_of, of_bool, of_decimal,
+        DefaultOf, Defaults, Lit, Owned, Rules, ToolInput, checks, items_of, object, of_bool, of_decimal,
         of_integer, of_list, refine, relation,
     };
     pub use crate::function::return_value::{Probe, Returned, schema};
     pub use crate::function::{Arguments, Function, FunctionTool, Run, ToolFunction, boxed};
     pub use crate::function::{dialect_check, exact_check};
     pub use crate::schema::dialect;
-    pub use crate::schema::shape::{Number, RelationKind, Schema};
+    pub use crate::schema::shape::{Extra, Number, RelationKind, Schema};
     pub use crate::spec::{
         Completion, Effects, Example, Files, Network, Requirement, RequirementKind, Timeout, ToolName,
         ToolSpec,

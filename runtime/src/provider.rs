@@ -215,7 +215,10 @@ impl Provider {
         if !self.0.may_use(index) {
             return Err(ProviderError::NotAllowed(name.to_owned()));
         }
-        self.0.tool(index).cloned()
+        match FactoryError::lacking(self.0.registry.at(index).spec(), &self.0.context.services) {
+            None => self.0.tool(index).cloned(),
+            Some(why) => Err(ProviderError::Create { name: name.to_owned(), why }),
+        }
     }
 
     /// Returns a summary of the tools for a prompt, see [`docs::summary`].

@@ -7,6 +7,7 @@ pub mod toolsets;
 pub(crate) mod unknown;
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ pub use unknown::UnknownTool;
 
 use crate::base::depth::shallow;
 use crate::base::frozen::Text;
+use crate::base::panics;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
@@ -39,10 +41,13 @@ pub struct Registry {
     index: Arc<OnceLock<SearchIndex>>,
 }
 
+/// A tool, and where the program adds it, unless another set had it before.
+type Added = (Arc<dyn AgentTool>, Option<&'static Location<'static>>);
+
 /// Collects the tools of a [`Registry`].
 pub struct RegistryBuilder {
-    added: Vec<Arc<dyn AgentTool>>,
-    replacements: Vec<Arc<dyn AgentTool>>,
+    added: Vec<Added>,
+    replacements: Vec<Added>,
     default_timeout: Duration,
 }
 
@@ -57,8 +62,13 @@ pub struct RegistryError {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RegistryProblem {
-    /// Two tools have this name: `Tool [x] is already registered.`
-    Duplicate(String),
+    /// Two tools have this name: `Tool [x] is already registered.`, where both are added, and what to do.
+    Duplicate {
+        /// The name.
+        name: String,
+        /// Where the two are added in the program; `None` for one that another set had before.
+        places: [Option<&'static Location<'static>>; 2],
+    },
     /// The tool to replace does not exist: `Tool [x] is not registered.`
     NotRegistered(String),
     /// The requirements of the tools cannot be met: they are cyclic, or name something that does not exist.
@@ -70,7 +80,18 @@ pub enum RegistryProblem {
 impl fmt::Display for RegistryProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RegistryProblem::Duplicate(name) => write!(f, "Tool [{name}] is already registered."),
+            RegistryProblem::Duplicate { name, places } => {
+                write!(f, "Tool [{name}] is already registered. ")?;
+                match places {
+                    [Some(one), Some(other)] if one == other => write!(f, "Both are added at {one}")?,
+                    [Some(one), Some(other)] => write!(f, "One is added at {one}, the other at {other}")?,
+                    [Some(one), None] | [None, Some(one)] => {
+                        write!(f, "One is in the set already, the other is added at {one}")?;
+                    }
+                    [None, None] => f.write_str("Both are in the set")?,
+                }
+                f.write_str(": give one another name or leave it out, or use `replace` if it takes the other's place.")
+            }
             RegistryProblem::NotRegistered(name) => write!(f, "Tool [{name}] is not registered."),
             RegistryProblem::Requirement(problem) => problem.fmt(f),
             RegistryProblem::Sealed => f.write_str("tool registry sealed - cannot register"),
@@ -93,23 +114,27 @@ impl std::error::Error for RegistryError {}
 impl RegistryBuilder {
     /// Adds a tool.
     #[must_use]
+    #[track_caller]
     #[expect(clippy::should_implement_trait, reason = "it is the usual name of a builder's step")]
     pub fn add(mut self, tool: impl AgentTool + 'static) -> RegistryBuilder {
-        self.added.push(Arc::new(tool));
+        self.added.push((Arc::new(tool), Some(Location::caller())));
         self
     }
 
     /// Adds several tools.
     #[must_use]
+    #[track_caller]
     pub fn add_all(mut self, tools: impl IntoIterator<Item = Arc<dyn AgentTool>>) -> RegistryBuilder {
-        self.added.extend(tools);
+        let place = Location::caller();
+        self.added.extend(tools.into_iter().map(|tool| (tool, Some(place))));
         self
     }
 
     /// Replaces the tool of the same name; the two may be added in either order.
     #[must_use]
+    #[track_caller]
     pub fn replace(mut self, tool: impl AgentTool + 'static) -> RegistryBuilder {
-        self.replacements.push(Arc::new(tool));
+        self.replacements.push((Arc::new(tool), Some(Location::caller())));
         self
     }
 
@@ -135,16 +160,18 @@ impl RegistryBuilder {
         for replacement in self.replacements {
             match self.added.binary_search_by(|tool| by_name(tool, &replacement)) {
                 Ok(index) => self.added[index] = replacement,
-                Err(_) => problems.push(RegistryProblem::NotRegistered(replacement.name().to_owned())),
+                Err(_) => problems.push(RegistryProblem::NotRegistered(replacement.0.name().to_owned())),
             }
         }
-        let unfit = requirement_problems(self.added.iter().map(|tool| tool.spec()));
+        let unfit = requirement_problems(self.added.iter().map(|(tool, _)| tool.spec()));
         problems.extend(unfit.into_iter().map(RegistryProblem::Requirement));
         problems.sort();
         problems.dedup();
         if problems.is_empty() {
-            let names = self.added.iter().map(|tool| Text::copy_of(tool.name())).collect();
-            let (tools, default_timeout) = (self.added.into(), self.default_timeout);
+            panics::watch();
+            let names = self.added.iter().map(|(tool, _)| Text::copy_of(tool.name())).collect();
+            let tools = self.added.into_iter().map(|(tool, _)| tool).collect();
+            let default_timeout = self.default_timeout;
             Ok(Registry { tools, names, default_timeout, index: Arc::default() })
         } else {
             Err(RegistryError { problems })
@@ -152,14 +179,18 @@ impl RegistryBuilder {
     }
 }
 
-fn by_name(left: &Arc<dyn AgentTool>, right: &Arc<dyn AgentTool>) -> std::cmp::Ordering {
+fn by_name((left, _): &Added, (right, _): &Added) -> std::cmp::Ordering {
     left.name().cmp(right.name())
 }
 
 /// Returns the names that occur more than once in a sorted list.
-fn duplicates(tools: &[Arc<dyn AgentTool>]) -> Vec<RegistryProblem> {
-    let pairs = tools.windows(2).filter(|pair| pair[0].name() == pair[1].name());
-    pairs.map(|pair| RegistryProblem::Duplicate(pair[0].name().to_owned())).collect()
+fn duplicates(tools: &[Added]) -> Vec<RegistryProblem> {
+    let pairs = tools.windows(2).filter(|pair| pair[0].0.name() == pair[1].0.name());
+    let problem = |pair: &[Added]| RegistryProblem::Duplicate {
+        name: pair[0].0.name().to_owned(),
+        places: [pair[0].1, pair[1].1],
+    };
+    pairs.map(problem).collect()
 }
 
 impl Registry {
@@ -174,6 +205,7 @@ impl Registry {
     /// # Errors
     ///
     /// As [`RegistryBuilder::seal`].
+    #[track_caller]
     pub fn new(tools: impl IntoIterator<Item = Arc<dyn AgentTool>>) -> Result<Registry, RegistryError> {
         Registry::builder().add_all(tools).seal()
     }
@@ -183,6 +215,7 @@ impl Registry {
     /// # Errors
     ///
     /// As [`RegistryBuilder::seal`].
+    #[track_caller]
     pub fn extend(
         &self,
         tools: impl IntoIterator<Item = Arc<dyn AgentTool>>,
@@ -193,7 +226,8 @@ impl Registry {
     /// Returns a builder that holds the tools of this set.
     #[must_use]
     pub fn to_builder(&self) -> RegistryBuilder {
-        Registry::builder().add_all(self.tools.iter().cloned()).default_timeout(self.default_timeout)
+        let added = self.tools.iter().map(|tool| (Arc::clone(tool), None)).collect();
+        RegistryBuilder { added, default_timeout: self.default_timeout, ..Registry::builder() }
     }
 
     /// Returns the tool of this name.
@@ -286,8 +320,8 @@ impl fmt::Debug for Registry {
 
 impl fmt::Debug for RegistryBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = |tools: &[Arc<dyn AgentTool>]| -> Vec<String> {
-            tools.iter().map(|tool| tool.name().to_owned()).collect()
+        let names = |tools: &[Added]| -> Vec<String> {
+            tools.iter().map(|(tool, _)| tool.name().to_owned()).collect()
         };
         f.debug_struct("RegistryBuilder")
             .field("added", &names(&self.added))

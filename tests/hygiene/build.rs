@@ -1,5 +1,11 @@
 //! Compiles the example documents for a crate that calls the runtime by another name.
 
+#![allow(clippy::expect_used, clippy::print_stdout, reason = "it is a build script")]
+
+mod names;
+
+use std::path::PathBuf;
+
 fn main() {
     let documents = [
         "specs/bookshop.yaml",
@@ -22,4 +28,22 @@ fn main() {
     build.document("../../specs/kitchen-sink.json").emit();
     let build = toolgen::Build::new("beside_functions").runtime("::renamed");
     build.document("../../specs/manifest-program.yaml").emit();
+    // Names that generated code uses itself.
+    let module =
+        |path: &&str| toolgen::Build::new("words").document(format!("../../{path}")).compile().module;
+    let modules: Vec<String> = documents.iter().filter_map(module).collect();
+    let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
+    let documents = names::documents(&modules, &folder);
+    for (name, modules) in
+        [("names", toolgen::emit::Modules::One), ("names_by_tag", toolgen::emit::Modules::ByTag)]
+    {
+        let options = toolgen::Options::default().modules(modules);
+        let build = toolgen::Build::new(name).options(options).runtime("::renamed");
+        let of_tags = |path: &&PathBuf| name == "names" || path.ends_with("operations.json");
+        let built =
+            documents.iter().filter(of_tags).fold(build, |build, path| build.document(path)).compile();
+        // What is odd about such documents is not of interest.
+        let module = built.module.expect("the documents of names compile");
+        std::fs::write(folder.join(name).with_extension("rs"), module).expect("a module");
+    }
 }

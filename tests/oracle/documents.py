@@ -179,7 +179,7 @@ class Subject:
 
     def _call(self, name: str, arguments: dict[str, Any], judge: Judge, where: str) -> None:
         given = json.dumps(arguments, ensure_ascii=False)
-        outcome = self.cli.run("call", str(self.path), name, given, "--dry-run", *self.roots, *self._server(judge))
+        outcome = self.cli.run("call", str(self.path), name, given, "--dry-run", "--format", "json", *self.roots, *self._server(judge))
         if not self.report.check(outcome.code == 0, where, f"{given[:300]} refused: {outcome.brief()}"):
             return
         try:

@@ -46,7 +46,7 @@ def _named(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 def _row(cli: Cli, report: Report, document: Path, tool: dict[str, Any], row: dict[str, Any], where: str) -> None:
     # Mistakes in the case of a name are a table's own, to be refused.
     arguments = row["arguments"] if row.get("refused") else _named(row["arguments"], tool["input_schema"])
-    outcome = cli.run("call", str(document), tool["name"], json.dumps(arguments), "--dry-run")
+    outcome = cli.run("call", str(document), tool["name"], json.dumps(arguments), "--dry-run", "--format", "json")
     if row.get("refused") or ("refused_or" in row and outcome.code == 1):
         ok = outcome.code == 1 and not outcome.crashed and bool(outcome.err.strip() or outcome.out.strip())
         report.check(ok, where, f"should be refused with exit 1: {outcome.brief()} {outcome.out[:300]}")

@@ -240,8 +240,9 @@ impl Tool {
         });
         let relations =
             if self.attr.relations.is_empty() { quote!(&[]) } else { quote!(const { &[#(#relations),*] }) };
+        let extra = if self.attr.ignore_unknown { quote!(Open) } else { quote!(Closed) };
         quote!(input: __toolgen::Schema::Tree(__toolgen::S(const {
-            &__toolgen::arguments(const { &[#(#fields),*] }, #relations)
+            &__toolgen::object(const { &[#(#fields),*] }, #relations, __toolgen::Extra::#extra)
         })))
     }
 

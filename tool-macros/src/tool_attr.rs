@@ -44,6 +44,7 @@ const KEYS: &[&str] = &[
     "undocumented",
     "dialects",
     "exact",
+    "ignore_unknown",
     "crate",
 ];
 
@@ -64,6 +65,8 @@ pub(crate) struct ToolAttr {
     pub(crate) undocumented: bool,
     /// Whether dialects must be able to express all of its rules.
     pub(crate) exact: bool,
+    /// Whether it ignores arguments that it does not know, so that its schema does not forbid them.
+    pub(crate) ignore_unknown: bool,
     /// The dialects it must fit.
     pub(crate) dialects: Vec<Ident>,
     /// The path of the runtime.
@@ -160,6 +163,7 @@ fn take(tool: &mut ToolAttr, key: Key, errors: &mut Errors) {
             let ident = key.name.clone();
             tool.blocking = key.flag(errors).filter(|on| *on).map(|_| ident);
         }
+        "ignore_unknown" => tool.ignore_unknown = key.flag(errors) == Some(true),
         "undocumented" => tool.undocumented = key.flag(errors).unwrap_or(true),
         "deprecated" => {
             let text = match key.value {

@@ -54,7 +54,7 @@ pub struct Build {
 /// The result of a build.
 #[derive(Debug)]
 pub struct Built {
-    /// The text of the module; `None` if a document could not be compiled, an exclusion selects nothing, another filter
+    /// The text of the module; `None` if a document could not be compiled, a manifest has an error, an exclusion selects nothing, another filter
     /// that selects nothing left no tools, the tools break their locked contract or exceed their token budget, or a
     /// dialect loses something that it must not lose.
     pub module: Option<String>,
@@ -102,7 +102,8 @@ impl Build {
         self
     }
 
-    /// Sets whether an operation that has to be left out fails the build rather than being a warning.
+    /// Sets whether an operation of a foreign document that has to be left out fails the build rather than being a
+    /// warning. An error in a manifest always fails it.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Build {
         self.strict = strict;
@@ -154,7 +155,8 @@ impl Build {
         let contract = contract::check(&programs.iter().collect::<Vec<_>>(), &self.options);
         let kept = !contract.has_errors();
         problems.append(contract);
-        let wanted = complete && in_budget && told && !empty && kept && !problems.missed_exclusion();
+        let wanted = complete && in_budget && told && !empty && kept;
+        let wanted = wanted && !problems.missed_exclusion() && !problems.has_own_errors();
         let locks = contract::paths(&programs, &self.options);
         let sources = programs.iter().flat_map(|program| program.sources.clone()).chain(locks).collect();
         let module = wanted.then(|| self.module(&programs));
@@ -195,7 +197,7 @@ impl Build {
     }
 
     /// Compiles the documents into `OUT_DIR` and reports to cargo: which files to watch, an error for each document
-    /// that cannot be compiled, and a warning for each operation that was left out.
+    /// that cannot be compiled and for each mistake of a manifest, and a warning for each operation that was left out.
     ///
     /// Exits the process with status 1 if there is an error, so that the build stops there.
     pub fn emit(&self) {

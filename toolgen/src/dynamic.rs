@@ -55,7 +55,7 @@ use crate::contract;
 use crate::frontend;
 use crate::options::Options;
 use crate::problem::{Problems, Severity, codes, one_a_line};
-use crate::source::{Document, MAX_DEPTH, Pointer, Source};
+use crate::source::{Document, MAX_DEPTH, Pointer, Source, Written};
 use crate::tool::Program;
 
 /// The name of a document that came without one.
@@ -218,7 +218,7 @@ impl Loader {
             source.text = format!("{spec:#}");
             let source = Arc::new(source);
             problems.enter(Arc::clone(&source));
-            Some(Arc::new(Document { source, root: spec }))
+            Some(Arc::new(Document { source, root: spec, written: Written::default() }))
         })
     }
 

@@ -67,6 +67,8 @@ fn is_said_elsewhere(lint: Lint, tool: &Tool, is_of_manifest: bool) -> bool {
         Lint::Instructions => matches!(tool.call, Call::Mcp(_)),
         // An error, unless `undocumented: true`.
         Lint::NoDescription | Lint::NoArgumentDescription => is_of_manifest,
+        // Only who writes a tool can do something about it; of others, notes say that descriptions are missing.
+        Lint::Vague => !is_of_manifest,
         _ => false,
     }
 }
@@ -85,6 +87,8 @@ const fn code(lint: Lint) -> Code {
         Lint::HiddenCharacters => codes::HIDDEN,
         Lint::Instructions => codes::INSTRUCTIONS,
         Lint::Example => codes::UNFIT_EXAMPLE,
+        Lint::Vague => codes::VAGUE,
+        Lint::NoValue => codes::NO_VALUE,
     }
 }
 

@@ -74,6 +74,9 @@ fn remedy(loss: &Loss) -> &'static str {
         "items" => "say what follows the places, or that nothing does: `items: false`",
         "description" => "say it in fewer characters",
         "$ref" => "define the schema",
+        "nullable" => {
+            "require the property, take `null` from it, or show the tool in a dialect that is not strict"
+        }
         _ => "change the schema, leave the tool out, or show it in another dialect",
     }
 }

@@ -23,6 +23,10 @@ use crate::source::{Document, MAX_DEPTH, Pointer};
 /// How many values an overlay adds at most; a long text counts as several.
 const MOST_ADDED: usize = 1_000_000;
 
+/// The keys of an overlay, and of its `info`.
+const TOP: [&str; 4] = ["overlay", "info", "extends", "actions"];
+const INFO: [&str; 3] = ["title", "version", "description"];
+
 /// The keys of an action.
 const KEYS: [&str; 5] = ["target", "description", "update", "remove", "copy"];
 
@@ -33,7 +37,7 @@ impl Document {
     pub fn overlaid(&self, overlay: &Document, problems: &mut Problems) -> Document {
         let mut root = self.root.clone();
         apply(&mut root, overlay, problems);
-        Document { source: Arc::clone(&self.source), root }
+        Document { source: Arc::clone(&self.source), root, written: self.written.clone() }
     }
 }
 
@@ -59,6 +63,10 @@ fn apply(root: &mut Value, overlay: &Document, problems: &mut Problems) {
                 "write `overlay: 1.0.0`",
             );
         }
+    }
+    cx.has_only(top, &Pointer::ROOT, "an overlay", &TOP);
+    if let Some(info) = top.get("info") {
+        cx.has_only(info, &Pointer::ROOT.child("info"), "`info`", &INFO);
     }
     let place = Pointer::ROOT.child("actions");
     match top.get("actions").and_then(Value::as_array) {
@@ -95,18 +103,31 @@ impl Context<'_> {
         self.problems.report(code, at, message, help);
     }
 
+    /// Reports the keys that an object cannot have, and returns whether there are none.
+    fn has_only(&mut self, object: &Value, at: &Pointer, what: &str, keys: &[&str]) -> bool {
+        let mut fine = true;
+        for key in object.as_object().into_iter().flat_map(Map::keys) {
+            if keys.contains(&key.as_str()) || key.starts_with("x-") {
+                continue;
+            }
+            let help = match did_you_mean(key, keys.iter().copied()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => {
+                    let known: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+                    format!("{what} has {}", known.join(", "))
+                }
+            };
+            let code = if keys.contains(&"target") { codes::ACTION } else { codes::OVERLAY };
+            self.report(code, &at.child(key), format!("{what} has no `{key}`"), help);
+            fine = false;
+        }
+        fine
+    }
+
     /// Reports what an action cannot have: a misspelt key would leave in place what should be removed.
     fn is_action(&mut self, action: &Value, at: &Pointer) -> bool {
-        let mut fine = true;
+        let mut fine = self.has_only(action, at, "an action", &KEYS);
         for (key, value) in action.as_object().into_iter().flatten() {
-            if !KEYS.contains(&key.as_str()) && !key.starts_with("x-") {
-                let help = match did_you_mean(key, KEYS.into_iter()) {
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => format!("an action has {}", KEYS.map(|key| format!("`{key}`")).join(", ")),
-                };
-                self.report(codes::ACTION, &at.child(key), format!("an action has no `{key}`"), help);
-                fine = false;
-            }
             if key == "remove" && !value.is_boolean() {
                 let message = "`remove` must be `true` or `false`";
                 self.report(codes::ACTION, &at.child(key), message, "write `remove: true`");

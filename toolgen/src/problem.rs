@@ -268,6 +268,13 @@ impl Problems {
         self.list.iter().any(|problem| problem.is_denied() || problem.code == codes::NO_CODE)
     }
 
+    /// Whether a manifest has an error. It is the user's own text, so that a build or `gen` does not do without the tool
+    /// that is meant, as it does without an operation of a foreign document.
+    #[must_use]
+    pub fn has_own_errors(&self) -> bool {
+        self.list.iter().any(|problem| problem.severity() == Severity::Error && problem.code.is_own())
+    }
+
     /// Whether a filter that selects nothing left no tools.
     #[must_use]
     pub fn left_no_tools(&self) -> bool {

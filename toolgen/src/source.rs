@@ -19,6 +19,7 @@ mod number;
 mod path;
 mod pointer;
 mod position;
+mod written;
 mod yaml;
 
 #[cfg(test)]
@@ -36,6 +37,7 @@ pub use pointer::Pointer;
 pub(crate) use pointer::percent_decode;
 pub(crate) use pointer::unescape;
 pub use position::Position;
+pub(crate) use written::Written;
 
 use crate::problem::{Code, Problems, codes};
 
@@ -85,6 +87,8 @@ pub struct Document {
     pub source: Arc<Source>,
     /// The text as a tree.
     pub root: Value,
+    /// The texts of the scalars that the tree does not keep.
+    pub(crate) written: Written,
 }
 
 /// Omits the content.
@@ -114,8 +118,8 @@ enum At {
     Position(Position),
 }
 
-/// The result of reading a text: the tree, if there is one, and all findings.
-type Reading = (Option<Value>, Vec<Finding>);
+/// The result of reading a text: the tree, if there is one, with what it does not keep of its scalars, and all findings.
+type Reading = (Option<(Value, Written)>, Vec<Finding>);
 
 impl Document {
     /// Reads a document from disk. Its content, not its name, decides between JSON and YAML.
@@ -159,6 +163,11 @@ impl Document {
         }
     }
 
+    /// Returns the text of the scalar at a place, as the document writes it: `1.10` for the number 1.1.
+    pub(crate) fn text_at(&self, place: &Pointer) -> Option<std::borrow::Cow<'_, str>> {
+        self.written.text_of(place.resolve(&self.root)?, place)
+    }
+
     /// Takes bytes as a text that is not a document. The rest of the source is given.
     pub(crate) fn of_text(mut source: Source, bytes: Vec<u8>, problems: &mut Problems) -> Arc<Document> {
         let mut findings = Vec::new();
@@ -167,7 +176,7 @@ impl Document {
         let source = Arc::new(source);
         problems.enter(Arc::clone(&source));
         position::report(&source, findings, problems);
-        Arc::new(Document { source, root })
+        Arc::new(Document { source, root, written: Written::default() })
     }
 
     /// Reads a document from text. `path` is only a name here.
@@ -199,7 +208,8 @@ impl Document {
         let source = Arc::new(source);
         problems.enter(Arc::clone(&source));
         position::report(&source, findings, problems);
-        Some(Arc::new(Document { source, root: root? }))
+        let (root, written) = root?;
+        Some(Arc::new(Document { source, root, written }))
     }
 }
 

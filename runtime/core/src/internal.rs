@@ -15,15 +15,19 @@ use crate::spec::{ToolSpec, docs, graph};
 
 pub use crate::base::check::Check;
 pub use crate::base::{canonical, const_text, frozen, hidden, json, printable, sha256, truncate};
+pub use crate::schema::shape::belong::complete_all;
 pub use crate::schema::shape::decode::borrowed::{BorrowedValue, Entries, entry};
 pub use crate::schema::shape::decode::exact::is_exact;
 pub use crate::schema::shape::decode::integers::rounded_integers;
 pub use crate::schema::shape::decode::say::{article, meant};
 pub use crate::schema::shape::decode::texts::{read_text, read_texts};
 pub use crate::schema::shape::fitting::{meant_call, without_misfits};
+pub use crate::schema::shape::never::Never;
 pub use crate::schema::shape::pattern::is_found;
 pub use crate::schema::shape::rules::number::is_told;
-pub use crate::schema::shape::schema::resolved;
+pub use crate::schema::shape::schema::{object_in, resolved};
+pub use crate::schema::shape::slim::outline_within;
+pub use crate::spec::complete::complete;
 pub use crate::spec::graph::argument::{Found, find_field};
 pub use crate::spec::size::{Forms, json_bytes};
 
@@ -36,7 +40,7 @@ pub mod pointer {
 
 /// The hosts that tools may contact.
 pub mod hosts {
-    pub use crate::spec::hosts::{allows, both, covers, covers_name, host_within, is_host, told};
+    pub use crate::spec::hosts::{allows, both, covers, covers_name, host_within, is_host, told, wrong};
 }
 
 /// The version of the contract between generated code and `toolgen-runtime`. It is raised when code from an older

@@ -6,6 +6,7 @@ use crate::schema::shape::{Def, Schema, Shape, Slim};
 pub use name::{MAX_NAME, NameError, ToolName};
 pub use schema::ToolSchema;
 
+pub(crate) mod complete;
 mod defaults;
 pub mod docs;
 pub mod drift;

@@ -3,11 +3,13 @@
 //! into lines.
 //!
 //! Both sides are decoded, any number of times over, and compared as bytes (Knuth, Morris and Pratt). Base64 and
-//! hexadecimal cannot be told from other text, so for them the needle is encoded. The time is linear in the text for
+//! hexadecimal cannot be told from other text, so for them the needle is encoded; what looks like them is also decoded
+//! and searched in the same way, a few times over. Characters that nobody sees are passed over. The time is linear in the text for
 //! each needle, whatever either contains; where no needle begins, a byte costs the same however many there are.
 
 mod decoded;
 mod encoded;
+mod layered;
 mod pattern;
 
 use std::ops::Range;
@@ -37,7 +39,7 @@ impl Needle {
     pub(crate) fn new(text: impl Into<String>, enough: usize) -> Needle {
         let text = text.into();
         let plain = Pattern::new(text.bytes().collect(), enough);
-        let whole: Vec<u8> = Decoded::new(&text).map(|unit| unit.byte).collect();
+        let whole: Vec<u8> = Decoded::new(text.as_bytes()).map(|unit| unit.byte).collect();
         // If each character is escaped, nothing in the text that comes of it is one more escape.
         let literal: Vec<u8> = text.bytes().filter_map(decoded::folded).collect();
         let mut all = vec![whole];
@@ -108,7 +110,11 @@ fn search<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>) -> (Vec
     let mut found = Vec::new();
     let as_is = text.bytes().enumerate().map(|(at, byte)| Unit { byte, part: at..at + 1 });
     let begin = scan(as_is, plain, &mut found);
-    let begin = scan(Decoded::new(text), decoded, &mut found).into_iter().chain(begin).min();
+    let begin =
+        scan(Decoded::new(text.as_bytes()), decoded.clone(), &mut found).into_iter().chain(begin).min();
+    if !decoded.is_empty() {
+        layered::find(text, &decoded, &mut found);
+    }
     for part in &mut found {
         *part = floor(text, part.start)..floor(text, part.end);
     }
@@ -159,6 +165,13 @@ mod tests {
             ("us:p&ss:more", "a 75733A702673733A6D6F7265 b"),
             ("a\\nb%41c", r"a \u0061\u005c\u006e\u0062\u0025\u0034\u0031\u0063 b"),
             ("a\\nb%41c", "a &#97;&#92;&#110;&#98;&#37;&#52;&#49;&#99; b"),
+            ("hunter2", "a hun\u{200b}ter\u{ad}2 b"),
+            ("hunter2", "a h\u{feff}unte\u{2060}\u{200d}r2 b"),
+            ("hunter2", "a hunt%E2%80%8Ber2 b"),
+            ("hunter2", r"a hunt\u200ber2 b"),
+            ("hunter2", r"a hunt&#8203;er&#xad;2 b"),
+            ("hun\u{200b}ter2", "a hunter2 b"),
+            ("caf\u{e9}-1", "a caf\u{200b}\u{e9}\u{e0041}-1 b"),
         ];
         for (needle, text) in cases {
             let found = replace(text, [&Needle::new(needle, 16)], "#");
@@ -188,6 +201,30 @@ mod tests {
             assert!(shown.len() < 8, "{shown}");
         }
         assert_eq!(replace("cGxhaW4gdGV4dCBpcyBub3QgYSBzZWNyZXQ", [&needle], "#"), None);
+    }
+
+    #[test]
+    fn a_needle_is_found_in_encodings_within_each_other() {
+        let needle = Needle::new("plain-s3cr3t?key>0123456789", 16);
+        for text in [
+            // Of the Base64 of it, of that once more, and with something around it.
+            "a Y0d4aGFXNHRjek5qY2pOMFAydGxlVDR3TVRJek5EVTJOemc1 b",
+            "a WTBkNGFHRlhOSFJqZWs1cVkycE9NRkF5ZEd4bFZEUjNUVlJKZWs1RVZUSk9lbWMx b",
+            "a eyJ0b2tlbiI6ImNHeGhhVzR0Y3pOamNqTjBQMnRsZVQ0d01USXpORFUyTnpnNSJ9 b",
+            "a data:;base64,Y0d4aGFXNHRjek5qY2pOMFAydGxlVDR3TVRJ\r\nek5EVTJOemc1 b",
+            // The hexadecimal number of its Base64, and the Base64 of its hexadecimal number and of `%2D` and `\u002d`.
+            "a 6347786861573474637a4e6a636a4e305032746c655434774d54497a4e4455324e7a6735 b",
+            "a NzA2YzYxNjk2ZTJkNzMzMzYzNzIzMzc0M2Y2YjY1NzkzZTMwMzEzMjMzMzQzNTM2MzczODM5 b",
+            "a cGxhaW4lMkRzM2NyM3QlM0ZrZXk+MDEyMw== b",
+            "a cGxhaW5cdTAwMmRzM2NyM3RcdTAwM2ZrZXk+MDEyMw b",
+        ] {
+            let shown = replace(text, [&needle], "#").unwrap_or_else(|| panic!("{text}"));
+            assert!(shown.len() < 25 && shown.contains('#'), "{text}: {shown}");
+        }
+        assert_eq!(
+            replace("WTBkNGFHRlhOSFJqZWs1cVkycE9NRkF5 abc", [&Needle::new("other-s3cret", 16)], "#"),
+            None
+        );
     }
 
     #[test]
@@ -224,8 +261,27 @@ mod tests {
         let needles: Vec<Needle> =
             (0..20).map(|n| Needle::new(format!("{}b{n}", "a".repeat(40)), 16)).collect();
         for unit in [
-            "a", "aaab", "%", "%25", "\\", "\\u", "\\ud83d", "\n", "%5c", "\\u%25", "&", "&amp;", "&#x",
-            "&%25", "\\x",
+            "a",
+            "aaab",
+            "%",
+            "%25",
+            "\\",
+            "\\u",
+            "\\ud83d",
+            "\n",
+            "%5c",
+            "\\u%25",
+            "&",
+            "&amp;",
+            "&#x",
+            "&%25",
+            "\\x",
+            "\u{200b}",
+            "\u{e9}",
+            "QUFB",
+            "+",
+            "VmxkMGEwNUhSa2hWYTFKcFVUSTVjMWxXYUU5a1YxWjBZa",
+            "41",
         ] {
             let text = unit.repeat(200_000 / unit.len());
             let (_, spent) = cpu_time(|| replace(&text, &needles, "#"));

@@ -93,6 +93,10 @@ pub struct ToolContext {
 
 impl ToolContext {
     /// Creates the context of a call that cannot be cancelled and reports to nothing.
+    ///
+    /// A provider gives each call of a turn the context of the turn with the call's own ID and tool: for a turn, the first
+    /// is any name for it, and the second is empty, as in `ToolContext::new("turn-1", "")`. Both count only where a tool is
+    /// called directly, without a provider.
     pub fn new(tool_call_id: impl AsRef<str>, tool_name: impl AsRef<str>) -> ToolContext {
         ToolContext {
             tool_call_id: Text::copy_of(tool_call_id.as_ref()),
@@ -268,7 +272,7 @@ impl ToolContext {
     pub async fn call(&self, name: &str, params: Value) -> Result<ToolResult, ToolError> {
         let Some(peers) = &self.turn().peers else {
             let text = "a tool can call others only where it was called through a provider";
-            return Err(ToolError::failed_with("service_unavailable", text));
+            return Err(ToolError::failed_with("SERVICE_UNAVAILABLE", text));
         };
         if self.is_over() {
             let text = "the call is answered already: what it left behind can call no other tools";

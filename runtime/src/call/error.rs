@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::base::future::discard;
+use crate::base::panics;
 use crate::call::approval::ApprovalRequest;
 use crate::call::control::{InputRequest, PendingInput};
 use crate::call::missing::{self, MissingDependencies};
@@ -138,13 +139,11 @@ impl ToolError {
         ToolError::Denied { message: message.into(), detail: String::new() }
     }
 
-    /// A panic. Its message becomes the operator detail and is hidden from the model.
+    /// A panic. What it said, its place and what to do about it become the operator detail, hidden from the model.
     pub(crate) fn panicked(payload: Box<dyn Any + Send>) -> ToolError {
-        let text = payload.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let why = ToolError::failed("tool panicked");
-        let why = match text {
-            Some(text) => why.with_operator_detail(format!("tool panicked: {text}")),
+        let why = match panics::told(&*payload) {
+            Some(told) => why.with_operator_detail(format!("tool panicked: {told}")),
             None => why,
         };
         discard(payload);

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::base::data::Members;
 use crate::base::time::whole_millis;
+use crate::call::codes;
 use crate::call::error::ToolError;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 
@@ -48,7 +49,7 @@ impl<'de> Deserialize<'de> for ToolError {
         Ok(match members.take::<String, _>("kind")?.as_str() {
             "failed" => ToolError::Failed {
                 message: members.take("message")?,
-                code: members.take::<String, _>("code")?.into(),
+                code: codes::current(&members.take::<String, _>("code")?).to_owned().into(),
                 detail: members.or_default("detail")?,
             },
             "not_found" => ToolError::NotFound {

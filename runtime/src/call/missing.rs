@@ -106,7 +106,7 @@ impl MissingDependencies {
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({
-            "error": CODE,
+            "error": "dependency_not_met",
             "message": format!("Cannot execute '{}': prerequisites not met", self.tool),
             "tool": self.tool,
             "missing_dependencies": self.missing.iter().map(Unmet::to_json).collect::<Vec<_>>(),
@@ -117,7 +117,7 @@ impl MissingDependencies {
 }
 
 /// The code of the error.
-pub(crate) const CODE: &str = "dependency_not_met";
+pub(crate) const CODE: &str = "DEPENDENCY_NOT_MET";
 
 impl fmt::Display for MissingDependencies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -31,6 +31,8 @@ pub struct Principal {
     pub tools: Option<List<Text>>,
     /// How many calls the principal may make in the window of a rate limit. `None` means the number the limit sets.
     pub quota: Option<u32>,
+    /// What refusals call the principal, such as `user`. Empty means `API key`.
+    pub kind: Text,
 }
 
 impl Principal {
@@ -60,6 +62,17 @@ impl Principal {
         self
     }
 
+    /// Sets what refusals call it: `user`, `account`, `team`. It is `API key` otherwise.
+    #[must_use]
+    pub fn with_kind(mut self, kind: impl Into<Text>) -> Principal {
+        self.kind = kind.into();
+        self
+    }
+
+    fn kind(&self) -> &str {
+        if self.kind.is_empty() { "API key" } else { &self.kind }
+    }
+
     /// Whether the principal has this scope.
     #[must_use]
     pub fn has_scope(&self, scope: &str) -> bool {
@@ -86,14 +99,20 @@ impl Principal {
     ///
     /// # Errors
     ///
-    /// `Permission denied: API key missing scope '{scope}' for tool '{tool}'`, for the first missing scope.
+    /// `Permission denied: API key missing scope '{scope}' for tool '{tool}'`, for the first missing scope; another
+    /// [kind](Self::kind) takes the place of `API key`.
     pub fn check_scopes(&self, spec: &ToolSpec) -> Result<(), ToolError> {
         match spec.required_scopes().iter().find(|scope| !self.has_scope(scope)) {
             None => Ok(()),
-            Some(scope) => Err(ToolError::denied(format!(
-                "Permission denied: API key missing scope '{scope}' for tool '{}'",
-                spec.name
-            ))),
+            Some(scope) => {
+                let (kind, tool) = (self.kind(), &spec.name);
+                let text = format!("Permission denied: {kind} missing scope '{scope}' for tool '{tool}'");
+                Err(ToolError::denied(text).with_operator_detail(format!(
+                    "Permission denied: the {kind} '{}' lacks the scope '{scope}' of the tool '{tool}'. Grant it with \
+                     `Principal::with_scopes`; calls of the program itself have no principal",
+                    self.id
+                )))
+            }
         }
     }
 
@@ -106,8 +125,12 @@ impl Principal {
         if self.has_tool(spec.name.as_str()) {
             return Ok(());
         }
-        let text = format!("Permission denied: API key does not have access to tool '{}'", spec.name);
-        Err(ToolError::denied(text))
+        let (kind, tool) = (self.kind(), &spec.name);
+        let text = format!("Permission denied: {kind} does not have access to tool '{tool}'");
+        Err(ToolError::denied(text).with_operator_detail(format!(
+            "Permission denied: the tool '{tool}' is not on the list of the {kind} '{}'. Add it with `Principal::with_tools`",
+            self.id
+        )))
     }
 }
 
@@ -129,6 +152,23 @@ mod tests {
             },
             |()| String::new(),
         )
+    }
+
+    #[test]
+    fn a_refusal_calls_the_principal_what_it_is_and_operators_read_who_lacks_what() {
+        let ada = Principal::new("ada").with_kind("user");
+        let spec = tool(&["plans.write"], Effects::NONE);
+        let why = ada.check(&spec).unwrap_err();
+        assert_eq!(
+            why.to_string(),
+            "Permission denied: user missing scope 'plans.write' for tool 'plan_get'"
+        );
+        let told = why.operator_text();
+        assert!(told.contains("the user 'ada' lacks the scope 'plans.write'"), "{told}");
+        assert!(told.contains("`Principal::with_scopes`"), "{told}");
+        let why = ada.with_scopes(["plans.write"]).with_tools(["other"]).check(&spec).unwrap_err();
+        assert_eq!(why.to_string(), "Permission denied: user does not have access to tool 'plan_get'");
+        assert!(why.operator_text().contains("`Principal::with_tools`"), "{}", why.operator_text());
     }
 
     #[test]

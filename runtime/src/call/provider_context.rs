@@ -9,6 +9,7 @@ use crate::call::limits::Limits;
 use crate::call::roots::Roots;
 use crate::call::services::Services;
 use crate::call::values::ContextValues;
+use crate::spec::{RequirementKind, ToolSpec};
 
 /// The context of all tools of a [`Provider`](crate::provider::Provider): their agent, services and limits. A
 /// [`ToolFactory`](crate::provider::ToolFactory) builds its tool from it.
@@ -72,6 +73,19 @@ impl ProviderContext {
         self
     }
 
+    /// Provides a service, replacing any other of the same type, under the name by which tools
+    /// [require](crate::spec::Requirement::service) it. A service whose type has that name needs no other: `executor`
+    /// is a `dyn Executor`.
+    #[must_use]
+    pub fn with_named_service<T: Send + Sync + ?Sized + 'static>(
+        mut self,
+        name: &str,
+        service: Arc<T>,
+    ) -> ProviderContext {
+        self.services = self.services.with_named(name, service);
+        self
+    }
+
     /// Sets the values known about every call.
     #[must_use]
     pub fn with_values(mut self, values: ContextValues) -> ProviderContext {
@@ -100,6 +114,13 @@ impl FactoryError {
     #[must_use]
     pub fn requires(tool: &str, what: &str) -> FactoryError {
         FactoryError(format!("{tool} tool requires {what}").into())
+    }
+
+    /// Returns the error of a tool that requires a service which is not among these, if it does.
+    pub(crate) fn lacking(spec: &ToolSpec, services: &Services) -> Option<FactoryError> {
+        let required = spec.requires.iter().filter(|it| it.kind == RequirementKind::Service && !it.optional);
+        let mut lacking = required.filter(|it| !services.provides(&it.name));
+        lacking.next().map(|it| FactoryError(it.told_by(spec.name.as_str()).into_owned().into()))
     }
 }
 

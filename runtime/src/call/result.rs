@@ -9,6 +9,9 @@ use crate::base::discreet::{Hidden, discreet_debug};
 use crate::call::control::Control;
 use crate::call::structured::Structured;
 
+/// The member of the details of a failure that says what its operator can do.
+pub(crate) const OPERATOR: &str = "operator";
+
 /// The result of a tool call.
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
@@ -193,6 +196,13 @@ impl ToolResult {
         let success = self.details.get("success").and_then(Value::as_bool);
         let error = self.details.get("error").is_some_and(|error| !is_nothing(error));
         success == Some(false) || (error && success != Some(true))
+    }
+
+    /// Returns what the operator of the program can do about a failure that the result reports, such as which credential
+    /// was refused: `details.operator`. `None` if there is no failure, or the tool does not say.
+    #[must_use]
+    pub fn operator_text(&self) -> Option<&str> {
+        self.details.get(OPERATOR).and_then(Value::as_str).filter(|_| self.is_error())
     }
 
     /// The result as `{"content", "details"}`, with `child_loop_id` if there is one. The content is in MCP form.

@@ -28,7 +28,7 @@ pub(crate) struct Resumption {
     /// The tickets that are used up when this call runs.
     pub(crate) spends: Vec<Ticket>,
     /// The answer its caller gets in place of its result, if it was denied.
-    pub(crate) denied: Option<String>,
+    pub(crate) denied: Option<ToolError>,
 }
 
 discreet_debug!(Resumption: waited, approved, approver, spends, denied; inputs);

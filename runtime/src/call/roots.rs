@@ -102,7 +102,7 @@ pub fn inside<T: PathArgument>(
 pub(crate) fn root_of(name: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
     let root = ctx.turn().roots.0.get(name).cloned();
     root.ok_or_else(|| {
-        ToolError::failed_with("service_unavailable", format!("no {name} is set for this call"))
+        ToolError::failed_with("SERVICE_UNAVAILABLE", format!("no {name} is set for this call"))
             .with_operator_detail(format!(
                 "give the context a directory: `ToolContext::with_root({name:?}, …)`"
             ))

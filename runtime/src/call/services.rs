@@ -1,13 +1,16 @@
-//! The services that a program provides to its tools, by type.
+//! The services that a program provides to its tools, by type and by name.
 
 use std::any::{Any, TypeId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
 /// The services that a program provides to its tools: one value per type. Clones share them.
 #[derive(Clone, Default)]
-pub struct Services(Arc<BTreeMap<TypeId, Service>>);
+pub struct Services {
+    values: Arc<BTreeMap<TypeId, Service>>,
+    names: Arc<BTreeSet<String>>,
+}
 
 /// The name of a type, and an `Arc` of its value.
 type Service = (&'static str, Arc<dyn Any + Send + Sync>);
@@ -17,31 +20,61 @@ impl Services {
     #[must_use]
     pub fn with<T: Send + Sync + ?Sized + 'static>(mut self, service: Arc<T>) -> Services {
         let named = (std::any::type_name::<T>(), Arc::new(service) as Arc<dyn Any + Send + Sync>);
-        Arc::make_mut(&mut self.0).insert(TypeId::of::<T>(), named);
+        Arc::make_mut(&mut self.values).insert(TypeId::of::<T>(), named);
         self
+    }
+
+    /// Adds a service, replacing any other of the same type, under a name by which tools require it.
+    #[must_use]
+    pub fn with_named<T: Send + Sync + ?Sized + 'static>(mut self, name: &str, service: Arc<T>) -> Services {
+        Arc::make_mut(&mut self.names).insert(bare(name));
+        self.with(service)
+    }
+
+    /// Returns whether there is a service of this name: one that was added with it, or one whose type has it.
+    /// `chat service` and `chat_service` are the name of a type `ChatService`, and of a trait.
+    #[must_use]
+    pub fn provides(&self, name: &str) -> bool {
+        let name = bare(name);
+        self.names.contains(&name) || self.values.values().any(|(of_type, _)| bare(last_of(of_type)) == name)
     }
 
     /// Merges these services with those of `base`; on equal types these win.
     pub(crate) fn over(&self, base: &Services) -> Services {
-        if self.0.is_empty() {
+        if self.values.is_empty() {
             return base.clone();
         }
         let mut all = base.clone();
-        Arc::make_mut(&mut all.0).extend(self.0.iter().map(|(id, service)| (*id, service.clone())));
+        Arc::make_mut(&mut all.values).extend(self.values.iter().map(|(id, service)| (*id, service.clone())));
+        if !self.names.is_empty() {
+            Arc::make_mut(&mut all.names).extend(self.names.iter().cloned());
+        }
         all
     }
 
     /// Returns the service of type `T`, if there is one.
     #[must_use]
     pub fn get<T: Send + Sync + ?Sized + 'static>(&self) -> Option<Arc<T>> {
-        self.0.get(&TypeId::of::<T>())?.1.downcast_ref::<Arc<T>>().cloned()
+        self.values.get(&TypeId::of::<T>())?.1.downcast_ref::<Arc<T>>().cloned()
     }
 }
 
 impl fmt::Debug for Services {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.values().map(|(name, _)| name)).finish()
+        f.debug_set().entries(self.values.values().map(|(name, _)| name)).finish()
     }
+}
+
+/// Returns the letters and digits of a name, in lower case.
+fn bare(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns the name of a type without its modules and parameters.
+fn last_of(of_type: &str) -> &str {
+    let whole = of_type.trim_start_matches("dyn ");
+    let whole = whole.split(['<', ' ']).next().unwrap_or(whole);
+    whole.rsplit("::").next().unwrap_or(whole)
 }
 
 #[cfg(test)]
@@ -63,5 +96,23 @@ mod tests {
         assert_eq!(services.get::<dyn Greets>().unwrap().greet(), "good day");
         assert_eq!(services.get::<u8>().as_deref(), Some(&5));
         assert!(services.get::<u16>().is_none());
+    }
+
+    #[test]
+    fn a_service_is_there_by_the_name_of_its_type_and_by_its_own() {
+        trait ChatService: Send + Sync {}
+        struct Room;
+        impl ChatService for Room {}
+        struct Pool<T>(T);
+        let base = Services::default().with::<dyn ChatService>(Arc::new(Room));
+        let own = Services::default().with_named("weather db", Arc::new(Pool(5_u8)));
+        let both = own.over(&base);
+        for there in ["chat service", "chat_service", "ChatService", "weather db", "Weather DB", "pool"] {
+            assert!(both.provides(there), "{there}");
+        }
+        for missing in ["chat", "room", "service", "u8", "weather", ""] {
+            assert!(!both.provides(missing), "{missing}");
+        }
+        assert!(!base.provides("weather db") && own.provides("weather db"));
     }
 }

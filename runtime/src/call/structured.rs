@@ -10,7 +10,19 @@ use toolgen_core::internal::rounded_integers;
 use crate::base::data::Members;
 use crate::base::discreet::Hidden;
 use crate::base::frozen::Text;
-use crate::call::result::ToolResult;
+use crate::call::control::Control;
+use crate::call::result::{Content, ToolResult};
+use crate::spec::output::StructuredOutput;
+
+/// The code of a result that is not what its tool declares.
+pub(crate) const INVALID_OUTPUT: &str = "INVALID_OUTPUT";
+
+/// Says why a call whose tool declares a result has none.
+pub(crate) fn no_structured_result(why: &str) -> String {
+    format!(
+        "The call was made, but it has no structured result: {why}. What it gave follows as far as it can be shown."
+    )
+}
 
 /// Where to find the structured value that a tool declares as its result.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -65,6 +77,25 @@ impl ToolResult {
             }
             Structured::Missing(why) => Err(Cow::Borrowed(why)),
         }
+    }
+
+    /// Makes the result an error if its structured value is not what its tool declares: who relies on the declaration
+    /// reads something else.
+    pub(crate) fn hold_to(&mut self, declared: &StructuredOutput) {
+        if declared.may_differ || self.is_error() || !matches!(self.control, Control::Continue) {
+            return;
+        }
+        let problems = match self.structured() {
+            Ok(value) => declared.problems(&value),
+            // The texts have it.
+            Err(_) => return,
+        };
+        let Some(first) = problems.first() else { return };
+        let why = format!("it is not as declared: {}: {}", first.pointer, first.message);
+        let told = no_structured_result(&why);
+        self.content.insert(0, Content::Text(told.clone()));
+        self.details = json!({ "success": false, "error": told, "code": INVALID_OUTPUT });
+        self.structured = Structured::Missing(why.into());
     }
 
     /// Marks a member of the details as added for the program, and not part of the declared output.

@@ -258,7 +258,7 @@ impl CommandTool {
         let why = FactoryError::requires(self.spec.name.as_str(), "an executor").to_string();
         let remedy = "give the provider's context one (`ProviderContext::with_executor`), or the engine \
                       (`CommandEngine::executor`), or turn on the feature `process`";
-        ToolError::failed_with("service_unavailable", why.clone())
+        ToolError::failed_with("SERVICE_UNAVAILABLE", why.clone())
             .with_operator_detail(format!("{why}: {remedy}"))
     }
 }

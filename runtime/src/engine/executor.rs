@@ -21,6 +21,8 @@
 mod capture;
 #[cfg(feature = "process")]
 mod container;
+#[cfg(all(feature = "process", target_os = "linux"))]
+mod descriptors;
 mod error;
 mod guard;
 mod lent;

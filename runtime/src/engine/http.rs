@@ -69,6 +69,7 @@ mod oauth;
 mod pages;
 mod rate;
 mod readable;
+mod refusal;
 mod request;
 mod resolve;
 mod response;
@@ -83,6 +84,7 @@ mod style;
 mod taped;
 mod tls;
 mod tool;
+mod torn;
 mod transport;
 #[cfg(feature = "typed")]
 mod typed;

@@ -65,7 +65,7 @@ impl AgentTool for LocalTool {
                 | CallKind::Mcp(_)
                 | CallKind::Agent(_)
                 | CallKind::Function => {
-                    Err(ToolError::failed_with("wrong_engine", "this engine does not run this kind of tool"))
+                    Err(ToolError::failed_with("WRONG_ENGINE", "this engine does not run this kind of tool"))
                 }
             }
         })

@@ -22,6 +22,7 @@ mod breaker;
 mod client;
 mod content;
 mod credentials;
+mod deep;
 mod desk;
 mod era;
 mod error;

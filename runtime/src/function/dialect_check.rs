@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
     use crate::function::input::derive::{field_of, of as member};
-    use crate::function::input::{Defs, Rules, arguments};
+    use crate::function::input::{Defs, Rules, object};
     use crate::schema::shape::render::render_input;
 
     /// Checks that compile-time refusals equal those of rendering.
@@ -205,7 +205,8 @@ mod tests {
         T::defs(&mut defs);
         for dialect in Dialect::ALL {
             let refused =
-                render_input(&arguments(fields, &[]), &crate::base::frozen::List::EMPTY, dialect).is_err();
+                render_input(&object(fields, &[], Extra::Closed), &crate::base::frozen::List::EMPTY, dialect)
+                    .is_err();
             let name = std::any::type_name::<T>();
             assert_eq!(of::<T>(dialect).is_some(), refused, "{name} for {}", dialect.name);
         }

@@ -162,11 +162,13 @@ mod tests {
 
     use super::*;
     use crate::function::input::derive::{field_of, of};
-    use crate::function::input::{Rules, arguments};
+    use crate::function::input::{Rules, object};
+    use crate::schema::shape::Extra;
     use crate::spec::ToolSpec;
 
     fn agrees<T: ToolInput>(fields: &'static [Field]) {
-        let spec = ToolSpec { input: arguments(fields, &[]).into(), exact: true, ..ToolSpec::EMPTY };
+        let spec =
+            ToolSpec { input: object(fields, &[], Extra::Closed).into(), exact: true, ..ToolSpec::EMPTY };
         for dialect in Dialect::ALL {
             let refused = spec.schema(dialect).is_err();
             let told = of_shape(&fields[0].shape, T::BODY, dialect, true);

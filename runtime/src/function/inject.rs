@@ -121,7 +121,7 @@ impl<T: Send + Sync + ?Sized + 'static> Inject<'_> for Service<T> {
         ctx.service::<T>().map(Service).ok_or_else(|| {
             let wanted =
                 format!("no service of type `{}` in the context of the call", std::any::type_name::<T>());
-            ToolError::failed_with("service_unavailable", "a service this tool needs is not available")
+            ToolError::failed_with("SERVICE_UNAVAILABLE", "a service this tool needs is not available")
                 .with_operator_detail(wanted)
         })
     }

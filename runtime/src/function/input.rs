@@ -78,7 +78,7 @@ pub use defs::{DefaultKept, DefaultTold, Defaults};
 #[cfg(feature = "runtime")]
 pub(crate) use named_shapes::with_named_shapes;
 #[doc(hidden)]
-pub use rules::{Lit, Rules, arguments, items_of, object, refine, relation};
+pub use rules::{Lit, Rules, items_of, object, refine, relation};
 #[doc(hidden)]
 pub use toolgen_core::internal::BorrowedValue;
 

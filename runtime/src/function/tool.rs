@@ -55,7 +55,8 @@
 //! `scopes("a", "b")`, `timeout = "30s"` (or `"none"`), `deprecated`, `complete` and `complete(next_state = "…")`,
 //! `service = "db"` (watched by a [circuit breaker](crate::layers::breaker)), `blocking` (runs on a thread that may
 //! block), `undocumented`, `dialects(openai_strict, …)`, `exact` (a dialect whose schemas cannot say everything refuses
-//! the tool) and `crate = path`. `exclusive`, `reads("file:{path}")` and `writes("file:{path}")` control which calls of
+//! the tool), `ignore_unknown` (the schema has no `additionalProperties: false`, and arguments that the tool does not
+//! know are ignored, not refused) and `crate = path`. `exclusive`, `reads("file:{path}")` and `writes("file:{path}")` control which calls of
 //! a turn may overlap; see [dispatch](crate::agent::dispatch). A result larger than `result_limit = "64KiB"` is split
 //! into [pages](crate::layers::pages), unless the provider has no pages.
 //!
@@ -142,6 +143,7 @@
 //! its causes are [for operators](ToolError::operator_text).
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -233,7 +235,10 @@ impl<S: Send + Sync + 'static> Function<S> {
             Run::Blocking(run) => {
                 let (state, ctx, params) = (Arc::clone(state), ctx.clone(), given.into_value());
                 let handle = tokio::task::spawn_blocking(move || {
-                    Arguments::new(params.into()).and_then(|arguments| run(&state, arguments, &ctx))
+                    let run =
+                        || Arguments::new(params.into()).and_then(|arguments| run(&state, arguments, &ctx));
+                    // Caught in its own thread, which knows where it happened.
+                    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|why| Err(ToolError::panicked(why)))
                 });
                 Execution::Running(Box::pin(async {
                     handle.await.unwrap_or_else(|why| {

@@ -189,6 +189,8 @@ pub(crate) struct Seals {
     pub(crate) store: Arc<dyn ApprovalStore>,
     /// Where calls wait. If it is set, it is the store, too.
     queue: Option<Approvals>,
+    /// The names that this process knows to be used up, whatever the store says later.
+    spent: Arc<MemoryApprovals>,
     /// The length of the key that was set, if it is too short.
     short_key: Option<usize>,
 }
@@ -203,6 +205,7 @@ impl Default for Seals {
             expiry: APPROVAL_EXPIRY,
             store: Arc::new(MemoryApprovals::new()),
             queue: None,
+            spent: Arc::default(),
             short_key: None,
         }
     }
@@ -328,7 +331,39 @@ impl Seals {
         Ok(())
     }
 
+    /// Ensures that no request this call resumes runs later, since it was declined.
+    #[cfg(feature = "mcp-server")]
+    pub(crate) async fn use_up(&self, tickets: &[Ticket], limit: Duration) -> Result<(), ToolError> {
+        for ticket in tickets {
+            let Ticket { name, prefix, expires_at, .. } = ticket;
+            let is_known = self.spent.knows(name);
+            self.spent.note(name.clone(), *expires_at);
+            // Without an answer of the store, at least nothing runs here.
+            let taken = callback::answer(Some(limit), self.store.take(name, *expires_at)).await;
+            if is_known || matches!(taken, Ok(Ok(false))) {
+                return Err(refusal(prefix, "USED", "its request was resumed before, and runs once."));
+            }
+        }
+        Ok(())
+    }
+
+    /// Remembers that requests are used up.
+    pub(crate) fn note_spent(&self, tickets: &[Ticket]) {
+        for ticket in tickets {
+            self.spent.note(ticket.name.clone(), ticket.expires_at);
+        }
+    }
+
     async fn take(&self, ticket: &Ticket) -> Result<(), ApprovalError> {
+        if self.spent.knows(&ticket.name) {
+            return Err(ApprovalError::Taken);
+        }
+        self.take_stored(ticket).await?;
+        self.spent.note(ticket.name.clone(), ticket.expires_at);
+        Ok(())
+    }
+
+    async fn take_stored(&self, ticket: &Ticket) -> Result<(), ApprovalError> {
         if let Some(queue) = self.queue.as_ref().filter(|_| ticket.prefix == APPROVAL) {
             // Before the name is taken, so that whoever looks sees what may have run.
             queue.start(ticket).await?;

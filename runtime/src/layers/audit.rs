@@ -89,7 +89,8 @@ pub struct AuditIntent {
     pub tool_name: Text,
     /// The model's id for the call.
     pub tool_call_id: Text,
-    /// The arguments, redacted.
+    /// The arguments, redacted; and, as their member [`CLIENT`], the values of the context that a client sent, if it sent
+    /// some.
     pub parameters: Value,
     /// When the call arrived: UTC as RFC 3339 with milliseconds, so that the texts sort like the times.
     pub timestamp: String,
@@ -99,9 +100,13 @@ pub struct AuditIntent {
     pub attempt: u32,
     /// Whether the call was approved.
     pub approved: bool,
-    /// The approver; empty if the program names none.
-    pub approved_by: Text,
+    /// The approver. `None` if nobody approved the call, or the program does not name who did.
+    pub approved_by: Option<Text>,
 }
+
+/// The member of the recorded [parameters](AuditIntent::parameters) with the values of the context that a client sent,
+/// which nobody vouches for.
+pub const CLIENT: &str = "@client";
 
 /// The part of a record that is written after the call ended.
 #[derive(Clone, PartialEq)]
@@ -196,7 +201,7 @@ impl AuditIntent {
             "spec_hash": self.spec_hash.as_str(),
             "attempt": self.attempt,
             "approved": self.approved,
-            "approved_by": self.approved_by.as_str(),
+            "approved_by": self.approved_by.as_deref(),
         });
         if self.turn > 0 {
             written["turn"] = self.turn.into();

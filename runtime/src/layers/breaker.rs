@@ -5,7 +5,7 @@
 //! from inside a tool uses [`CircuitBreaker::run`].
 //!
 //! A circuit is **closed** while calls go through. When the failures within the window reach the threshold, it
-//! **opens**: calls are refused with `service_unavailable`. After the reset time it is **half-open**: one trial call
+//! **opens**: calls are refused with `SERVICE_UNAVAILABLE`. After the reset time it is **half-open**: one trial call
 //! runs, the others are still refused. Its success closes the circuit, its failure opens it again. A trial call that
 //! never reports gives up its place when it is dropped, or at the latest when the trial lock expires.
 //!
@@ -44,7 +44,7 @@ pub use shared::{CircuitChange, SharedCircuits};
 use state::{Admission, Machine};
 
 /// The code of a refused call.
-pub const SERVICE_UNAVAILABLE: &str = "service_unavailable";
+pub const SERVICE_UNAVAILABLE: &str = "SERVICE_UNAVAILABLE";
 
 /// Circuit breakers for any number of services, identified by name. Shared between tools and providers in an `Arc`.
 ///

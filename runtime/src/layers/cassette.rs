@@ -41,6 +41,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
+use crate::base::private;
 use crate::base::sync::unpoisoned;
 use crate::engine::Tape;
 use crate::layers::pattern::{brief, differences};
@@ -152,8 +153,7 @@ impl Cassette {
         let path = path.as_ref();
         let failed = |why| CassetteError(format!("{} cannot be written: {why}", path.display()));
         let text = self.text()?;
-        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-        folder.and_then(|()| fs::write(path, text)).map_err(failed)
+        private::write(path, &text).map_err(failed)
     }
 
     /// Ends the playing of a cassette, and checks that all requests on it were made, and no others. One that records

@@ -128,8 +128,7 @@ impl Dependencies {
     /// see.
     ///
     /// The values and the state that a called tool required must still be there, so those of required tools are
-    /// checked as well, each once; requirements on arguments were checked when the tool was called. Services are not
-    /// checked: a tool without them is not built.
+    /// checked as well, each once; requirements on arguments and services were checked when the tool was called.
     ///
     /// # Errors
     ///
@@ -187,7 +186,7 @@ impl Dependencies {
             }
             RequirementKind::Session => ctx.session().is_some_and(|session| session.has(name)),
             RequirementKind::Tool => was_called(name, ctx),
-            RequirementKind::Service => true,
+            RequirementKind::Service => ctx.services().provides(name),
             RequirementKind::Entity | RequirementKind::Custom => false,
         }
     }
@@ -202,7 +201,10 @@ impl Dependencies {
                 path.pop();
                 continue;
             };
-            if requirement.optional || of_arguments(requirement) {
+            if requirement.optional
+                || of_arguments(requirement)
+                || requirement.kind == RequirementKind::Service
+            {
                 continue;
             }
             if !self.holds(requirement, ctx) {

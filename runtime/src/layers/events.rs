@@ -11,6 +11,7 @@ use crate::base::data::Members;
 use crate::base::discreet::Hidden;
 use crate::base::frozen::Text;
 use crate::base::time::whole_millis;
+use crate::call::codes;
 
 /// Receives events. It is called where the call runs, which waits for it, so it should be quick; if it panics, the
 /// panic is ignored.
@@ -201,7 +202,7 @@ impl<'de> Deserialize<'de> for Event {
             },
             "error" => EventKind::Error {
                 message: members.take("error")?,
-                code: members.take("code")?,
+                code: codes::current(&members.take::<String, _>("code")?).to_owned(),
                 duration: Duration::from_millis(members.take("duration_ms")?),
             },
             "update" => {

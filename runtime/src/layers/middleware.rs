@@ -40,8 +40,8 @@
 //! # #[tool(undocumented)]
 //! # fn pay(to: &str, amount: u32) -> String { format!("paid {amount} to {to}") }
 //! let provider = Provider::builder(&Registry::new(toolset![pay])?)
-//!     .middleware(|request: &ToolRequest<'_>| match request.arguments["amount"].as_u64() {
-//!         Some(amount) if amount >= 50 => Decision::NeedApproval(format!("It costs {amount}.")),
+//!     .middleware(|request: &ToolRequest<'_>| match (request.name(), request.arguments["amount"].as_u64()) {
+//!         ("pay", Some(amount)) if amount >= 50 => Decision::NeedApproval(format!("It costs {amount}.")),
 //!         _ => Decision::Allow,
 //!     })
 //!     .approver(|request: &ApprovalRequest, _: &ToolContext| match request.arguments["amount"].as_u64() {
@@ -158,7 +158,13 @@ pub struct ToolRequest<'a> {
     pub(crate) approved: &'a [String],
 }
 
-impl ToolRequest<'_> {
+impl<'a> ToolRequest<'a> {
+    /// Returns the name of the tool, for middleware that is about some tools only.
+    #[must_use]
+    pub fn name(&self) -> &'a str {
+        self.spec.name.as_str()
+    }
+
     /// Returns whether this call was approved before, with these arguments, and is now resumed. The arguments are
     /// final: after a [`Decision::Modify`] to others the call is refused.
     #[must_use]

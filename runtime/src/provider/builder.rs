@@ -10,6 +10,8 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use toolgen_core::internal::hosts;
+
 use super::{Bounds, Inner, Provider, ProviderContext, ProviderError, Slot};
 use crate::base::frozen::Text;
 use crate::call::tool::AgentTool;
@@ -26,10 +28,12 @@ use crate::layers::policy::{Policy, Rules};
 use crate::layers::rate::RateLimit;
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::FailureStore;
+use crate::layers::voice::Voice;
 use crate::provider::pipeline::Layers;
 use crate::registry::discovery::{Discovered, Discovery};
 use crate::registry::toolsets::{ContextSpec, Toolset};
 use crate::registry::{Registry, RegistryError};
+use crate::spec::Network;
 
 /// Builds a [`Provider`]: which tools it has, in which context, and behind which layers. A layer that is not set is
 /// absent and costs nothing, except for [pages](Self::pages) and [repeats](Self::repeat_limit), which are on.
@@ -197,6 +201,13 @@ impl ProviderBuilder {
         self
     }
 
+    /// Sets the words in which a model is told what is wrong with its arguments, see [`Voice`].
+    #[must_use]
+    pub fn voice(mut self, voice: Voice) -> ProviderBuilder {
+        self.layers.voice = Some(voice);
+        self
+    }
+
     /// Sets the handler of the effects with this name and replaces the previous one. Without a handler such calls fail
     /// with the code [`EFFECT_UNHANDLED`](crate::layers::control::EFFECT_UNHANDLED).
     #[must_use]
@@ -258,11 +269,17 @@ impl ProviderBuilder {
     /// [`ProviderError::UnusedRules`] with all rules that fit none of these tools; [`ProviderError::Toolset`] with
     /// everything that is wrong with the toolsets; [`ProviderError::NotSealed`] if the registry has a `read_result`
     /// tool and [`pages`](Self::pages) adds another; [`ProviderError::Discovery`] if a name of the tools of the
-    /// [discovery](Self::discovery) is not valid or is taken; [`ProviderError::ShortKey`] if the
-    /// [`approval_key`](Self::approval_key) has fewer than 32 bytes.
+    /// [discovery](Self::discovery) is not valid or is taken; [`ProviderError::OwnTool`] if a rule excludes a tool that the
+    /// provider itself adds, by its name; [`ProviderError::ShortKey`] if the [`approval_key`](Self::approval_key) has
+    /// fewer than 32 bytes; [`ProviderError::Host`] if the limits name something that is no host.
     pub fn build(mut self) -> Result<Provider, ProviderError> {
         if let Some(length) = self.layers.seals.short_key() {
             return Err(ProviderError::ShortKey(length));
+        }
+        if let Network::Hosts(hosts) = &self.context.limits.network
+            && let Some(why) = hosts.iter().find_map(|host| hosts::wrong(host))
+        {
+            return Err(ProviderError::Host(why));
         }
         self.add_reader().map_err(ProviderError::NotSealed)?;
         let discovery = self.add_discovery()?;
@@ -270,6 +287,11 @@ impl ProviderBuilder {
         let unused = self.rules.unused(&self.registry);
         if !unused.is_empty() {
             return Err(ProviderError::UnusedRules(unused));
+        }
+        let reads_on = self.reader.map(|_| READ_RESULT);
+        let finds = discovery.iter().flat_map(|discovery| discovery.tools.iter().map(|tool| tool.name()));
+        if let Some(own) = reads_on.into_iter().chain(finds).find(|name| self.rules.excludes_by_name(name)) {
+            return Err(ProviderError::OwnTool(own.to_owned()));
         }
         Ok(self.built(discovery))
     }

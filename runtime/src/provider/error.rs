@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::FactoryError;
+use crate::layers::pages::READ_RESULT;
 use crate::registry::toolsets::ToolsetError;
 use crate::registry::unknown::suggest;
 use crate::registry::{RegistryError, UnknownTool};
@@ -34,9 +35,14 @@ pub enum ProviderError {
     /// The tools of a [discovery](crate::registry::discovery) cannot have their names: `discovery: {why}; choose other
     /// names with `Discovery::names``
     Discovery(String),
+    /// A rule excludes a tool that the provider itself adds, which everybody may call: `rule '{0}' excludes a tool that the
+    /// provider itself adds: build it without …`
+    OwnTool(String),
     /// The `approval_key` has fewer than 32 bytes: `the approval key has {0} bytes and needs at least 32; make one of random
     /// bytes, such as with `openssl rand 32``
     ShortKey(usize),
+    /// The limits name something that is no host, so that no host would be allowed by it: `limits: {why}`
+    Host(String),
     /// A registry could not be sealed, or has a tool that the provider itself adds; displays as the registry error.
     NotSealed(RegistryError),
 }
@@ -63,11 +69,20 @@ impl fmt::Display for ProviderError {
             ProviderError::Discovery(why) => {
                 write!(f, "discovery: {why}; choose other names with `Discovery::names`")
             }
+            ProviderError::OwnTool(name) => {
+                let remedy = if name == READ_RESULT { "with `without_pages`" } else { "without `discovery`" };
+                write!(
+                    f,
+                    "rule '{name}' excludes a tool that the provider itself adds, and through which a model gets only \
+                     what it may have anyway: remove the rule, or build the provider {remedy}"
+                )
+            }
             ProviderError::ShortKey(length) => write!(
                 f,
                 "the approval key has {length} bytes and needs at least 32; make one of random bytes, such as with \
                  `openssl rand 32`"
             ),
+            ProviderError::Host(why) => write!(f, "limits: {why}"),
             ProviderError::NotSealed(why) => why.fmt(f),
         }
     }

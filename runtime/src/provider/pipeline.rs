@@ -47,6 +47,7 @@ use crate::layers::replay::Replay;
 use crate::provider::{Admitted, Provider};
 
 use crate::layers::trace::{Trace, Traced, traced};
+use crate::layers::voice::Voice;
 pub(crate) use control::Controls;
 pub(crate) use recording::Record;
 use spanned::Span;
@@ -79,6 +80,7 @@ pub(crate) struct Layers {
     #[cfg(feature = "otel")]
     pub(crate) otel: Option<crate::layers::otel::Otel>,
     pub(crate) trace: Trace,
+    pub(crate) voice: Option<Voice>,
 }
 
 impl Layers {
@@ -107,6 +109,7 @@ impl Layers {
             #[cfg(feature = "otel")]
             otel: None,
             trace: Trace::new(),
+            voice: None,
         }
     }
 }
@@ -163,14 +166,20 @@ impl Provider {
     /// Answers one call that [fits](ToolCall::fit).
     pub(crate) async fn answer(
         &self,
-        call: ToolCall,
+        mut call: ToolCall,
         turn: &ToolContext,
         around: Arc<TurnContext>,
         reader: Reader,
     ) -> ToolResponse {
+        // The answer has the ID as the caller gave it.
+        let id = call.shorten_id();
         let (started, clock) = (SystemTime::now(), Instant::now());
         let inner = self.inner();
         let index = inner.registry.index(&call.name);
+        if let Some(shown) = index.is_none().then(|| turn.secrets()?.replace(&call.name)).flatten() {
+            // A tool made up the name of a secret: nothing has it, and nobody is to read it.
+            call.name = shown.into();
+        }
         let watch = Watch::of(self, &call, index, &around);
         let around = watch.as_ref().map_or_else(|| Arc::clone(&around), |watch| watch.around(&around));
         let mut ctx = turn.child_in(around, call.id.clone(), call.name.clone());
@@ -183,14 +192,14 @@ impl Provider {
         if let Some(watch) = &watch
             && let Some(response) = watch.begins(&call, &ctx).await
         {
-            let mut response = Box::new(ToolResponse { started, ..*response });
+            let mut response = Box::new(ToolResponse { id, started, ..*response });
             record.finish(&response.outcome).await;
             response.made_through(call.via);
             return *response;
         }
         let span = Span::begin(inner, &call, index, &mut ctx, started);
         let begun = Begun::new(watch.as_deref(), &ctx, clock);
-        let outcome = {
+        let mut outcome = {
             let run = pin!(self.run(&call, index, &ctx, &mut record, (watch.as_deref(), reader)));
             let run = pin!(guarded(run));
             let subject = Traced {
@@ -202,13 +211,14 @@ impl Provider {
             span.around(pin!(traced(&inner.layers.trace, &subject, run))).await
         };
         span.end(&outcome, &ctx);
+        self.voice(&mut outcome, &call, index);
         // From here on the call reports nothing but its answer.
         ctx.end();
         record.hide(ctx.secrets());
         record.finish(&outcome).await;
         let declared = index.filter(|_| outcome.is_ok()).and_then(|index| inner.declared(index));
         let mut response = ToolResponse {
-            id: ctx.tool_call_id.clone(),
+            id,
             name: ctx.tool_name.clone(),
             outcome,
             skipped: false,
@@ -232,11 +242,12 @@ impl Provider {
     /// Answers a call without running it. Observers see it with `null` arguments, and no hook is called.
     pub(crate) async fn pass_over(
         &self,
-        call: ToolCall,
+        mut call: ToolCall,
         turn: &ToolContext,
         around: Arc<TurnContext>,
         mut response: ToolResponse,
     ) -> ToolResponse {
+        call.shorten_id();
         let ctx = turn.child_in(Arc::clone(&around), call.id.clone(), call.name.clone());
         let index = self.inner().registry.index(&call.name);
         self.record(&call, index, &ctx).finish(&response.outcome).await;
@@ -280,7 +291,7 @@ impl Provider {
         }
         layers.seals.verify(call, &**inner.registry.at(admitted.index), &inner.registry, ctx)?;
         if let Some(why) = &call.brings().denied {
-            return Err(ToolError::denied(why));
+            return Err(why.clone());
         }
         let guard = layers.repeats.guard(ctx);
         let mut outcome = match layers.exact_arguments(spec, call, guard.as_ref(), ctx) {
@@ -298,6 +309,9 @@ impl Provider {
             // On the heap: what waits for people and stores takes more room than the tool's own part.
             None => Box::pin(self.run_checked(admitted, guard.as_ref(), call, ctx, (record, watch))).await,
         };
+        if let (Ok(result), Some(declared)) = (&mut outcome, inner.declared(admitted.index)) {
+            result.hold_to(&declared);
+        }
         // A replayed answer is as the model got it.
         if let Some(pages) =
             layers.pages.as_ref().filter(|_| reader == Reader::Model && !record.is_answered())

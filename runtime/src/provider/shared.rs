@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::base::sync::unpoisoned;
@@ -38,7 +39,7 @@ pub struct SharedRegistry(Mutex<State>);
 
 enum State {
     /// By name, so that nothing depends on the order of registration.
-    Open(BTreeMap<String, Arc<dyn AgentTool>>),
+    Open(BTreeMap<String, (Arc<dyn AgentTool>, &'static Location<'static>)>),
     Sealed(Registry),
 }
 
@@ -54,12 +55,12 @@ impl SharedRegistry {
     /// # Panics
     ///
     /// With `tool registry sealed - cannot register` once the registry is sealed, and with
-    /// `Tool [x] is already registered.` for a name that is taken.
-    #[track_caller]
+    /// `Tool [x] is already registered.`, and where, for a name that is taken.
     #[expect(
         clippy::panic,
         reason = "a tool that is silently missing is worse than a program that does not start"
     )]
+    #[track_caller]
     pub fn register(&self, tool: impl AgentTool + 'static) {
         if let Err(why) = self.try_register(tool) {
             panic!("{why}");
@@ -72,16 +73,19 @@ impl SharedRegistry {
     ///
     /// [`RegistryProblem::Sealed`] once the registry is sealed, and [`RegistryProblem::Duplicate`] for a name that is
     /// taken; the tool that has it stays.
+    #[track_caller]
     pub fn try_register(&self, tool: impl AgentTool + 'static) -> Result<(), RegistryError> {
-        let name = tool.name().to_owned();
+        let (name, place) = (tool.name().to_owned(), Location::caller());
         let tool: Arc<dyn AgentTool> = Arc::new(tool);
         let problem = match &mut *self.lock() {
             State::Sealed(_) => RegistryProblem::Sealed,
-            State::Open(tools) if tools.contains_key(&name) => RegistryProblem::Duplicate(name),
-            State::Open(tools) => {
-                tools.insert(name, tool);
-                return Ok(());
-            }
+            State::Open(tools) => match tools.get(&name) {
+                Some((_, known)) => RegistryProblem::Duplicate { places: [Some(known), Some(place)], name },
+                None => {
+                    tools.insert(name, (tool, place));
+                    return Ok(());
+                }
+            },
         };
         Err(RegistryError { problems: vec![problem] })
     }
@@ -97,7 +101,7 @@ impl SharedRegistry {
         let mut state = self.lock();
         let registry = match &*state {
             State::Sealed(registry) => return Ok(registry.clone()),
-            State::Open(tools) => Registry::new(tools.values().cloned())?,
+            State::Open(tools) => Registry::new(tools.values().map(|(tool, _)| Arc::clone(tool)))?,
         };
         *state = State::Sealed(registry.clone());
         Ok(registry)

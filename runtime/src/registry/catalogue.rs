@@ -126,7 +126,7 @@ impl Source {
 }
 
 fn no_provider() -> ToolError {
-    ToolError::failed_with("service_unavailable", "tools can be looked up only in calls through a provider")
+    ToolError::failed_with("SERVICE_UNAVAILABLE", "tools can be looked up only in calls through a provider")
 }
 
 /// Whether a call may find a tool: it is not one of the two, and the principal may use it.

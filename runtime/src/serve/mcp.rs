@@ -35,7 +35,9 @@
 //!   program that keeps logs may want to set the target `rmcp` to `warn`.
 
 mod call;
+mod client_values;
 mod connected;
+mod described;
 mod handler;
 mod http;
 mod misfit;
@@ -44,33 +46,31 @@ mod otel;
 mod question;
 #[cfg(feature = "rmcp")]
 pub mod rmcp;
+mod shares;
+mod slots;
 mod streams;
 
-use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ::rmcp::model::{ErrorData, Implementation, ServerCapabilities, ServerConfig, Tool};
+use ::rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 use ::rmcp::service::ServerInitializeError;
-use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::provider::Provider;
-use crate::spec::ToolSpec;
-use crate::wire::WireFormat;
+use client_values::ClientValues;
 use connected::Connected;
+use described::Described;
 use handler::Handler;
 use http::Gate;
+use shares::Calls;
 use streams::Streams;
 
 /// How many tools a page of `tools/list` has, unless set.
 const PAGE: usize = 250;
-
-/// How many calls run at the same time, unless set.
-const CALLS: usize = 1024;
 
 /// How long a person has to answer a question, unless set.
 const ANSWER_TIME: Duration = Duration::from_secs(300);
@@ -89,10 +89,10 @@ struct Served {
     info: ServerConfig,
     tools: Tools,
     page: usize,
-    /// A permit for each further call that may run.
-    calls: Arc<Semaphore>,
+    calls: Calls,
     answer_time: Duration,
     client_approves: bool,
+    client_values: ClientValues,
 }
 
 /// The tools that a server offers. Clones belong to the same server.
@@ -103,45 +103,29 @@ struct Offer {
     provider: watch::Sender<Provider>,
     /// How many tools were listed when clients were last notified.
     listed: AtomicUsize,
-    /// The descriptors that were made, by the names of the tools: a large tool takes milliseconds, and clients ask again.
-    described: Mutex<HashMap<String, (ToolSpec, Tool)>>,
+    described: Described,
 }
 
 impl Tools {
     fn new(provider: Provider) -> Tools {
         let listed = AtomicUsize::new(provider.specs().count());
-        Tools(Arc::new(Offer { provider: watch::Sender::new(provider), listed, described: Mutex::default() }))
+        Tools(Arc::new(Offer {
+            provider: watch::Sender::new(provider),
+            listed,
+            described: Described::default(),
+        }))
     }
 
     /// Offers the tools of this provider instead, and tells the clients that the list has changed. Running calls are not
     /// disturbed.
     pub fn replace(&self, provider: Provider) {
         self.0.listed.store(provider.specs().count(), Ordering::Relaxed);
-        self.0.described.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.0.provider.send_replace(provider);
+        self.0.described.clear();
     }
 
     fn provider(&self) -> Provider {
         self.0.provider.borrow().clone()
-    }
-
-    /// Returns the descriptors of tools, each made once.
-    fn described(&self, specs: &[&ToolSpec]) -> Result<Vec<Tool>, ErrorData> {
-        let failed = |why: &dyn fmt::Display| {
-            ErrorData::internal_error(format!("The tools cannot be described: {why}"), None)
-        };
-        let mut known = self.0.described.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut one = |spec: &ToolSpec| {
-            if let Some((_, tool)) = known.get(spec.name.as_str()).filter(|(of, _)| of == spec) {
-                return Ok(tool.clone());
-            }
-            let mut listed = WireFormat::Mcp.tools([spec]).map_err(|why| failed(&why))?;
-            let tool = listed.pointer_mut("/tools/0").map_or(Value::Null, Value::take);
-            let tool: Tool = serde_json::from_value(tool).map_err(|why| failed(&why))?;
-            known.insert(spec.name.to_string(), (spec.clone(), tool.clone()));
-            Ok(tool)
-        };
-        specs.iter().map(|spec| one(spec)).collect()
     }
 
     /// Returns a receiver of every later change of the list.
@@ -169,9 +153,10 @@ impl Server {
             info,
             tools: Tools::new(provider),
             page: PAGE,
-            calls: Arc::new(Semaphore::new(CALLS)),
+            calls: Calls::default(),
             answer_time: ANSWER_TIME,
             client_approves: false,
+            client_values: ClientValues::default(),
         };
         Server { served, gate: Gate::default() }
     }
@@ -204,7 +189,14 @@ impl Server {
     /// with an error. Connections and sessions are no such limit: a session goes on with the calls of a client whose
     /// connection ends.
     pub fn max_calls(mut self, calls: usize) -> Server {
-        self.served.calls = Arc::new(Semaphore::new(calls.clamp(1, Semaphore::MAX_PERMITS)));
+        self.served.calls.set_most(calls);
+        self
+    }
+
+    /// Sets how many calls of one [principal](Self::principal) run at the same time, at least 1; by default a quarter of
+    /// [`max_calls`](Self::max_calls), but 8 in any case. A further one is answered with an error.
+    pub fn max_calls_each(mut self, calls: usize) -> Server {
+        self.served.calls.set_each(calls);
         self
     }
 
@@ -218,6 +210,18 @@ impl Server {
     /// may answer without asking anybody. The client gets the final arguments of a call that it is to approve.
     pub fn client_approves(mut self) -> Server {
         self.served.client_approves = true;
+        self
+    }
+
+    /// Lets clients give these values of the [context](crate::ToolContext::values), and no others: a tool that requires
+    /// one has it as an optional argument in the list, unless an argument of its own has that name, and for every tool
+    /// a call may have them in the object `io.toolgen/context` of its `_meta`. So a client can give back the
+    /// `session_id` that a tool has started. Texts of at most 1,024 bytes and integers count.
+    ///
+    /// A value that came so is the [client's](crate::call::values::Provenance::Client), in records too. It never
+    /// replaces one that the program has set, and says nothing about who calls.
+    pub fn client_values<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Server {
+        self.served.client_values = ClientValues::new(names);
         self
     }
 
@@ -243,7 +247,11 @@ impl Server {
     ///
     /// A line that is not a message is answered with an error that says why, with the ID of the request if one can be
     /// found in it: -32700 if it is not JSON in UTF-8, -32600 if it is something else or has more than 16 MiB. A
-    /// request whose parameters do not fit its method, or that comes before `initialize`, is answered with -32602.
+    /// request whose parameters do not fit its method, or that comes before `initialize`, is answered with -32602, and
+    /// one whose ID is that of a request without an answer yet with -32600.
+    ///
+    /// Nothing more is read while 64 messages are being handled, besides running calls, or while 1,024 messages or 16 MiB
+    /// wait for the client to read them.
     ///
     /// # Errors
     ///
@@ -255,7 +263,7 @@ impl Server {
     ) -> Result<(), ServeError> {
         let handler = Handler::new(self.served);
         let streams = Streams::new(input, output, handler.over().clone());
-        let running = match ::rmcp::serve_server(Connected(handler), streams).await {
+        let running = match ::rmcp::serve_server(Connected::new(handler), streams).await {
             Ok(running) => running,
             // The client only looked whether there is a server.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

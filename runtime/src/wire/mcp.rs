@@ -15,6 +15,7 @@ use crate::call::ToolResponse;
 use crate::call::blocked::MALFORMED_CALL;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
+use crate::call::structured::no_structured_result;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::render::render_output;
 use crate::spec::output::StructuredOutput;
@@ -123,11 +124,7 @@ pub fn result(response: &ToolResponse, options: &AnswerOptions<'_>) -> Value {
             Err(_) if declared.may_differ => {}
             Err(why) => {
                 is_error = true;
-                let told = format!(
-                    "The call was made, but it has no structured result: {why}. What it gave follows as far as it can \
-                     be shown."
-                );
-                content.insert(0, Content::Text(told).to_json());
+                content.insert(0, Content::Text(no_structured_result(&why)).to_json());
             }
         }
     }

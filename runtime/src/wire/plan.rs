@@ -6,6 +6,7 @@
 //! shown in the lax dialect of the same provider. The same tools give the same plan.
 
 mod needs;
+mod reason;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,13 +16,13 @@ use serde_json::Value;
 use toolgen_core::internal::Forms;
 
 use self::needs::{Needs, Over};
+pub use self::reason::{Decision, Reason};
 use super::WireFormat;
 use super::format::Format;
 use super::tools::{self, RefusedTool, RefusedTools};
-use crate::base::frozen::Text;
 use crate::call::Dialects;
 use crate::schema::dialect::Dialect;
-use crate::schema::shape::render::{Loss, Refusal};
+use crate::schema::shape::render::Loss;
 use crate::spec::{ToolSchema, ToolSpec};
 
 /// The tools of a request, each shown in the dialect that suits it.
@@ -30,72 +31,6 @@ pub struct ToolPlan {
     wanted: &'static Dialect,
     tools: Value,
     decisions: Vec<Decision>,
-}
-
-/// How a tool of a request is shown, and why.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Decision {
-    /// The name of the tool.
-    pub tool: Text,
-    /// The dialect in which it is shown; `None` if it is left out.
-    pub dialect: Option<&'static Dialect>,
-    /// Why.
-    pub reason: Reason,
-    /// What the dialect cannot express of the arguments.
-    pub losses: Vec<Loss>,
-}
-
-/// Why a tool is shown as it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Reason {
-    /// The wanted dialect takes it.
-    Wanted,
-    /// The dialect that was wanted refuses the arguments, for these reasons.
-    Refused(Vec<Refusal>),
-    /// One of the limits on all strict tools of a request does not hold with it.
-    Limit {
-        /// What is limited, such as `optional fields`.
-        of: &'static str,
-        /// The limit.
-        most: usize,
-        /// How much of it the tool needs.
-        needs: usize,
-        /// How much of it the strict tools leave.
-        left: usize,
-    },
-    /// The request has no place for more tools than this.
-    TooMany {
-        /// The number of tools that a request may have.
-        most: usize,
-    },
-}
-
-/// Shows the tool, its dialect and the reason: `openai: find, because openai-strict refuses /tags: …`.
-impl fmt::Display for Decision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = self.dialect.map_or("left out", |dialect| dialect.name);
-        write!(f, "{}: {shown}", self.tool)?;
-        if self.reason == Reason::Wanted { Ok(()) } else { write!(f, ", because {}", self.reason) }
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Reason::Wanted => f.write_str("it was wanted"),
-            Reason::Refused(reasons) => {
-                let told: Vec<String> =
-                    reasons.iter().map(|why| format!("{}: {}", why.pointer, why.reason)).collect();
-                write!(f, "the strict dialect refuses it: {}", told.join("; "))
-            }
-            Reason::Limit { of, most, needs, left } => {
-                write!(f, "strict tools may have {most} {of} in all: it needs {needs}, and {left} are left")
-            }
-            Reason::TooMany { most } => write!(f, "a request takes {most} tools"),
-        }
-    }
 }
 
 /// How tools are planned.
@@ -280,20 +215,30 @@ fn candidates<'a>(
             let needs = if reason == Reason::Wanted { Needs::of(&told.schema) } else { Needs::default() };
             candidates.push(Candidate { spec, forms, dialect, told: Some(told), needs, reason });
         };
+        let lax = || dialect.lax.map(|lax| (lax, forms.schema(lax)));
         let reasons = match forms.schema(dialect) {
             Ok(told) => {
-                add(dialect, told, Reason::Wanted, forms);
+                match (withheld(&told), lax()) {
+                    (Some(losses), Some((lax, Ok(told)))) => add(lax, told, Reason::Withheld(losses), forms),
+                    _ => add(dialect, told, Reason::Wanted, forms),
+                }
                 continue;
             }
             Err(reasons) => reasons,
         };
-        match dialect.lax.map(|lax| (lax, forms.schema(lax))) {
+        match lax() {
             Some((lax, Ok(told))) => add(lax, told, Reason::Refused(reasons), forms),
             Some((_, Err(reasons))) => refused.push(RefusedTool::of(spec, reasons)),
             None => refused.push(RefusedTool::of(spec, reasons)),
         }
     }
     if refused.is_empty() { Ok(candidates) } else { Err(PlanError::Refused(RefusedTools { tools: refused })) }
+}
+
+/// Returns the losses that keep a model from sending a value that the tool takes.
+fn withheld(told: &ToolSchema<'_>) -> Option<Vec<Loss>> {
+    let losses: Vec<Loss> = told.losses.iter().filter(|loss| loss.withholds()).cloned().collect();
+    (!losses.is_empty()).then_some(losses)
 }
 
 /// Decides which tools do not fit the limits on strict ones, and shows them in the lax dialect.
@@ -346,8 +291,9 @@ fn few<'a>(specs: &[&'a ToolSpec], strict: &'static Dialect, lax: &'static Diale
         let needs = if is_known { candidate.needs } else { Needs::of_at_least(0) };
         let over = taken.over(needs, limits);
         if !is_known && over.is_none() {
-            match candidate.forms.schema(strict) {
-                Ok(told) => {
+            match candidate.forms.schema(strict).map(|told| (withheld(&told), told)) {
+                Ok((Some(losses), _)) => candidate.reason = Reason::Withheld(losses),
+                Ok((None, told)) => {
                     candidate.needs = Needs::of(&told.schema);
                     candidate.told = Some(told);
                     open.push(Reverse((candidate.needs.cost(limits), index, true)));

@@ -82,7 +82,7 @@ async fn no_answer_is_an_error_that_tells_no_secret() {
         error.operator_text()
     );
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
-    assert_eq!(error.code(), "http_error");
+    assert_eq!(error.code(), "HTTP_ERROR");
     // The host that a redirect led to is the one that failed.
     let to = format!("Location: {url}/y?token=abc\r\n");
     let server = Server::start(move |_| reply(302, &to, b""));
@@ -93,7 +93,7 @@ async fn no_answer_is_an_error_that_tells_no_secret() {
     let broken = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nabc".to_vec();
     let server = Server::start(move |_| vec![Step::Send(broken.clone())]);
     let error = call(engine().credentials(credentials()), plan_to(&server.url), json!({})).await.unwrap_err();
-    assert_eq!(error.code(), "read_error");
+    assert_eq!(error.code(), "READ_ERROR");
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
 }
 
@@ -110,7 +110,7 @@ async fn a_call_without_its_credential_says_what_to_set() {
         error.to_string(),
         "No credential is configured for `s`: the operator of this program must set it"
     );
-    assert_eq!(error.code(), "missing_credential");
+    assert_eq!(error.code(), "MISSING_CREDENTIAL");
     let own = EnvCredentials::new().variable("s", "TOOLGEN_TEST_NOT_SET_EITHER");
     for (engine, remedy) in [
         (engine().credentials(own), "set the environment variable TOOLGEN_TEST_NOT_SET_EITHER"),
@@ -198,10 +198,10 @@ async fn a_plan_that_cannot_be_sent_is_an_error() {
     let error = call(engine(), no_server, json!({})).await.unwrap_err();
     assert_eq!(
         (error.to_string().as_str(), error.code()),
-        ("No base URL found in spec or config", "no_base_url")
+        ("No base URL found in spec or config", "NO_BASE_URL")
     );
     let error = call(engine(), plan("BAD METHOD", "http://127.0.0.1:1", "/x"), json!({})).await.unwrap_err();
-    assert_eq!(error.code(), "invalid_request");
+    assert_eq!(error.code(), "INVALID_REQUEST");
 }
 
 #[tokio::test]

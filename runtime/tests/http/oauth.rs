@@ -141,7 +141,7 @@ async fn a_failure_is_told_without_secrets_and_shared() {
     let (one, other) = tokio::join!(called(&engine, protected(&server)), called(&engine, protected(&server)));
     for error in [one.unwrap_err(), other.unwrap_err()] {
         let told = "No token for `s`: the authorization server answered 401: invalid_client (unknown ****)";
-        assert_eq!((error.code(), error.to_string().as_str()), ("oauth_error", told));
+        assert_eq!((error.code(), error.to_string().as_str()), ("OAUTH_ERROR", told));
         assert!(
             error.operator_text().contains("check the client's ID and secret"),
             "{}",
@@ -187,8 +187,8 @@ async fn the_rules_for_hosts_hold_for_the_token_endpoint() {
         let error = call(with(url), protected(&server), json!({})).await.unwrap_err();
         assert!(matches!(error, ToolError::Denied { .. }), "{error}");
     }
-    let error = call(with("not a url"), protected(&server), json!({})).await.unwrap_err();
-    assert!(error.operator_text().contains("correct the token URL"), "{}", error.operator_text());
+    let error = with("not a url").build().unwrap_err().to_string();
+    assert!(error.contains("the token URL of `s`: `OAuth`: an http or https URL is expected"), "{error}");
     assert_eq!(server.seen().len(), 0);
 }
 

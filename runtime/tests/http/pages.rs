@@ -128,7 +128,7 @@ async fn errors_of_pages_tell_the_call_and_no_credential() {
             " → 200: the body is not of the expected type (there is no list where the plan says): []",
         ),
         (200, "", " → 200: the body is empty (there is no list where the plan says)"),
-        (404, "s3cr3t-token", " → 404: ****"),
+        (404, "s3cr3t-token", " → 404 (*): ****"),
         (302, "", " → 302 (The service does not say where to find the answer.)"),
     ] {
         let server = Server::start(move |_| reply(status, JSON, body));
@@ -331,7 +331,11 @@ async fn an_error_page_shows_no_credential() {
     let secret = StaticCredentials::new().with("s", Secret::new("the-secret"));
     let error =
         engine_of(engine().credentials(secret)).items(tool, json!({})).next().await.unwrap().unwrap_err();
-    assert!(error.to_string().ends_with("403: Not allowed: ****."), "{error}");
+    assert!(
+        error.to_string().contains(" → 403 (the credential `s` (from `StaticCredentials`) is refused: "),
+        "{error}"
+    );
+    assert!(error.to_string().ends_with("): Not allowed: ****."), "{error}");
     assert!(matches!(error, CallError::Status { body, .. } if body == "Not allowed: ****."));
 }
 

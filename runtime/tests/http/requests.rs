@@ -349,7 +349,7 @@ async fn a_header_of_every_request_is_the_credential_that_goes_there() {
         let plan = secured(plan("GET", &server.url, "/x"), placement.clone());
         let outcome = call(engine().header(header, value), plan, json!({})).await;
         if !sent {
-            assert_eq!(outcome.unwrap_err().code(), "missing_credential", "{placement:?}");
+            assert_eq!(outcome.unwrap_err().code(), "MISSING_CREDENTIAL", "{placement:?}");
             continue;
         }
         assert!(outcome.unwrap().to_text().ends_with("you sent ****"), "{placement:?}");

@@ -44,6 +44,7 @@ async fn an_answer_of_any_status_is_a_result() {
         });
         if !ok {
             expected["success"] = json!(false);
+            expected["code"] = json!(if status == 404 { "NOT_FOUND" } else { "HTTP_STATUS" });
         }
         assert_eq!(result.details, expected);
     }

@@ -123,7 +123,7 @@ async fn a_file_that_is_not_whole_leaves_nothing() {
     let steps = vec![Step::Send(broken), Step::Send(vec![b'x'; 300_000])];
     let server = Server::start(move |_| steps.clone());
     let failed = call(engine().save_to(folder.path()), plan("GET", &server.url, "/x"), json!({})).await;
-    assert_eq!(failed.unwrap_err().code(), "read_error");
+    assert_eq!(failed.unwrap_err().code(), "READ_ERROR");
     // It ends early: a part of what is compressed, chunks without the last, a stream without an end in the time of the call.
     let zipped = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xed\xc1\x01\x01\0\0\0\x80\x90\xfe\xaf\xee";
     let chunked = b"8\r\nPK\0\0\0\0\0\0\r\n".to_vec();
@@ -133,7 +133,7 @@ async fn a_file_that_is_not_whole_leaves_nothing() {
     ] {
         let server = Server::start(move |_| steps.clone());
         let failed = call(engine().save_to(folder.path()), plan("GET", &server.url, "/x"), json!({})).await;
-        assert_eq!(failed.unwrap_err().code(), "read_error");
+        assert_eq!(failed.unwrap_err().code(), "READ_ERROR");
     }
     let events = open("Content-Type: text/event-stream\r\n");
     let steps = vec![events, Step::Send(b"data: 1\n\n".to_vec()), Step::Wait(Duration::from_secs(60))];

@@ -206,3 +206,25 @@ fn debug_output_shows_neither_arguments_nor_results() {
     let shown = format!("{call:?}");
     assert_eq!(shown, r#"ToolCall { id: "c-1", name: "login", blocked: None, arguments: <object of 2> }"#);
 }
+
+#[test]
+fn what_earlier_versions_wrote_is_read_as_it_is_written_now() {
+    let outcome = json!({"status": "error", "result": null, "error": "no", "error_code": "missing_credential",
+                         "is_error": true, "duration_ms": 3});
+    let outcome: AuditOutcome = serde_json::from_value(outcome).unwrap();
+    assert_eq!(outcome.error_code.as_deref(), Some("MISSING_CREDENTIAL"));
+    for (approver, read) in [(json!(""), None), (json!(null), None), (json!("Ada"), Some("Ada"))] {
+        let intent = json!({"timestamp": "2026-01-01T00:00:00.000Z", "session_id": "s", "agent_id": "", "tool_name": "a",
+                            "tool_call_id": "1", "parameters": {}, "spec_hash": "00", "attempt": 1, "approved": false,
+                            "approved_by": approver});
+        let intent: AuditIntent = serde_json::from_value(intent).unwrap();
+        assert_eq!(intent.approved_by.as_deref(), read);
+        assert_eq!(intent.to_json()["approved_by"], json!(read));
+    }
+    let why = json!({"kind": "failed", "message": "down", "code": "service_unavailable"});
+    let why: ToolError = serde_json::from_value(why).unwrap();
+    assert_eq!(why.code(), "SERVICE_UNAVAILABLE");
+    // A tool's own code is the tool's.
+    let own = json!({"kind": "failed", "message": "locked", "code": "resource_locked"});
+    assert_eq!(serde_json::from_value::<ToolError>(own).unwrap().code(), "resource_locked");
+}

@@ -12,6 +12,7 @@ mod history;
 mod inject;
 mod order;
 mod service;
+mod services;
 mod troubleshooting;
 mod turns;
 

@@ -12,6 +12,7 @@ mod provider;
 mod rights;
 mod shared;
 mod unknown;
+mod voice;
 mod watching;
 
 use crate::prelude::*;
@@ -68,6 +69,54 @@ async fn a_call_that_was_cut_off_is_answered_and_not_run() {
         call(&provider, "add", json!("{\"a\": 1, \"b\":")).await.outcome.unwrap_err().code(),
         "INVALID_INPUT"
     );
+}
+
+#[tokio::test]
+async fn a_long_id_is_answered_whole_and_recorded_in_short() {
+    let (sink, events) = (MemorySink::new(), Journal::default());
+    let auditor = Auditor::builder(sink.clone()).start().unwrap();
+    let told = events.clone();
+    let provider =
+        provider().auditor(auditor.clone()).on_event(move |event| told.note(event.id.to_string())).build();
+    let provider = provider.unwrap();
+    let turn = ToolContext::new("turn", "");
+    for (name, arguments) in
+        [("add", json!({"a": 1, "b": 2})), ("twice", json!({"number": 1})), ("no_such", json!({}))]
+    {
+        let id = "i\u{e9}".repeat(100_000);
+        let response = provider.call(ToolCall::new(id.as_str(), name, arguments), &turn).await;
+        assert_eq!(response.id.as_str(), id);
+    }
+    let many = (0..3).map(|n| ToolCall::new(format!("{n}{}", "x".repeat(1_000)), "add", json!({}))).collect();
+    let mut options = DispatchOptions::default();
+    options.max_calls = NonZeroUsize::MIN;
+    let answered = provider.dispatch(many, &turn, &options).await;
+    assert!(answered.responses.iter().all(|response| response.id.len() == 1_001));
+    auditor.flush().await.unwrap();
+    let rows = sink.rows();
+    assert_eq!(rows.len(), 7);
+    assert!(rows.iter().all(|row| row.intent.tool_call_id.len() < 256), "{rows:?}");
+    assert!(events.lines().iter().all(|id| id.len() < 256));
+}
+
+/// Waits for a moment.
+#[tool]
+async fn wait() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+}
+
+#[test]
+fn a_call_without_a_runtime_is_told_what_it_needs() {
+    let provider = Provider::builder(&Registry::new(toolset![wait]).unwrap()).build().unwrap();
+    let turn = ToolContext::new("turn", "");
+    let mut call = std::pin::pin!(provider.call(ToolCall::new("c1", "wait", json!({})), &turn));
+    let std::task::Poll::Ready(response) =
+        call.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
+    else {
+        panic!("nobody would wake it");
+    };
+    let told = response.operator_text().unwrap_or_default();
+    assert!(told.contains("`tokio::runtime::Runtime::block_on`"), "{told}");
 }
 
 #[tokio::test]

@@ -54,10 +54,16 @@ fn sealing_reports_every_conflict_at_once() {
         .replace(hand("z", echo))
         .seal()
         .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "Tool [a] is already registered.\nTool [b] is already registered.\nTool [z] is not registered."
-    );
+    let told = error.to_string();
+    let lines: Vec<&str> = told.lines().collect();
+    for (line, start) in lines.iter().zip([
+        "Tool [a] is already registered. ",
+        "Tool [b] is already registered. ",
+        "Tool [z] is not registered.",
+    ]) {
+        assert!(line.starts_with(start), "{line}");
+    }
+    assert_eq!(lines.len(), 3);
 }
 
 #[test]
@@ -77,7 +83,11 @@ async fn a_sealed_set_is_extended_and_replaced_in_copies() {
     let first = Registry::new([shared("a")]).unwrap();
     let second = first.extend([shared("b")]).unwrap();
     assert_eq!((first.len(), second.len()), (1, 2));
-    assert_eq!(second.extend([shared("a")]).unwrap_err().to_string(), "Tool [a] is already registered.");
+    let told = second.extend([shared("a")]).unwrap_err().to_string();
+    let place = format!("{}:{}:", file!(), line!() - 1);
+    let start =
+        format!("Tool [a] is already registered. One is in the set already, the other is added at {place}");
+    assert!(told.starts_with(&start), "{told}");
     let third = second
         .to_builder()
         .replace(hand("a", |_, _| Box::pin(async { Ok(ToolResult::text("new")) })))
@@ -210,6 +220,56 @@ async fn a_panic_stays_inside_and_says_nothing() {
     for name in ["early", "late"] {
         let error = registry.call_without_layers(name, Value::Null, &ctx()).await.unwrap_err();
         assert_eq!((error.to_string().as_str(), error.code()), ("tool panicked", "EXECUTION_ERROR"));
+    }
+}
+
+/// Polls a future to its end without a runtime.
+fn without_tokio<T>(run: impl Future<Output = T>) -> T {
+    let mut run = std::pin::pin!(run);
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    loop {
+        if let std::task::Poll::Ready(value) = run.as_mut().poll(&mut cx) {
+            return value;
+        }
+    }
+}
+
+#[test]
+fn operators_read_what_panicked_where_and_what_to_do() {
+    let naps: Run = |_, _| {
+        Box::pin(async {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            Ok(ToolResult::empty())
+        })
+    };
+    let blocks: Run = |_, _| {
+        Box::pin(async {
+            let runtime = tokio::runtime::Builder::new_current_thread().build();
+            runtime.unwrap().block_on(async {});
+            Ok(ToolResult::empty())
+        })
+    };
+    let plain: Run = |_, _| panic!("none there");
+    let registry =
+        Registry::builder().add(hand("naps", naps)).add(hand("blocks", blocks)).add(hand("plain", plain));
+    let registry = registry.seal().unwrap();
+    let call = |name: &'static str| {
+        let (registry, ctx) = (registry.clone(), ctx());
+        async move { registry.call_without_layers(name, Value::Null, &ctx).await.unwrap_err() }
+    };
+    let inside = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for (error, told) in [
+        (without_tokio(call("naps")), "start it with `#[tokio::main]`"),
+        (inside.block_on(call("naps")), "build it with `enable_time` or `enable_all`"),
+        (inside.block_on(call("blocks")), "make it a plain `fn` with `#[tool(blocking)]`"),
+        (without_tokio(call("plain")), file!()),
+    ] {
+        assert_eq!(error.to_string(), "tool panicked");
+        let text = error.operator_text();
+        assert!(
+            text.starts_with("tool panicked: ") && text.contains(".rs:") && text.contains(told),
+            "{text}"
+        );
     }
 }
 

@@ -9,8 +9,12 @@ mod ending;
 #[path = "../../examples/serve_tools.rs"]
 #[allow(dead_code, reason = "nobody starts it here")]
 mod example;
+mod flood;
 mod gate;
 mod limits;
 mod listing;
+mod shares;
 mod tools;
+mod unasked;
 mod unreadable;
+mod values;

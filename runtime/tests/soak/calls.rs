@@ -107,7 +107,7 @@ impl Calls {
             }
             3 => case("bottomless", json!({}), [Expected::Code("DEPTH_EXCEEDED"), REPEATED]),
             4 => {
-                let down = Expected::Code("service_unavailable");
+                let down = Expected::Code("SERVICE_UNAVAILABLE");
                 case(
                     "flaky",
                     arguments,
@@ -167,7 +167,7 @@ impl Calls {
     }
 
     fn depending(&mut self, n: u64) -> Case {
-        let missing = || Expected::Code("dependency_not_met");
+        let missing = || Expected::Code("DEPENDENCY_NOT_MET");
         match self.random.below(8) {
             0 => {
                 let mut case = case("open", json!({}), [Expected::Text(String::new())]);

@@ -10,6 +10,18 @@ pub mod typed {
     ::renamed::include_tools!("typed");
 }
 
+/// Names that generated code uses itself: fields, variants, types, tools, functions and modules have them.
+#[allow(clippy::all, clippy::pedantic, reason = "the names are odd on purpose")]
+pub mod names {
+    ::renamed::include_tools!("names");
+}
+
+/// The same, as modules of tags.
+#[allow(clippy::all, clippy::pedantic, reason = "the names are odd on purpose")]
+pub mod names_by_tag {
+    ::renamed::include_tools!("names_by_tag");
+}
+
 /// Tools alone.
 pub mod untyped {
     ::renamed::include_tools!("untyped");

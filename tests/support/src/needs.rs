@@ -24,12 +24,16 @@ pub enum Need {
     Landlock,
     /// MCP servers of others, below the folder that `TOOLGEN_MCP_SERVERS` names.
     McpServers,
+    /// The program `node`.
+    Node,
     /// The programs `podman`, `runc` and a `busybox` that needs no libraries.
     Podman,
     /// The programs of a PostgreSQL server, and a user `postgres` where the tests are root.
     Postgres,
     /// The program `python3`.
     Python,
+    /// A Python with the package `google-re2`, which `TOOLGEN_RE2` names.
+    Re2,
     /// The program `redis-server`.
     Redis,
     /// To be root.
@@ -51,9 +55,11 @@ impl Need {
             Need::Ipv6 => "ipv6",
             Need::Landlock => "landlock",
             Need::McpServers => "mcp-servers",
+            Need::Node => "node",
             Need::Podman => "podman",
             Need::Postgres => "postgres",
             Need::Python => "python",
+            Need::Re2 => "re2",
             Need::Redis => "redis",
             Need::Root => "root",
             Need::Setsid => "setsid",

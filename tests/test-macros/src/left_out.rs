@@ -1,6 +1,6 @@
 //! Which tests of a run did not run, why, and what runs them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 
@@ -58,13 +58,22 @@ fn skipped() -> String {
     let Some(file) = needs::notes() else { return String::new() };
     let Ok(text) = fs::read_to_string(&file) else { return String::new() };
     let _ = fs::remove_file(file);
-    let mut by_need: BTreeMap<&str, usize> = BTreeMap::new();
-    for (need, _) in text.lines().filter_map(|line| line.split_once('\t')) {
-        *by_need.entry(need).or_default() += 1;
+    named(&text)
+}
+
+/// Names the tests that were skipped, below what each of them needs. One that needs something twice is one.
+fn named(notes: &str) -> String {
+    let mut by_need: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (need, test) in notes.lines().filter_map(|line| line.split_once('\t')) {
+        by_need.entry(need).or_default().insert(test);
     }
-    let mut told = "\nSkipped, for want of something that this machine does not have:\n".to_owned();
-    for (need, count) in by_need {
-        let _ = writeln!(told, "{count:5} tests  {need}");
+    let mut told =
+        "\nSkipped, and counted as ok, for want of something that this machine does not have:\n".to_owned();
+    for (need, tests) in by_need {
+        let _ = writeln!(told, "{:5} tests  {need}", tests.len());
+        for test in tests {
+            let _ = writeln!(told, "                {test}");
+        }
     }
     told.push_str("Lines above that begin with SKIPPED say what is missing; with TOOLGEN_REQUIRE=all these tests fail.\n");
     told
@@ -72,7 +81,14 @@ fn skipped() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::not_asked_for;
+    use super::{named, not_asked_for};
+
+    #[test]
+    fn skipped_tests_are_counted_and_named() {
+        let told = named("podman\ta::starts\npython\tb\npodman\ta::ends\npodman\ta::starts\n");
+        let wanted = "    2 tests  podman\n                a::ends\n                a::starts\n    1 tests  python\n                b\n";
+        assert!(told.contains(wanted), "{told}");
+    }
 
     #[test]
     fn groups_are_counted_unless_they_run() {

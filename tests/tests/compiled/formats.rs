@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use toolgen_runtime::schema::dialect::{self, Dialect};
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{
-    AgentTool, ProviderContext, Registry, Schema, Text, ToolInput, ToolName, ToolSpec, tool, toolset,
+    AgentTool, ProviderContext, Registry, Schema, Text, ToolCall, ToolContext, ToolInput, ToolName, ToolSpec,
+    tool, toolset,
 };
 
 #[derive(ToolInput)]
@@ -66,6 +67,31 @@ fn a_definition_is_name_description_and_schema_to_the_byte() {
     }
 }
 
+/// Execute a shell command and return the output
+#[tool(ignore_unknown)]
+fn shell(
+    /// The shell command to execute
+    cmd: &str,
+) -> &str {
+    cmd
+}
+
+/// A tool may ignore what it does not know; its schema then forbids nothing.
+#[tokio::test]
+async fn a_tool_may_ignore_arguments_that_it_does_not_know() {
+    let provider = Registry::new(toolset![shell]).unwrap().provider(ProviderContext::new());
+    assert_eq!(
+        provider.list()[0].to_json().to_string(),
+        r#"{"name":"shell","description":"Execute a shell command and return the output","input_schema":{"type":"object","properties":{"cmd":{"type":"string","description":"The shell command to execute"}},"required":["cmd"]}}"#
+    );
+    let call = ToolCall::new("1", "shell", json!({"cmd": "ls", "shell": "zsh"}));
+    let answer = provider.call(call, &ToolContext::new("turn", "")).await;
+    assert_eq!(answer.text(), "ls");
+    // Where a provider demands closed schemas, it is closed.
+    let strict = WireFormat::OpenAiChat.tools_in(&dialect::OPENAI_STRICT, provider.specs()).unwrap();
+    assert_eq!(strict[0]["function"]["parameters"]["additionalProperties"], false);
+}
+
 /// A tool that is only described.
 struct Unused(ToolSpec);
 
@@ -77,7 +103,7 @@ impl AgentTool for Unused {
     fn execute<'a>(
         &'a self,
         _: Value,
-        _: &'a toolgen_runtime::ToolContext,
+        _: &'a ToolContext,
     ) -> toolgen_runtime::BoxFuture<'a, Result<toolgen_runtime::ToolResult, toolgen_runtime::ToolError>> {
         Box::pin(async { Ok(toolgen_runtime::ToolResult::empty()) })
     }
@@ -157,7 +183,7 @@ async fn nested_values_are_checked_wherever_a_dialect_cannot_say_so() {
     ];
     let registry = Registry::new(toolset![submit_stories]).unwrap();
     for dialect in dialects {
-        let ctx = toolgen_runtime::ToolContext::new("1", "submit_stories").with_dialect(dialect);
+        let ctx = ToolContext::new("1", "submit_stories").with_dialect(dialect);
         let need = json!({"title": "b", "weight": "must"});
         let good = json!({"requirements": [
             {"title": "a", "acceptance_criteria": ["x"], "depends_on": [need]}]});

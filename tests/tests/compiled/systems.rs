@@ -260,6 +260,13 @@ async fn the_programs_for_a_model_run() {
     assert!(listed.text().contains("a.txt"), "{}", listed.text());
     let ran = call(&provider, "Bash", json!({"command": "echo \"$((2 + 3))\""})).await;
     assert_eq!(ran.text().trim_end(), "5");
+    let ended = call(&provider, "Bash", json!({"command": "echo out; exit 3"})).await;
+    assert_eq!(ended.text(), "exit code 3\nstdout:\nout");
+    assert!(!ended.is_error(), "a code is a result");
+    let late = call(&provider, "Bash", json!({"command": "sleep 60", "timeout": 50})).await;
+    assert_eq!(late.text(), "exit code 124");
+    let longer = call(&provider, "Bash", json!({"command": "true", "timeout": 600_001})).await;
+    assert!(longer.is_error(), "{}", longer.text());
     let agent = call(&provider, "dispatch_agent", json!({"task": "look"})).await;
     assert_eq!(agent.text(), "look: GlobTool GrepTool LS View");
 

@@ -170,6 +170,8 @@ mod serving {
 mod models {
     use super::*;
 
+    use crate::conversation::posted as post;
+
     page!("docs/cookbook.md", "async fn ask(");
 
     fn portable(provider: &Provider) -> AnyResult {

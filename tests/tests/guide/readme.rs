@@ -85,6 +85,8 @@ async fn a_turn(provider: Provider) -> AnyResult<Vec<Value>> {
 }
 
 async fn a_loop(provider: Provider, client: reqwest::Client, url: &str, key: &str) -> AnyResult<String> {
+    use crate::conversation::posted as post;
+
     page!("README.md", "let send = |request: Value|");
     Ok(answer)
 }

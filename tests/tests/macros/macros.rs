@@ -159,7 +159,7 @@ async fn the_program_gives_what_the_model_does_not() {
     let result = call(&tool, json!({"question": "q"}), &ctx, DEFAULT_TIMEOUT).await.unwrap();
     assert_eq!(result.to_text(), "q db ask");
     let error = run(tool, json!({"question": "q"})).await.unwrap_err();
-    assert_eq!(error.code(), "service_unavailable");
+    assert_eq!(error.code(), "SERVICE_UNAVAILABLE");
     assert!(error.operator_text().contains("Database"));
 }
 
@@ -299,7 +299,7 @@ async fn paths_stay_in_their_directory() {
         let error = call(&tool, params, &ctx, DEFAULT_TIMEOUT).await.unwrap_err();
         assert!(error.to_string().contains("path traversal not allowed"), "{error}");
     }
-    assert_eq!(run(tool, json!({"path": "a"})).await.unwrap_err().code(), "service_unavailable");
+    assert_eq!(run(tool, json!({"path": "a"})).await.unwrap_err().code(), "SERVICE_UNAVAILABLE");
 }
 
 /// Copies.

@@ -8,4 +8,5 @@ pub mod macros_derive;
 pub mod macros_guards;
 pub mod macros_hygiene;
 pub mod macros_methods;
+pub mod macros_reported;
 pub mod macros_told;

@@ -170,6 +170,11 @@ const LONGEST_FUNCTION: usize = 80;
 /// What of the world outside code may touch where, and why there. Tests may touch anything.
 const OUTSIDE: &[(&str, &[&str], &str)] = &[
     (
+        "runtime/src/base/private.rs",
+        &["std::fs"],
+        "makes the files of records, which hold arguments and results, for their owner alone",
+    ),
+    (
         "runtime/src/builtin/place.rs",
         &["cap_std::fs", "std::fs"],
         "opens, reads and writes files below a directory, for tools",
@@ -190,6 +195,11 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "runtime/src/engine/executor/container/removal.rs",
         &["std::process::Command"],
         "removes a container when a call is dropped",
+    ),
+    (
+        "runtime/src/engine/executor/descriptors.rs",
+        &["std::fs", "std::process::Command"],
+        "keeps the open files of this process from programs",
     ),
     (
         "runtime/src/engine/executor/process.rs",
@@ -218,11 +228,6 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         "runtime/src/engine/mcp/stdio/input.rs",
         &["tokio::process"],
         "writes to the programs that are MCP servers",
-    ),
-    (
-        "runtime/src/layers/approval/sqlite.rs",
-        &["std::fs"],
-        "makes the file of a queue, which holds secrets, for its owner alone",
     ),
     ("runtime/src/layers/audit/jsonl.rs", &["std::fs"], "writes records"),
     ("runtime/src/layers/audit/reader.rs", &["std::fs"], "reads the records of a file that is named"),

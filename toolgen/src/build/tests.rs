@@ -42,6 +42,93 @@ fn a_document_that_cannot_be_compiled_fails_the_build_with_its_place() {
     assert!(script.lines.iter().all(|line| !line.contains('\n')));
 }
 
+/// A manifest with an object of every kind.
+const OWN: &str = "toolgen: 1
+x-team: us
+defaults: {timeout: 3s}
+lints: {allow: [W0701]}
+token_budget: {total: 100000}
+contexts: {reading: {network: any}}
+toolsets: {base: {tools: [ask]}, all: {context: reading, include: [base]}}
+tools:
+  run:
+    description: Runs it.
+    parameters: {a: 'string - A text.'}
+    examples: [{summary: One., arguments: {a: x}}]
+    requires: [{custom: ready, message: Wait.}]
+    exit_codes_of: {}
+    command: {argv: [echo, '{a}'], limits: {cpus: 1}, exit_codes: {1: {success: true}}}
+  ask:
+    description: Asks it.
+    parameters: {a: 'string - A text.'}
+    http: {method: GET, url: 'https://a.example/{a}', auth: {bearer: KEY}}
+  both:
+    description: Does both.
+    parameters: {a: 'string - A text.'}
+    compose: {steps: [{id: one, call: ask, with: {a: '{a}'}}]}
+  think:
+    description: Thinks about it.
+    agent: {system_prompt: Think., tools: [ask]}
+  tell:
+    description: Tells the program.
+    effect: {name: told}
+";
+
+#[test]
+fn a_misspelt_key_of_a_manifest_fails_the_build_wherever_it_stands() {
+    let build = |text: &str| {
+        let (_folder, path) = case(text);
+        let built = Build::new("own").document(path).compile();
+        let mut script = Script::default();
+        let failed = script.report(&built, false);
+        (failed, built.module.is_some(), script.lines.join("\n"))
+    };
+    let good = OWN.replace("    exit_codes_of: {}\n", "");
+    let (failed, made, told) = build(&good);
+    assert!(!failed && made, "{told}");
+    let (failed, _, told) = build(OWN);
+    assert!(failed && told.contains("cargo::error=") && told.contains("`exit_codes_of`"), "{told}");
+    for key in [
+        "defaults:",
+        "timeout:",
+        "allow:",
+        "total:",
+        "network:",
+        "context:",
+        "include:",
+        "description:",
+        "parameters:",
+        "summary:",
+        "arguments:",
+        "custom:",
+        "message:",
+        "argv:",
+        "limits:",
+        "cpus:",
+        "exit_codes:",
+        "success:",
+        "method:",
+        "bearer:",
+        "compose:",
+        "steps:",
+        "call:",
+        "with:",
+        "system_prompt:",
+        "name:",
+        "tools: [",
+        "contexts:",
+    ] {
+        let misspelt = format!("{}q{}", &key[..1], &key[1..]);
+        let text = good.replacen(key, &misspelt, 1);
+        assert_ne!(text, good, "{key}");
+        let (failed, made, told) = build(&text);
+        let word = misspelt.split(':').next().unwrap();
+        assert!(failed && !made && told.contains(&format!("`{word}`")), "{key}: {told}");
+        let meant = format!("did you mean `{}`?", key.split(':').next().unwrap());
+        assert!(told.contains("E0402") && told.contains(&meant), "{key}: {told}");
+    }
+}
+
 #[test]
 fn a_filter_that_leaves_nothing_fails_the_build() {
     let (_folder, path) = case(GOOD);
@@ -161,19 +248,18 @@ fn what_cannot_be_done_says_what_to_do() {
 }
 
 #[test]
-fn a_tool_with_a_mistake_is_a_warning_or_on_request_an_error() {
+fn a_mistake_of_a_manifest_fails_the_build_strict_or_not() {
     let (_folder, path) = case(
         "toolgen: 1\ntools:\n  good: {description: G., function: {}}\n  bad: {description: B., command: {argv: [a, '{b}']}}\n",
     );
     let built = Build::new("tools").document(&path).compile();
-    for (strict, directive) in [(false, "cargo::warning="), (true, "cargo::error=")] {
+    assert!(built.module.is_none());
+    for strict in [false, true] {
         let mut script = Script::default();
-        assert_eq!(script.report(&built, strict), strict);
-        let told = format!("{directive}{}:4:", path.display());
+        assert!(script.report(&built, strict));
+        let told = format!("cargo::error={}:4:", path.display());
         assert!(script.lines.iter().any(|line| line.starts_with(&told)), "{:?}", script.lines);
     }
-    let module = built.module.unwrap();
-    assert!(module.contains("pub static GOOD") && !module.contains("pub static BAD"), "{module}");
 }
 
 #[test]

@@ -27,8 +27,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
+use toolgen_runtime::wire::WireFormat;
 
 use requests::{requests, with_requests};
 use selection::{compiling, pairs, private_host, selection, with_options};
@@ -86,8 +87,10 @@ pub(super) enum Task {
 #[derive(Debug)]
 pub(super) struct Schema {
     pub(super) selection: Selection,
-    pub(super) dialect: String,
+    pub(super) dialect: Option<String>,
     pub(super) envelope: bool,
+    /// The format of the request, if it is not that of the dialect.
+    pub(super) wire: Option<WireFormat>,
     /// Whether to show how each tool appears in one request.
     pub(super) plan: bool,
     /// Whether the plan leaves out the last tools of too many.
@@ -184,11 +187,14 @@ pub(super) fn command() -> Command {
         .subcommand(compiling("list", "List the tools of documents").arg(format()).arg(discovered()))
         .subcommand(
             compiling("schema", "Print the schemas of tools in the dialect of an LLM provider (JSON)")
-                .arg(
-                    option("dialect", "DIALECT", "Such as openai-strict, anthropic or gemini; an unknown one lists them all")
-                        .default_value("json-schema"),
-                )
+                .arg(option("dialect", "DIALECT", "Such as openai-strict, anthropic or gemini; an unknown one lists them all; by default that of `--wire`, or `json-schema`"))
                 .arg(flag("envelope", "Print the tools as they go into a request to the provider; json-schema is MCP's `tools/list`"))
+                .arg(
+                    option("wire", "FORMAT", "The format of the request; by default that of the dialect")
+                        .value_parser(WireFormat::ALL.map(WireFormat::name))
+                        .requires("request"),
+                )
+                .group(ArgGroup::new("request").args(["envelope", "plan"]))
                 .arg(flag("plan", "Print how each tool is shown in one request to the provider, and why").conflicts_with("envelope"))
                 .arg(flag("cut", "Leave the last tools out of the plan, if there are more than a request takes").requires("plan"))
                 .arg(format().requires("plan"))
@@ -283,8 +289,9 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
         "list" => Task::List(selection),
         "schema" => Task::Schema(Schema {
             selection,
-            dialect: text("dialect").unwrap_or_default(),
+            dialect: text("dialect"),
             envelope: matches.get_flag("envelope"),
+            wire: text("wire").and_then(|name| WireFormat::by_name(&name)),
             plan: matches.get_flag("plan"),
             cut: matches.get_flag("cut"),
             tools: texts("tool"),

@@ -121,10 +121,7 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
         spec::plan::Call::Command(plan) => {
             let tool = spec::plan::Tool::from(tool.clone());
             return match command::describe(tool, plan, arguments.clone(), task.show_secrets) {
-                Ok(command) => {
-                    output.json(&command)?;
-                    output.line("").map(|()| Outcome::Fine)
-                }
+                Ok(command) => value(task, &command, output).map(|()| Outcome::Fine),
                 Err(error) => {
                     output.complain(&error.to_string());
                     Ok(Outcome::Problems)
@@ -137,8 +134,7 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
             let (server, tool) = (plan.server.alias.as_str(), plan.tool.as_str());
             let call =
                 json!({"server": server, "transport": transport, "tool": tool, "arguments": arguments});
-            output.json(&call)?;
-            return output.line("").map(|()| Outcome::Fine);
+            return value(task, &call, output).map(|()| Outcome::Fine);
         }
         _ => {
             output.complain("this tool is neither a request nor a command, so there is nothing to show");
@@ -156,18 +152,56 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
     };
     request::authorize(task, plan, &mut request, output);
     request::add_headers(task, &mut request, output);
-    output.json(&describe(&request, task.show_secrets))?;
-    output.line("")?;
+    if task.selection.json {
+        value(task, &describe(&request, task.show_secrets), output)?;
+    } else {
+        output.line(&readable(&request, task.show_secrets))?;
+    }
     Ok(Outcome::Fine)
+}
+
+/// Prints a value of JSON: in lines for people, in one line for programs.
+fn value(task: &Call, value: &Value, output: &mut Output) -> io::Result<()> {
+    if task.selection.json {
+        output.json(value)?;
+        return output.line("");
+    }
+    output.line(&format!("{value:#}"))
+}
+
+/// Returns a request as people read it: its line, its headers and, after an empty line, its body.
+fn readable(request: &HttpRequest, show_secrets: bool) -> String {
+    let (url, headers) = shown(request, show_secrets);
+    let mut out = format!("{} {url}", request.method);
+    for (name, value) in headers {
+        out.push_str(&format!("\n{name}: {value}"));
+    }
+    let bytes = match &request.body {
+        Body::None => return out,
+        Body::Text(text) => text.as_bytes(),
+        Body::Bytes(bytes) => bytes,
+    };
+    let body = match std::str::from_utf8(bytes) {
+        Ok(text) => {
+            serde_json::from_str::<Value>(text).map_or_else(|_| text.to_owned(), |json| format!("{json:#}"))
+        }
+        Err(_) => format!("[{} bytes]", bytes.len()),
+    };
+    format!("{out}\n\n{body}")
+}
+
+/// Returns the URL and the headers of a request, without secrets unless they are to be shown.
+fn shown(request: &HttpRequest, show_secrets: bool) -> (String, Vec<(String, String)>) {
+    if show_secrets {
+        (request.url.clone(), request.headers.clone())
+    } else {
+        (request.redacted_url(), request.redacted_headers())
+    }
 }
 
 /// Returns `{"method", "url", "headers": [[name, value]], "body": {"kind", "value"}}`.
 fn describe(request: &HttpRequest, show_secrets: bool) -> Value {
-    let (url, headers) = if show_secrets {
-        (request.url.clone(), request.headers.clone())
-    } else {
-        (request.redacted_url(), request.redacted_headers())
-    };
+    let (url, headers) = shown(request, show_secrets);
     let body = match &request.body {
         Body::None => json!({"kind": "none", "value": null}),
         Body::Text(text) => json!({"kind": "text", "value": text}),

@@ -123,7 +123,8 @@ fn compile_exported(program: &Exported, selection: &Selection, output: &mut Outp
 ///
 /// If tools are `wanted` and all there, problems elsewhere are only counted.
 ///
-/// Also returns whether every document could be compiled, tools are left, and nothing denied was found.
+/// Also returns whether every document could be compiled, no manifest has an error, tools are left, and nothing denied
+/// was found.
 pub(super) fn compile_all(
     selection: &Selection,
     wanted: &[String],
@@ -157,7 +158,8 @@ pub(super) fn compile_all(
     let none_left = all.iter().all(|one| one.tools().is_empty())
         && all.iter().any(|compiled| compiled.problems.left_no_tools());
     let denied = all.iter().any(|compiled| compiled.problems.has_denied());
-    let complete = all.iter().all(|compiled| compiled.program.is_some()) && !none_left && !denied;
+    let own = !all_there && all.iter().any(|compiled| compiled.problems.has_own_errors());
+    let complete = all.iter().all(|compiled| compiled.program.is_some()) && !none_left && !denied && !own;
     (all, complete)
 }
 

@@ -66,6 +66,10 @@ fn print(task: &Docs, groups: &[Group<'_>], output: &mut Output) -> io::Result<(
         output.json(&docs::json(groups, &style))?;
         return output.line("");
     }
+    if task.summary && task.groups != Groups::None {
+        let style = Style { level: Level::Summary, ..style };
+        return output.line(docs::grouped(groups, &style).trim_end());
+    }
     if task.level.is_some_and(|level| level != Level::Full) || task.groups != Groups::None {
         return output.line(docs::grouped(groups, &style).trim_end());
     }

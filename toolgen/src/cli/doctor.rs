@@ -96,8 +96,10 @@ pub(super) fn run(task: &Doctor, output: &mut Output) -> io::Result<Outcome> {
             findings.iter().try_for_each(|finding| output.line(&finding.text()))?;
         }
         let plural = if problems == 1 { "" } else { "s" };
-        output.line(&match problems {
-            0 => "\nnothing is missing".to_owned(),
+        let notes = all().filter(|finding| !finding.remedy.is_empty()).count();
+        output.line(&match (problems, notes) {
+            (0, 0) => "\nnothing is missing".to_owned(),
+            (0, _) => "\nnothing is broken; what is missing is in the lines that begin with `-`".to_owned(),
             _ => format!("\n{problems} problem{plural}: the lines that begin with `!`"),
         })?;
     }

@@ -170,6 +170,10 @@ impl Credentials for Known<'_> {
         name.is_some_and(given)
     }
 
+    fn source(&self, request: &CredentialRequest<'_>) -> String {
+        self.named.source(request)
+    }
+
     fn remedy(&self, request: &CredentialRequest<'_>) -> String {
         match request.placement {
             Placement::MutualTls => "give `--client-cert` and `--client-key`".to_owned(),

@@ -16,6 +16,14 @@ const BUILD: &str = include_str!("init/build.rs.txt");
 const MAIN: &str = include_str!("init/main.rs.txt");
 const LIB: &str = include_str!("init/lib.rs.txt");
 
+/// The program that cargo writes into a new crate, which nobody misses.
+const NEW: &str = "fn main() { println!(\"Hello, world!\"); }";
+
+/// What the program does not do.
+const AGENT: &str = "The program answers one call and ends, which takes neither tokio nor a model. For an agent, `cargo add tokio \
+    --features macros,rt-multi-thread`, make `main` async with `#[tokio::main]`, and give `provider()` to a loop: \
+    https://github.com/toolgen/toolgen/blob/main/docs/conversation.md";
+
 /// Where editors find the schema of manifests, on every machine.
 const SCHEMA: &str = "https://raw.githubusercontent.com/toolgen/toolgen/main/specs/manifest.schema.json";
 
@@ -48,7 +56,13 @@ pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
     let is_program = !task.library && folder.join("src/main.rs").is_file();
     let (file, text) = if is_program { ("src/main.rs", MAIN) } else { ("src/lib.rs", LIB) };
     let own = fs::read_to_string(folder.join(file)).unwrap_or_default();
-    if !own.contains("include_tools!(\"tools\")") {
+    if is_program && own.split_whitespace().eq(NEW.split_whitespace()) {
+        if let Err(error) = write_if_changed(&folder.join(file), text) {
+            output.complain(&error.to_string());
+            return Ok(Outcome::Problems);
+        }
+        output.line(&format!("wrote {}", folder.join(file).display()))?;
+    } else if !own.contains("include_tools!(\"tools\")") {
         steps.push((format!("Write in {file}:"), text.to_owned()));
     }
     let mut next = String::from("cargo toolgen check tools.yaml\n");
@@ -57,6 +71,9 @@ pub(super) fn run(task: &Init, output: &mut Output) -> io::Result<Outcome> {
     }
     next.push_str("cargo toolgen new --help\n");
     steps.push(("Then check, call, and add the next tool:".to_owned(), next));
+    if is_program {
+        steps.push((AGENT.to_owned(), String::new()));
+    }
     for (number, (what, text)) in steps.iter().enumerate() {
         output.line(&format!("\n{}. {what}\n", number + 1))?;
         for line in text.lines() {

@@ -200,7 +200,17 @@ fn ask_all(targets: &[Target], private_hosts: &[String], output: &mut Output) ->
     for target in targets {
         output.progress(&format!("asking {}", target.server.alias));
         match runtime.block_on(ask(&target.server, &options)) {
-            Ok(lock) => found.push((target, lock)),
+            Ok((lock, left_out)) => {
+                for mcp::Refused { tool, message, help, .. } in left_out {
+                    let alias = &target.server.alias;
+                    let tool = match &*visible(&tool) {
+                        "" => "a tool without a name".to_owned(),
+                        name => format!("the tool `{name}`"),
+                    };
+                    output.note(&format!("{tool} of `{alias}` is left out: {message}; {help}"));
+                }
+                found.push((target, lock));
+            }
             Err(error) => {
                 let text = error.operator_text();
                 output.complain(text.strip_prefix("Error: ").unwrap_or(&text));
@@ -221,9 +231,11 @@ fn ask_all(targets: &[Target], private_hosts: &[String], output: &mut Output) ->
     (reports.collect(), answered)
 }
 
-async fn ask(server: &McpServer, options: &McpOptions) -> Result<Lock, ToolError> {
+/// Returns the lock of a server as it would be now, and the tools that are not in it because they could never be called.
+async fn ask(server: &McpServer, options: &McpOptions) -> Result<(Lock, Vec<mcp::Refused>), ToolError> {
     let client = McpClient::connect(server.clone(), options.clone()).await?;
     let tools = client.list_tools().await;
+    let left_out = client.left_out().await;
     let revision = client.revision().unwrap_or_default();
     let info = client.server_info().unwrap_or_default();
     client.close().await;
@@ -237,7 +249,10 @@ async fn ask(server: &McpServer, options: &McpOptions) -> Result<Lock, ToolError
         McpTransport::Http { .. } => (None, "none"),
     };
     let server = McpServer { revision: revision.into(), ..server.clone() };
-    Ok(Lock { server, package, info, auth: auth.to_owned(), tools: tools? })
+    let mut tools = tools?;
+    let mut fits = mcp::tools(&server.clone().into(), &tools, true).into_iter().map(|one| one.is_ok());
+    tools.retain(|_| fits.next().unwrap_or_default());
+    Ok((Lock { server, package, info, auth: auth.to_owned(), tools }, left_out?))
 }
 
 /// Returns the names of the tools of a lock, for the server and for a model.

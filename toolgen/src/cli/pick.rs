@@ -3,8 +3,9 @@
 use std::io::{self, BufRead, Write};
 
 use toolgen::Tool;
+use toolgen_core::internal::object_in;
 use toolgen_runtime::printable;
-use toolgen_runtime::schema::shape::{Field, Kind};
+use toolgen_runtime::schema::shape::Field;
 
 /// How many tools are shown at once.
 const SCREEN: usize = 20;
@@ -63,7 +64,7 @@ pub(super) fn arguments(
     input: &mut impl BufRead,
     screen: &mut impl Write,
 ) -> io::Result<Vec<String>> {
-    let Kind::Object(rules) = &tool.spec.input.shape().kind else { return Ok(Vec::new()) };
+    let Some(rules) = object_in(&tool.spec.input, &tool.spec.defs) else { return Ok(Vec::new()) };
     let mut pairs = Vec::new();
     for Field { name, shape, .. } in rules.fields.iter().filter(|field| field.required) {
         let about = shape.description.lines().next().unwrap_or_default();

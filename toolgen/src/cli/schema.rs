@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::{Value, json};
 use toolgen_runtime::ToolSpec;
-use toolgen_runtime::schema::dialect::Dialect;
+use toolgen_runtime::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_runtime::schema::shape::slim::Trim;
 use toolgen_runtime::spec::ToolSchema;
 use toolgen_runtime::wire::{PlanError, PlanOptions, Reason, WireFormat};
@@ -19,9 +19,11 @@ use super::output::Output;
 /// Prints every tool with its schema and what the dialect cannot express, or its envelope. "Problems found" means that
 /// the dialect refuses a tool.
 pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
-    let Some(dialect) = Dialect::by_name(&task.dialect) else {
+    let by_default = || task.wire.map_or(&JSON_SCHEMA, WireFormat::dialect);
+    let Some(dialect) = task.dialect.as_deref().map_or_else(|| Some(by_default()), Dialect::by_name) else {
         let known: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name).collect();
-        output.complain(&format!("there is no dialect `{}`; there are {}", task.dialect, known.join(", ")));
+        let wanted = task.dialect.as_deref().unwrap_or_default();
+        output.complain(&format!("there is no dialect `{wanted}`; there are {}", known.join(", ")));
         return Ok(Outcome::Usage);
     };
     let (compiled, complete) = compile_all(&task.selection, &task.tools, output);
@@ -34,12 +36,13 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
     };
     let specs = discovery::shown(&task.selection, &tools);
     let mut outcome = if complete { Outcome::Fine } else { Outcome::Problems };
+    let format = task.wire.unwrap_or_else(|| format_of(dialect));
     if task.envelope {
-        let done = envelope(dialect, &specs, output)?;
+        let done = envelope(format, dialect, &specs, output)?;
         return Ok(if complete { done } else { Outcome::Problems });
     }
     if task.plan {
-        let done = plan(task, dialect, &specs, output)?;
+        let done = plan(task, format, dialect, &specs, output)?;
         return Ok(if complete { done } else { Outcome::Problems });
     }
     output.write(&format!("{{\"dialect\":\"{}\",\"tools\":[", dialect.name))?;
@@ -56,8 +59,13 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
 }
 
 /// Prints the tools as they go into a request to the provider of a dialect.
-fn envelope(dialect: &Dialect, specs: &[ToolSpec], output: &mut Output) -> io::Result<Outcome> {
-    match format_of(dialect).tools_in(dialect, specs) {
+fn envelope(
+    format: WireFormat,
+    dialect: &Dialect,
+    specs: &[ToolSpec],
+    output: &mut Output,
+) -> io::Result<Outcome> {
+    match format.tools_in(dialect, specs) {
         Ok(value) => {
             output.json(&value)?;
             output.line("")?;
@@ -81,12 +89,13 @@ fn format_of(dialect: &Dialect) -> WireFormat {
 /// request, too.
 fn plan(
     task: &Schema,
+    format: WireFormat,
     dialect: &'static Dialect,
     specs: &[ToolSpec],
     output: &mut Output,
 ) -> io::Result<Outcome> {
     let options = if task.cut { PlanOptions::default().cut() } else { PlanOptions::default() };
-    let plan = match format_of(dialect).plan_with(dialect, specs, options) {
+    let plan = match format.plan_with(dialect, specs, options) {
         Ok(plan) => plan,
         Err(PlanError::TooMany { provider, given, most }) => {
             output.complain(&format!(

@@ -1,5 +1,6 @@
 //! `serve`: serves the tools of documents to clients of the Model Context Protocol.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::env;
 use std::future::ready;
@@ -121,14 +122,15 @@ impl Hooks for Told {
         response: &'a ToolResponse,
         _ctx: &'a ToolContext,
     ) -> BoxFuture<'a, ()> {
-        match &response.outcome {
+        let text = match &response.outcome {
             // Mistakes of the model are told to the model.
-            Err(ToolError::InvalidArgs { .. }) | Ok(_) => {}
-            Err(error) => {
-                let text = error.operator_text();
-                let text = text.strip_prefix("Error: ").unwrap_or(&text);
-                complain_beside(&format!("a call of `{}` failed: {text}", response.name));
-            }
+            Err(ToolError::InvalidArgs { .. }) => None,
+            Err(error) => Some(error.operator_text()),
+            Ok(result) => result.operator_text().map(Cow::Borrowed),
+        };
+        if let Some(text) = text {
+            let text = text.strip_prefix("Error: ").unwrap_or(&text);
+            complain_beside(&format!("a call of `{}` failed: {text}", response.name));
         }
         Box::pin(ready(()))
     }

@@ -17,8 +17,21 @@ const PROGRAM: &str = "cargo-toolgen";
 pub(super) fn completions(shell: Shell, output: &mut Output) -> io::Result<Outcome> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut args::command(), PROGRAM, &mut text);
-    output.write(&String::from_utf8_lossy(&text))?;
+    // The generator calls what is below a program with a hyphen in its name by two names, in bash.
+    let text = String::from_utf8_lossy(&text).replace("cargo__subcmd__toolgen", "cargo__toolgen");
+    output.write(&text)?;
+    output.write(behind_cargo(shell))?;
     Ok(Outcome::Fine)
+}
+
+/// Returns what completes `cargo toolgen` like `cargo-toolgen`. That of cargo itself is kept for everything else. In zsh,
+/// cargo's own completions do so.
+fn behind_cargo(shell: Shell) -> &'static str {
+    match shell {
+        Shell::Bash => include_str!("shell/cargo.bash"),
+        Shell::Fish => include_str!("shell/cargo.fish"),
+        _ => "",
+    }
 }
 
 /// Writes the manual pages: one for the program, and one for each command.

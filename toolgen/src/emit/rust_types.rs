@@ -35,6 +35,7 @@ mod markdown;
 mod merge;
 mod model;
 mod objects;
+mod own;
 mod place;
 mod print;
 mod raw;
@@ -76,6 +77,9 @@ pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, tags: &[&str], style
     let repeats = repeats::Repeats::of(tools, defs, &usage);
     let titles = titles::Titles::of(tools, defs, &usage);
     let mut lowering = lower::Lowering::new(defs, &usage, &repeats, titles, &style.text_types);
+    if tools.iter().any(|wanted| wanted.is_function) {
+        lowering.take("Functions");
+    }
     let inputs: Vec<_> = tools.iter().map(|wanted| lowering.reserve_input(wanted)).collect();
     lowering.reserve_names();
     let mut calls: Vec<_> =
@@ -84,12 +88,13 @@ pub(super) fn types(tools: &[Wanted<'_>], defs: &List<Def>, tags: &[&str], style
     tags::complete(&mut items);
     merge::equal(&mut items, &mut calls);
     shared::rename(&mut items, &tags_of(tools, &calls), &mut names);
+    let own = own::Own::of(&mut items, &calls, &mut names);
     keys::settle(&mut items, &mut calls);
     usage::mark_use(&mut items, &calls);
     depth::bound(&mut items);
     usage::mark_keys(&mut items);
     homes::mark(&mut items, &calls);
-    print::types(&items, &calls, tags, style)
+    print::types(&items, &calls, &own, tags, style)
 }
 
 /// Returns the tags of tools, by the structs of their arguments.

@@ -129,7 +129,15 @@ impl Frontend for Manifest {
     }
 
     fn claims(&self, document: &Document) -> Claim {
-        if document.root.get("toolgen").is_some() { Claim::Yes } else { Claim::No }
+        let has =
+            |key: &str| document.root.get(key).is_some_and(|value| value.is_object() || value.is_array());
+        if document.root.get("toolgen").is_some() {
+            Claim::Yes
+        } else if ["tools", "endpoints", "imports", "toolsets"].into_iter().any(has) {
+            Claim::Near("it looks like a manifest; write `toolgen: 1` at its top")
+        } else {
+            Claim::No
+        }
     }
 
     fn lower(&self, document: &Arc<Document>, options: &Options, problems: &mut Problems) -> Option<Program> {

@@ -33,7 +33,7 @@ mod xml;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use toolgen_core::internal::{meant_call, without_misfits};
+use toolgen_core::internal::{complete, meant_call, without_misfits};
 use toolgen_core::schema::shape::read::{Nesting, Rules};
 use toolgen_core::spec::Example;
 use toolgen_core::{Call, ToolName, ToolSpec};
@@ -103,6 +103,7 @@ impl Frontend for OpenApi {
         let of_tools = reached(&tools);
         for tool in &mut tools {
             tool.spec.defs = of_tools.clone();
+            complete(&mut tool.spec);
             drop_misfits(tool, cx.problems);
             keep_fitting_examples(tool, cx.problems);
         }

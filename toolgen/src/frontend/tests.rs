@@ -120,3 +120,18 @@ fn a_credential_in_place_of_its_variable_is_an_error_that_does_not_repeat_it() {
         assert!(secret.is_empty() || !told.contains(secret), "{told}");
     }
 }
+
+#[test]
+fn a_manifest_without_its_mark_is_told_to_have_one() {
+    for text in ["tools: {a: {}}", "imports: []"] {
+        let mut problems = Problems::new();
+        let document = Document::parse(Path::new("toy.yaml"), text, &mut problems).unwrap();
+        assert!(compile(&document, &Options::default(), &mut problems).is_none());
+        assert!(
+            problems
+                .to_string()
+                .ends_with("[E0301]; it looks like a manifest; write `toolgen: 1` at its top"),
+            "{problems}"
+        );
+    }
+}

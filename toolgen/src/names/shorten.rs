@@ -12,14 +12,20 @@ const FEWEST: usize = 3;
 /// `None` if too few words would be left.
 pub(super) fn shorten(name: &str, limit: usize) -> Option<String> {
     let mut words = words(name);
+    let has_separators = name.contains(is_separator);
     while words.iter().map(|word| word.len()).sum::<usize>() > limit {
         if words.len() <= FEWEST {
             return None;
         }
         let plain: Vec<String> = words.iter().map(|word| stem(word)).collect();
         let inner = 1..words.len();
+        // `Trip` of `TripPin` is a part of a word where there are other separators.
+        let is_whole = |at: usize| {
+            let starts = |at: usize| words.get(at).is_none_or(|word| word.starts_with(is_separator));
+            !has_separators || (starts(at) && starts(at + 1))
+        };
         let filler = inner.clone().find(|at| FILLERS.contains(&plain[*at].as_str()));
-        let repeated = || inner.clone().find(|at| plain[..*at].contains(&plain[*at]));
+        let repeated = || inner.clone().find(|at| is_whole(*at) && plain[..*at].contains(&plain[*at]));
         words.remove(filler.or_else(repeated).unwrap_or(words.len() / 2));
     }
     Some(words.concat())

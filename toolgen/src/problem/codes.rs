@@ -93,6 +93,12 @@ impl Code {
         self.0
     }
 
+    /// Whether the problem is in a manifest, which is the user's own: what it says wrongly is to be corrected, not borne.
+    #[must_use]
+    pub fn is_own(self) -> bool {
+        self.number().starts_with("04")
+    }
+
     /// Whether the problem is in the options and not in the document: a filter or a name that matches nothing in it.
     #[must_use]
     pub fn is_choice(self) -> bool {

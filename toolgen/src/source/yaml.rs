@@ -23,6 +23,7 @@ mod remedy;
 mod scalar;
 
 pub(super) use places::places;
+pub(super) use scalar::resolve;
 
 use self::compose::{Tree, compose};
 use self::mend::mend;

@@ -1,6 +1,7 @@
 //! What is convenient in a shell: documents by URL, typed arguments, completions, manual pages, colors, and `doctor`.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -44,7 +45,7 @@ fn a_document_is_fetched_by_its_url() {
     place
         .run(format!("call {url} addThing name=x --dry-run --private-host 127.0.0.1"))
         .exits(0)
-        .prints(&format!("\"{address}/v1/things\""));
+        .prints(&format!("POST {address}/v1/things\n"));
     assert_eq!(server.seen().len(), 2);
 }
 
@@ -70,7 +71,7 @@ fn what_is_no_document_at_a_url_is_told() {
 
 /// The arguments as they would be sent.
 fn sent(place: &Folder, words: &str) -> Result<Value, String> {
-    let call = "call api.json addThing --dry-run --base-url https://x.example";
+    let call = "call api.json addThing --dry-run --format json --base-url https://x.example";
     let Ran { code, stdout, stderr, .. } = place.run(format!("{call} {words}"));
     if code != Some(0) {
         return Err(stderr);
@@ -141,6 +142,20 @@ fn completions_and_manual_pages_know_every_command() {
     assert!(page.contains("EXTRA") && page.contains("dry"), "{page}");
     assert!(place.join("pages/man1/cargo-toolgen.1").is_file());
     assert!(place.join("pages/man1/cargo-toolgen-mcp-lock.1").is_file());
+}
+
+#[test]
+fn bash_completes_cargo_toolgen_like_cargo_toolgen_with_a_hyphen() {
+    let place = folder("bash");
+    let script = place.run("completions bash").exits(0).stdout;
+    place.write("words.bash", &script);
+    let ask = "_cargo() { COMPREPLY=(build); }\ncomplete -F _cargo cargo\nsource words.bash; source words.bash\n\
+        ask() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _cargo_toolgen_word cargo; echo \"${COMPREPLY[*]}\"; }\n\
+        ask cargo toolgen doc; ask cargo-toolgen x; ask cargo bu; ask cargo toolgen call --dry\n";
+    let Ok(told) = Command::new("bash").args(["-c", ask]).current_dir(&*place).output() else { return };
+    let told = String::from_utf8(told.stdout).unwrap();
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines, ["docs doctor", "build", "build", "--dry-run"], "{told}");
 }
 
 #[test]
@@ -282,8 +297,10 @@ fn headers_of_every_request_come_from_variables() {
     );
     let dry = format!("{call} --dry-run");
     let set = [("ORGANISATION", "red-7\n")];
-    place.run_with(&dry, &set).exits(0).prints("[\"X-Organisation\",\"[REDACTED]\"]");
-    place.run_with(format!("{dry} --show-secrets"), &set).prints("[\"X-Organisation\",\"red-7\"]");
+    place.run_with(&dry, &set).exits(0).prints("\nX-Organisation: [REDACTED]\n");
+    place
+        .run_with(format!("{dry} --show-secrets"), &set)
+        .prints("\nX-Organisation: red-7\n\n{\n  \"name\": \"x\"\n}\n");
 
     for words in [&call, &dry] {
         place

@@ -5,6 +5,8 @@
 mod approvals;
 mod cases;
 mod command_line;
+mod envelopes;
+mod examples;
 mod gateway;
 mod guide;
 mod mcp;

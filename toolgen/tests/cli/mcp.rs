@@ -34,7 +34,11 @@ fn serve(tools: &Path) {
                 "serverInfo": {"name": "shop", "version": "1"},
             }),
             "tools/list" => {
-                json!({"tools": serde_json::from_str::<Value>(&fs::read_to_string(tools).unwrap()).unwrap()})
+                // As it is: it may be nested deeper than can be read.
+                let tools = fs::read_to_string(tools).unwrap().replace('\n', " ");
+                writeln!(out, r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":{tools}}}}}"#).unwrap();
+                out.flush().unwrap();
+                continue;
             }
             "tools/call" if request["params"]["name"] == "die" => std::process::exit(9),
             "tools/call" => {
@@ -162,6 +166,33 @@ fn a_server_is_locked_and_verified() {
 }
 
 #[test]
+fn a_tool_that_cannot_be_one_costs_itself_by_name() {
+    let folder = folder("one_bad_tool");
+    let deep = format!("{}{{}}{}", r#"{"type":"object","properties":{"a":"#.repeat(70), "}}".repeat(70));
+    let bad = [
+        format!(r#"{{"name":"deep","inputSchema":{deep}}}"#),
+        r#"{"name":"twice","inputSchema":{}},{"name":"twice","inputSchema":{}}"#.to_owned(),
+        r#"{"name":7,"inputSchema":{}}"#.to_owned(),
+        r#"{"name":"no_schema"},7,null,{"name":"list","inputSchema":[]}"#.to_owned(),
+        r#"{"name":"odd","inputSchema":{"type":"object"},"annotations":[],"title":3,"_meta":"x"}"#.to_owned(),
+    ];
+    let tools = format!(r#"[{},{{"name":"good","inputSchema":{{"type":"object"}}}}]"#, bad.join(","));
+    folder.write("tools.json", tools);
+    folder.write("shop.yaml", manifest(&folder, ""));
+    folder
+        .run("mcp lock shop.yaml")
+        .exits(0)
+        .tells("`deep` of `shop` is left out: the descriptor is nested deeper than 100 levels")
+        .tells("`twice` of")
+        .tells("a tool without a name of `shop` is left out: the name is not a text")
+        .tells("`no_schema` of")
+        .tells("the descriptor is not an object")
+        .tells("`list` of");
+    folder.run("list shop.yaml").exits(0).prints("shop__good").prints("shop__odd").prints_no("deep");
+    folder.run("mcp verify shop.yaml").exits(0);
+}
+
+#[test]
 fn what_changes_is_told_with_its_class() {
     let folder = &folder("what_changes_is_told_with_its_class");
     locked(folder);
@@ -231,7 +262,7 @@ fn the_tools_of_a_lock_are_tools_of_every_command() {
     folder.run("check tools.json").exits(0).prints("W0605");
     folder.run("explain E0601").exits(0).prints("cargo toolgen mcp lock");
     folder.run("gen shop.lock.json --out generated").exits(0).prints("2 tools");
-    let told = folder.run("call shop.yaml shop__find text=a --dry-run").exits(0).json();
+    let told = folder.run("call shop.yaml shop__find text=a --dry-run --format json").exits(0).json();
     assert_eq!((&told["tool"], &told["arguments"]), (&json!("find"), &json!({"text": "a"})));
     assert_eq!(told["transport"]["stdio"]["env"], json!([TOOLS]));
 }

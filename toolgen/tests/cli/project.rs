@@ -70,7 +70,7 @@ fn every_command_takes_every_kind_of_document() {
             ("docs FILE", tool),
             ("graph FILE", "flowchart LR"),
             ("graph FILE --format dot", "digraph tools {"),
-            (&format!("call FILE TOOL '{arguments}' --dry-run"), "{"),
+            (&format!("call FILE TOOL '{arguments}' --dry-run --format json"), "{"),
             ("gen FILE --out out-FILE", "1 file written"),
             (&format!("bin FILE --out program-FILE --runtime-path '{runtime}'"), "3 files written"),
             ("test FILE --tool TOOL", "0 failures"),
@@ -110,7 +110,7 @@ fn tools_of_every_kind_are_called_from_the_shell() {
     let call = |words: &str| place.run(format!("call tools.yaml {words}"));
     call(r#"greet '{"name": "$(id) Ada"}'"#).exits(0).printed("Hello, $(id) Ada.\n");
     call(r#"shout '{"name": "Ada"}'"#).exits(0).printed("Hello, Ada!.\n");
-    let Ran { code, stdout, .. } = call(r#"greet '{"name": "Ada"}' --dry-run"#);
+    let Ran { code, stdout, .. } = call(r#"greet '{"name": "Ada"}' --dry-run --format json"#);
     let shown: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!((code, &shown["argv"]), (Some(0), &json!(["printf", "Hello, %s.", "Ada"])));
     for (words, part) in [
@@ -186,7 +186,10 @@ fn a_test_shows_what_does_not_hold() {
                  command: {argv: [no-such-program, log], programs: [no-such-tool]}\n";
     place.write("needs.yaml", needs);
     place.run("test needs.yaml").exits(0).prints("log   ok        ok        ok        -\n");
-    place.run("call needs.yaml log {} --dry-run").exits(0).prints("[\"no-such-program\",\"log\"]");
+    place
+        .run("call needs.yaml log {} --dry-run --format json")
+        .exits(0)
+        .prints("[\"no-such-program\",\"log\"]");
     // Its own example is refused, and its file is not there.
     let failing = "toolgen: 1\ntools:\n  fails:\n    description: Fails.\n    read_only: true\n    \
                    parameters: {file: string - A file.}\n    examples: [{arguments: {file: EXAMPLE}}]\n    \
@@ -312,6 +315,25 @@ async fn no_effect(_: toolgen_runtime::Effect, _: ToolContext) -> Result<ToolRes
         .exits(0)
         .prints("test count_lines ... ok")
         .prints("test repeat::tests::a_text_is_repeated ... ok");
+}
+
+#[test]
+fn init_writes_the_program_of_a_new_crate_and_leaves_any_other_alone() {
+    let place = folder("new-crate");
+    fs::create_dir_all(place.join("src")).unwrap();
+    place.write("Cargo.toml", "[package]\nname = \"fresh\"\n\n[workspace]\n");
+    place.write("src/main.rs", "fn main() {\n    println!(\"Hello, world!\");\n}\n");
+    // What it did not do is told.
+    place
+        .run("init")
+        .exits(0)
+        .prints("wrote ./src/main.rs")
+        .prints("cargo add tokio")
+        .prints("docs/conversation.md");
+    assert!(place.read("src/main.rs").contains("include_tools!(\"tools\")"));
+    place.write("src/main.rs", "fn main() { mine(); }\n");
+    place.run("init").exits(0).prints("Write in src/main.rs:").prints_no("wrote");
+    assert_eq!(place.read("src/main.rs"), "fn main() { mine(); }\n");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn serve(answer: &'static [u8]) -> String {
 
 /// The body that would be sent, as it stands in a dry run.
 fn sent(folder: &Folder, words: &str, input: &[u8]) -> Result<(String, String), String> {
-    let line = format!("call api.json {words} --dry-run --base-url https://x.example");
+    let line = format!("call api.json {words} --dry-run --format json --base-url https://x.example");
     let (code, stdout, stderr) = run(folder, line, input);
     if code != Some(0) {
         return Err(stderr);

@@ -86,11 +86,11 @@ command:
     - 'a{{b}}'
     - '{paths?*}'
   stdin: {text: "{word}\n"}
-  env: {WORD: '{word}', DEPTH: 2}
+  env: {WORD: {arg: '{word}', code: false}, DEPTH: 2}
   inherit: [TERM]
   cwd: '{word}'
   output: json_lines
-  exit_codes: {1: {success: true, message: None.}, 2: Broken.}
+  exit_codes: {1: {success: true, message: None.}, 2: Broken., other: {success: true}}
   stream: true
   max_output: 64KiB
   limits: {cpus: 0.5, memory: 256MiB, pids: 16}
@@ -126,6 +126,7 @@ command:
         exit_codes: vec![
             ExitCode { code: 1, success: true, message: "None.".into() },
             ExitCode { code: 2, success: false, message: "Broken.".into() },
+            ExitCode { code: ExitCode::OTHER, success: true, message: "".into() },
         ]
         .into(),
         stream: true,

@@ -260,3 +260,58 @@ fn the_base_of_a_hierarchy_does_not_repeat_the_name_of_its_union() {
     assert_eq!(names(&module), ["Dog", "Pet", "PetData", "PetDataBase"]);
     assert_eq!(variants(&module, "PetData"), ["Base", "Dog", "Other"]);
 }
+
+#[test]
+fn a_field_reads_like_its_own_place_whatever_else_is_equal() {
+    let with = |key: &str, schema: Value| json!({"type": "object", "properties": {key: schema}});
+    let state = json!({"type": "string", "enum": ["open", "closed"]});
+    let list = json!({"type": "array", "items": object("", "name")});
+    let text = module(
+        &[
+            (
+                "getIssue",
+                json!({"type": "object", "properties": {"state": state, "number": {"type": "integer"}}}),
+            ),
+            ("getPet", with("owner", object("", "name"))),
+            ("getShop", with("seller", object("", "name"))),
+            ("listShops", with("sellers", list)),
+            ("useCampaign", json!({"$ref": "#/components/schemas/Campaign"})),
+        ],
+        &json!({"CampaignState": state, "Campaign": with("state", json!({"$ref": "#/components/schemas/CampaignState"}))}),
+    );
+    for part in [
+        "pub state: Option<GetIssueOutputState>,",
+        "pub type GetIssueOutputState = CampaignState;",
+        "pub state: Option<CampaignState>,",
+        "pub owner: Option<GetPetOutputOwner>,",
+        "pub seller: Option<GetShopOutputSeller>,",
+        "pub type GetShopOutputSeller = GetPetOutputOwner;",
+        "pub sellers: Option<Vec<ListShopsOutputSellersItem>>,",
+    ] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+}
+
+#[test]
+fn unions_of_simple_values_have_plain_names() {
+    let union = json!({"oneOf": [{"type": "integer"}, {"type": "string"}]});
+    let nullable = json!({"oneOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]});
+    let lists = json!({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]});
+    let text = module(
+        &[
+            ("getIssue", json!({"properties": {"title": union, "milestone": nullable, "labels": lists}})),
+            ("getPet", json!({"properties": {"name": union, "names": lists}})),
+        ],
+        &json!({}),
+    );
+    for part in [
+        "pub enum IntegerOrString {",
+        "pub title: Option<IntegerOrString>,",
+        "pub milestone: Option<Option<IntegerOrString>>,",
+        "pub name: Option<IntegerOrString>,",
+        "pub labels: Option<StringOrStringList>,",
+        "pub type GetIssueOutputTitle = IntegerOrString;",
+    ] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+}

@@ -6,10 +6,13 @@
 //! use rig_core::providers::anthropic::{Anthropic, CLAUDE_SONNET_5_5};
 //!
 //! let model = Anthropic::from_env()?.completion(CLAUDE_SONNET_5_5);
-//! let agent = AgentBuilder::new(model).dynamic_tools(toolgen_rig::tools(&provider)).build();
+//! let agent = AgentBuilder::new(model).dynamic_tools(toolgen_rig::tools(&provider)).default_max_turns(10).build();
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! rig asks a model once unless it is told how often: after the first answer that a tool gave, and after a call that the
+//! model should correct, `prompt` then ends in `MaxTurns { max_turns: 1 }`. So set `default_max_turns`.
 //!
 //! A call of the agent takes the whole path of the provider: rules, limits, checked arguments, approvals, records. What
 //! goes wrong is told to the model in the words of the provider, and to hooks of rig as a

@@ -35,6 +35,22 @@ fn agent(model: &FakeModel, tools: Vec<DynamicTool>) -> Agent {
     AgentBuilder::new(model).dynamic_tools(tools).build()
 }
 
+/// As the pages show it.
+#[tokio::test]
+async fn a_model_corrects_a_wrong_call() {
+    let model = FakeModel::start([
+        calls(&[("add", json!({ "a": "seventeen", "b": 25 }))]),
+        calls(&[("add", json!({ "a": 17, "b": 25 }))]),
+        text("It is 42."),
+    ]);
+    let (provider, _) = provider();
+    let spoken =
+        AnthropicConfig::new("key").with_base_url(&model.url).client().completion("claude-sonnet-5-5");
+    let agent = AgentBuilder::new(spoken).dynamic_tools(toolgen_rig::tools(&provider)).default_max_turns(10).build();
+    assert_eq!(agent.prompt("17 + 25?").await.unwrap().to_string(), "It is 42.");
+    assert!(model.requests()[1].to_string().contains("expected an integer"));
+}
+
 fn named<'t>(tools: &'t [DynamicTool], name: &str) -> &'t DynamicTool {
     tools.iter().find(|tool| tool.name().as_str() == name).unwrap()
 }

@@ -8,6 +8,7 @@ mod anthropic;
 mod bedrock;
 mod cohere;
 mod deepseek;
+mod engine;
 mod gemini;
 mod groq;
 mod json_schema;
@@ -20,6 +21,7 @@ pub use anthropic::{ANTHROPIC, ANTHROPIC_STRICT};
 pub use bedrock::{BEDROCK, BEDROCK_STRICT};
 pub use cohere::{COHERE, COHERE_STRICT};
 pub use deepseek::{DEEPSEEK, DEEPSEEK_STRICT};
+pub use engine::Engine;
 pub use gemini::{GEMINI, GEMINI_JSON_SCHEMA};
 pub use groq::GROQ;
 pub use json_schema::JSON_SCHEMA;
@@ -52,6 +54,8 @@ pub struct Dialect {
     pub formats: Option<&'static [&'static str]>,
     /// The regular expressions that `pattern` may hold, if it is accepted.
     pub patterns: Patterns,
+    /// The engine that compiles them; in case of doubt, one that takes less.
+    pub engine: Engine,
     /// The largest value that `minItems` may have; `None` means any.
     pub min_items: Option<u64>,
     /// How the dialect says that `null` is allowed.

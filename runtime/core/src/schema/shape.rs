@@ -14,6 +14,7 @@
 mod apart;
 #[cfg(test)]
 pub(crate) mod arbitrary;
+pub(crate) mod belong;
 mod choices;
 mod codec;
 mod conditions;
@@ -21,6 +22,7 @@ pub mod cycles;
 pub mod decode;
 pub(crate) mod fitting;
 mod literal;
+pub(crate) mod never;
 mod nulls;
 mod number;
 pub(crate) mod pattern;
@@ -32,6 +34,7 @@ pub mod render;
 pub(crate) mod rules;
 pub(crate) mod schema;
 pub mod slim;
+pub(crate) mod spread;
 mod title;
 
 use crate::base::frozen::{List, Text};
@@ -41,13 +44,16 @@ pub use codec::encode::encode;
 pub use literal::Literal;
 pub use number::Number;
 pub use pattern::is_pattern;
+pub(crate) use pattern::syntax;
+#[cfg(test)]
+pub(crate) use pattern::tests::corpus;
 pub use relations::{Relation, RelationKind};
 pub use rules::array::{ArrayRules, TupleRules};
 pub use rules::number::NumberRules;
 pub use rules::object::{Access, Extra, Field, ObjectRules, PatternField};
 pub use rules::text::StringRules;
 pub use schema::{Def, Schema, find_def};
-pub(crate) use schema::{find_schema, resolved};
+pub(crate) use schema::{find_schema, object_in, resolved};
 pub use slim::Slim;
 pub use title::Title;
 

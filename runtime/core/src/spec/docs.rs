@@ -6,9 +6,13 @@
 use serde_json::Value;
 
 use crate::base::frozen::List;
+use crate::schema::dialect::OPENAI;
 use crate::schema::shape::prose;
+use crate::schema::shape::render::render_input;
 use crate::schema::shape::slim::outline_within;
-use crate::schema::shape::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, find_def, resolved};
+use crate::schema::shape::{
+    Access, Def, Extra, Field, Kind, ObjectRules, Shape, find_def, object_in, resolved,
+};
 use crate::spec::{Example, ToolSpec};
 
 mod level;
@@ -49,6 +53,10 @@ pub fn summary<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> String {
 ///     - b (object, optional): Where to. ({street: string, city?: string})
 ///   - Returns: …
 ///   - Use for: …
+///   - Requires: session state `session_id`, tool `session_start`
+///   - Scopes: plans.write
+///   - Troubleshooting:
+///     - Active session required: The session of the call has no state …
 ///   - Example: {"a":1}
 /// ```
 ///
@@ -63,12 +71,14 @@ pub fn detail(spec: &ToolSpec) -> String {
     if let Some(instead) = &spec.deprecated {
         line(&mut out, "Deprecated", if instead.is_empty() { "do not use it any more" } else { instead });
     }
-    match resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) {
-        Some(Kind::Object(rules)) => parameters(&mut out, rules, &spec.defs),
-        _ => line(&mut out, "Parameters", &told(&spec.input, &spec.defs)),
+    match object_in(&spec.input, &spec.defs) {
+        Some(rules) => parameters(&mut out, rules, &spec.defs),
+        None => line(&mut out, "Parameters", &told(&spec.input, &spec.defs)),
     }
+    line(&mut out, "Rules", &rules_beside(spec));
     line(&mut out, "Returns", &one_line(&spec.returns));
     line(&mut out, "Use for", &one_line(&spec.use_for));
+    troubleshooting::needs(&mut out, spec);
     for Example { summary, arguments } in spec.fitting_examples() {
         let summary = one_line(summary);
         let told = if summary.is_empty() { arguments.to_string() } else { format!("{summary}: {arguments}") };
@@ -138,13 +148,22 @@ fn parameters(out: &mut String, rules: &ObjectRules, defs: &List<Def>) {
     }
 }
 
+/// Returns what is said about the arguments as a whole by rules that no argument has alone.
+fn rules_beside(spec: &ToolSpec) -> String {
+    if !matches!(resolved(&spec.input, &spec.defs), Some(Shape { kind: Kind::All(_), .. })) {
+        return String::new();
+    }
+    // A dialect that takes one plain object as arguments says the rest in words.
+    let plain = Shape { description: "".into(), ..spec.input.shape().clone() };
+    let rendered = render_input(&plain, &spec.defs, &OPENAI).map(|rendered| rendered.schema);
+    let told = rendered.ok().and_then(|schema| Some(schema.get("description")?.as_str()?.to_owned()));
+    let told = told.unwrap_or_default();
+    told.strip_prefix('(').and_then(|told| told.strip_suffix(')')).unwrap_or(&told).to_owned()
+}
+
 /// Returns the arguments that a caller may give.
 fn fields(spec: &ToolSpec) -> impl Iterator<Item = &Field> {
-    let object = match resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) {
-        Some(Kind::Object(rules)) => Some(rules),
-        _ => None,
-    };
-    object.into_iter().flat_map(given)
+    object_in(&spec.input, &spec.defs).into_iter().flat_map(given)
 }
 
 fn given(rules: &ObjectRules) -> impl Iterator<Item = &Field> {
@@ -170,6 +189,12 @@ fn told(shape: &Shape, defs: &List<Def>) -> String {
         if description.is_empty() {
             description = one_line(&target.description);
         }
+    }
+    if let Some(Kind::Array(rules)) = resolved(shape, defs).map(|shape| &shape.kind)
+        && let Some(item) = resolved(&rules.items, defs)
+    {
+        let rules = prose::rules(item);
+        notes.extend((!rules.is_empty()).then(|| format!("each: {}", rules.join(", "))));
     }
     // The name of a type alone does not say what to write.
     notes.extend(outline_within(shape, defs));

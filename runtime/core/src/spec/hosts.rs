@@ -122,6 +122,25 @@ pub const fn host_within(text: &str) -> Option<&str> {
     if is_host(host) { Some(host) } else { None }
 }
 
+/// Says what is wrong with a setting that should name a host, and what to write. `None` if it can name one.
+#[must_use]
+pub fn wrong(text: &str) -> Option<String> {
+    if is_host(text) {
+        let rest =
+            text.strip_prefix('*').filter(|rest| rest.is_empty() || rest.starts_with('.')).unwrap_or(text);
+        return rest.contains('*').then(|| {
+            format!("`{text}` fits no host: `*` stands for all hosts, or for all below a domain, as in `*.example.com`")
+        });
+    }
+    Some(match host_within(text) {
+        // A URL may hold a password, which is no part of its host.
+        Some(host) => format!("a host is expected, without scheme, path and user: write `{host}`"),
+        None => {
+            "a host is expected, such as `db.example.com`, `127.0.0.1:8080` or `*.example.com`".to_owned()
+        }
+    })
+}
+
 /// Whether a text is this word in lower case, whatever its own case.
 const fn is_word(text: &str, word: &str) -> bool {
     let (text, word) = (text.as_bytes(), word.as_bytes());

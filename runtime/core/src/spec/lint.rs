@@ -24,13 +24,14 @@
 mod defaults;
 mod similar;
 mod units;
+mod values;
 mod walk;
 mod words;
 
 use std::fmt;
 
 use crate::base::hidden::Hidden;
-use crate::schema::shape::{Access, Field, Kind, resolved};
+use crate::schema::shape::{Access, Field, Kind, StringRules, object_in, resolved};
 use crate::spec::mcp::lint::instruction;
 use crate::spec::{ToolName, ToolSpec};
 
@@ -61,11 +62,16 @@ pub enum Lint {
     Instructions,
     /// An example is not a call that the tool accepts.
     Example,
+    /// Nothing says how to call a tool that may change something: no argument is required, each is any text, and no
+    /// description says more than a name.
+    Vague,
+    /// No value fits the schema of an argument, or of all.
+    NoValue,
 }
 
 impl Lint {
     /// All lints.
-    pub const ALL: [Lint; 12] = [
+    pub const ALL: [Lint; 14] = [
         Lint::NoDescription,
         Lint::NoArgumentDescription,
         Lint::RestatesName,
@@ -78,6 +84,8 @@ impl Lint {
         Lint::HiddenCharacters,
         Lint::Instructions,
         Lint::Example,
+        Lint::Vague,
+        Lint::NoValue,
     ];
 
     /// Returns the code by which `cargo toolgen` reports and configures the lint, such as `N0706`.
@@ -96,6 +104,8 @@ impl Lint {
             Lint::HiddenCharacters => "W0710",
             Lint::Instructions => "N0711",
             Lint::Example => "N0712",
+            Lint::Vague => "W0713",
+            Lint::NoValue => "W0714",
         }
     }
 }
@@ -130,12 +140,14 @@ pub fn lint<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Finding> {
     let similar = similar::similar(&specs);
     let mut seen = walk::Seen::default();
     let mut findings = Vec::new();
+    let mut values = values::Values::default();
     for (index, spec) in specs.iter().enumerate() {
         let mut found = Found { spec, findings: Vec::new() };
         found.of_tool();
         found.of_arguments();
         found.of_texts(&mut seen);
         found.of_examples();
+        found.of_values(&mut values);
         for (message, _) in similar.iter().filter(|(_, at)| *at == index) {
             let help = "say in each description what only that tool does, or leave tools out";
             found.add(Lint::NearDuplicate, &[], message.clone(), help);
@@ -181,9 +193,7 @@ impl<'a> Found<'a> {
     /// Returns the arguments that a model gives, and their descriptions.
     fn fields(&self) -> Vec<(&'a Field, &'a str)> {
         let spec = self.spec;
-        let Some(Kind::Object(rules)) = resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) else {
-            return Vec::new();
-        };
+        let Some(rules) = object_in(&spec.input, &spec.defs) else { return Vec::new() };
         let given = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
         let described = |field: &'a Field| {
             let own = field.shape.description.as_str();
@@ -216,6 +226,24 @@ impl<'a> Found<'a> {
             }
         }
         let name = &self.spec.name;
+        let is_any_text = |field: &Field| {
+            let shape = resolved(&field.shape, &self.spec.defs).unwrap_or(&field.shape);
+            let is_any = matches!(&shape.kind, Kind::String(rules) if *rules == StringRules::ANY);
+            is_any && !field.required && field.shape.default.is_none() && field.shape.examples.is_empty()
+        };
+        if !fields.is_empty()
+            && silent.len() + restating.len() == fields.len()
+            && !self.spec.effects.read_only
+            && self.spec.examples.is_empty()
+            && fields.iter().all(|(field, _)| is_any_text(field))
+        {
+            let message = format!(
+                "nothing says how to call the tool `{name}`: no argument is required, and none is described by more \
+                 than its name"
+            );
+            let help = "say which arguments are required, what each is, with an example, and the defaults of the others";
+            self.add(Lint::Vague, &[], message, help);
+        }
         let of = |arguments: &[String], one: &str, several: &str| match arguments {
             [only] => format!("the argument `{only}` of the tool `{name}` {one}"),
             all => format!("the arguments {} of the tool `{name}` {several}", words::enumerated(all)),

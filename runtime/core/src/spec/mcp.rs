@@ -14,9 +14,12 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use self::references::Closed;
-use crate::base::frozen::{Frozen, List, Text};
+use crate::base::frozen::{Frozen, Text};
+use crate::schema::shape::belong::complete_all;
 use crate::schema::shape::read::{ReadProblem, ReadProblemKind};
+use crate::schema::shape::spread::spread;
 use crate::schema::shape::{Def, Extra, Kind, ObjectRules, Shape, cycles};
+use crate::spec::complete::complete;
 use crate::spec::plan::{Call, McpPlan, McpServer, McpTransport, Tool};
 use crate::spec::{Effects, Files, Network, ToolName, ToolSpec};
 
@@ -27,6 +30,9 @@ pub use names::{MAX_ALIAS, is_alias, names};
 
 /// The largest descriptor, in bytes of canonical JSON.
 pub const MAX_DESCRIPTOR: usize = 512 * 1024;
+
+/// The most levels of a descriptor. A message or a file that holds it has a few more, and readers of JSON have limits.
+pub const MAX_LEVELS: usize = 100;
 
 /// A tool made from a descriptor.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,25 +92,28 @@ pub fn tools(
     references::separate(&mut schemas);
     let mut schemas = schemas.into_iter().map(|(_, closed)| closed.into_document());
     let mut named: BTreeMap<String, Shape> = BTreeMap::new();
+    let mut of_tools: Vec<Vec<String>> = Vec::new();
     let mut adapted: Vec<Result<Adapted, Refused>> = Vec::new();
     for (descriptor, name) in descriptors.iter().zip(checked) {
         adapted.push(name.map(|name| {
             let documents =
                 SCHEMAS.map(|key| descriptor.get(key).and_then(|_| schemas.next()).map(|one| (key, one)));
             let (one, defs) = adapt(server, name, descriptor, documents, pinned);
+            of_tools.push(defs.iter().map(|def| def.name.to_string()).collect());
             named.extend(defs.iter().map(|def| (def.name.to_string(), def.schema.shape().clone())));
             one
         }));
     }
     // A value would be read for ever by a schema that is nothing but itself.
     let changed = cycles::cut(&mut named);
-    let def = |(name, shape): (String, Shape)| Def { name: name.into(), schema: shape.into() };
-    let defs: List<Def> = named.into_iter().map(def).collect();
-    for Adapted { tool, problems } in adapted.iter_mut().flatten() {
+    let defs = complete_all(&mut named);
+    for (Adapted { tool, problems }, own) in adapted.iter_mut().flatten().zip(of_tools) {
         tool.spec.defs = defs.clone();
+        complete(&mut tool.spec);
         problems.extend(
             changed
                 .iter()
+                .filter(|name| own.contains(name))
                 .map(|name| lost(&format!("the schema `{name}` is part of itself; that part is left out"))),
         );
     }
@@ -142,10 +151,17 @@ fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<Tool
         return fail("", "the descriptor is not an object", ask);
     }
     if raw.is_empty() {
-        return fail("/name", "the tool has no name", ask);
+        let is_text = descriptor.get("name").is_none_or(Value::is_string);
+        return fail("/name", if is_text { "the tool has no name" } else { "the name is not a text" }, ask);
     }
-    if !descriptor.get("inputSchema").is_some_and(Value::is_object) {
-        return fail("/inputSchema", "the tool has no schema of its arguments", ask);
+    match descriptor.get("inputSchema") {
+        Some(Value::Object(_)) => {}
+        None => return fail("/inputSchema", "the tool has no schema of its arguments", ask),
+        Some(_) => return fail("/inputSchema", "the schema of the arguments is not an object", ask),
+    }
+    if is_deeper_than(descriptor, MAX_LEVELS) {
+        let message = format!("the descriptor is nested deeper than {MAX_LEVELS} levels");
+        return fail("", &message, ask);
     }
     if canonical(descriptor).len() > MAX_DESCRIPTOR {
         let message = format!("the descriptor is larger than {} KiB", MAX_DESCRIPTOR / 1024);
@@ -161,6 +177,26 @@ fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<Tool
     }
 }
 
+/// Whether a value is nested deeper than this, without recursion.
+fn is_deeper_than(value: &Value, levels: usize) -> bool {
+    let mut level = vec![value];
+    for _ in 0..levels {
+        level = level.into_iter().flat_map(children).collect();
+        if level.is_empty() {
+            return false;
+        }
+    }
+    level.into_iter().any(|value| !children(value).is_empty())
+}
+
+fn children(value: &Value) -> Vec<&Value> {
+    match value {
+        Value::Array(items) => items.iter().collect(),
+        Value::Object(members) => members.values().collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Makes a tool from a checked descriptor. Its named schemas are separate: a list shares them.
 fn adapt(
     server: &Frozen<McpServer>,
@@ -173,6 +209,13 @@ fn adapt(
     let mut defs: Vec<Def> = Vec::new();
     let [input, output] = documents.map(|document| {
         document.map(|(key, schema)| {
+            problems.extend(references::dangling(&schema, &format!("/{key}")).into_iter().map(
+                |(pointer, text)| {
+                    let message =
+                        format!("the reference `{text}` leads nowhere, so any value is accepted here");
+                    ReadProblem { pointer, kind: ReadProblemKind::Keyword, message }
+                },
+            ));
             let (shape, named) = keys::read(&schema, &format!("/{key}"), &mut problems);
             defs.extend(named);
             shape
@@ -211,18 +254,27 @@ fn arguments(mut shape: Shape, defs: &[Def], problems: &mut Vec<ReadProblem>) ->
         let Some(def) = defs.iter().find(|def| def.name == *name) else { break };
         shape = def.schema.shape().clone();
     }
-    if let Kind::All(parts) = &shape.kind {
-        // The object is what a model sees; the rules beside it are checked by the server.
-        let object = parts.iter().find(|part| matches!(part.kind, Kind::Object(_)));
-        if let Some(object) = object.cloned() {
-            problems.push(lost("rules next to the arguments are checked by the server alone"));
-            shape = Shape { description: shape.description, ..object };
-        }
-    }
     if matches!(shape.kind, Kind::Object(_)) {
         return Shape { nullable: false, ..shape };
     }
-    problems.push(lost("the arguments are not listed by name, so any are accepted"));
+    if let Some(shape) = spread(&shape, defs) {
+        return shape;
+    }
+    let what = match &shape.kind {
+        Kind::String(_) => Some("a text"),
+        Kind::Integer(_) | Kind::Number(_) => Some("a number"),
+        Kind::Boolean => Some("a boolean"),
+        Kind::Array(_) | Kind::Tuple(_) => Some("a list"),
+        Kind::Enum(_) => Some("one of several values"),
+        Kind::Null => Some("null"),
+        _ => None,
+    };
+    problems.push(lost(&match what {
+        Some(what) => {
+            format!("this is the schema of {what}, and arguments are an object, so any are accepted")
+        }
+        None => "the arguments are not listed by name, so any are accepted".to_owned(),
+    }));
     let kind = Kind::Object(ObjectRules { extra: Extra::Open, ..ObjectRules::ANY });
     Shape { description: shape.description, ..Shape::of(kind) }
 }

@@ -237,7 +237,7 @@ pub enum Encoding {
         style: Style,
         /// Whether each item of a list or field of an object gets its own name.
         explode: bool,
-        /// Whether reserved characters are left unescaped (queries), or all that a cookie can hold (cookies).
+        /// Whether reserved characters stay as they are (queries), slashes (paths), or all that a cookie can hold (cookies).
         allow_reserved: bool,
     },
     /// As a document of this media type.

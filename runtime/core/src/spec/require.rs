@@ -13,13 +13,12 @@ impl ToolSpec {
     /// every other.
     #[must_use]
     pub fn required_scopes(&self) -> &[Text] {
-        if !self.scopes.is_empty() {
-            &self.scopes
-        } else if self.effects.read_only && !self.effects.destructive {
-            READ
-        } else {
-            WRITE
-        }
+        if self.scopes.is_empty() { self.usual_scopes() } else { &self.scopes }
+    }
+
+    /// Returns the scopes of a tool that declares none, by its effects.
+    pub(crate) fn usual_scopes(&self) -> &[Text] {
+        if self.effects.read_only && !self.effects.destructive { READ } else { WRITE }
     }
 }
 
@@ -57,7 +56,8 @@ impl Requirement {
         Requirement::new(RequirementKind::Custom, name)
     }
 
-    /// Requires a service without which the tool cannot be built.
+    /// Requires a service without which a provider cannot build the tool: one of its context, or of a call, whose type
+    /// has this name (`executor` is a `dyn Executor`), or that the program gave this name.
     pub fn service(name: impl Into<Text>) -> Requirement {
         Requirement::new(RequirementKind::Service, name)
     }
@@ -95,6 +95,17 @@ impl Requirement {
             RequirementKind::Service => format!("Service '{name}' is required"),
             RequirementKind::Custom => format!("Check '{name}' must pass"),
         })
+    }
+
+    /// Returns why a tool of this name cannot be built without a service that it requires: the requirement's own
+    /// message, or `{tool} tool requires an executor`. For other kinds, as [`told`](Self::told).
+    #[must_use]
+    pub fn told_by(&self, tool: &str) -> Cow<'_, str> {
+        if self.kind != RequirementKind::Service || !self.message.is_empty() {
+            return self.told();
+        }
+        let vowel = self.name.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']);
+        Cow::Owned(format!("{tool} tool requires {} {}", if vowel { "an" } else { "a" }, self.name))
     }
 }
 
@@ -140,6 +151,14 @@ mod tests {
         for (requirement, told, kind) in cases {
             assert_eq!((requirement.told().as_ref(), requirement.kind.as_str()), (told, kind));
             assert_eq!(requirement.message("own words").told(), "own words");
+        }
+        for (service, told) in [
+            (Requirement::service("executor"), "shell tool requires an executor"),
+            (Requirement::service("chat service"), "shell tool requires a chat service"),
+            (Requirement::service("mail").message("own words"), "own words"),
+            (Requirement::context("a"), "Context 'a' is required"),
+        ] {
+            assert_eq!(service.told_by("shell"), told);
         }
     }
 }

@@ -141,6 +141,10 @@ mod tests {
             told(text, Some("use get_animal"), &OPENAI, &Slim::COMPACT),
             "Gets a pet. Deprecated: use get_animal"
         );
+        assert_eq!(
+            told("Get the members of a team", Some("use get_group"), &OPENAI, &Slim::NONE),
+            "Get the members of a team. Deprecated: use get_group"
+        );
         for said in ["DEPRECATED! Gets a pet.", "Gets a pet (deprecated)."] {
             assert_eq!(told(said, Some(""), &OPENAI, &Slim::NONE), said);
         }

@@ -15,7 +15,7 @@ use crate::base::truncate::cut_at_sentence;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal, Rendered, render_input};
 use crate::schema::shape::slim::{self, Lever, Slim, Slimmed, Trim};
-use crate::schema::shape::{Access, Kind, prose, resolved};
+use crate::schema::shape::{Access, object_in, prose};
 
 impl ToolSchema<'_> {
     /// Returns the size of the tool without its name: the bytes of its description and of its schema as compact JSON.
@@ -71,9 +71,7 @@ impl<'a> Forms<'a> {
     /// Returns the names of the optional arguments that are shown, if the tool is not above its ceiling.
     pub fn optional(&self) -> Vec<Text> {
         let Forms { spec, slim, .. } = self;
-        let Some(Kind::Object(rules)) = resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) else {
-            return Vec::new();
-        };
+        let Some(rules) = object_in(&spec.input, &spec.defs) else { return Vec::new() };
         let shown = rules.fields.iter().filter(|field| !field.required && field.access != Access::ReadOnly);
         let kept = |name: &Text| slim.optional.as_ref().is_none_or(|names: &List<Text>| names.contains(name));
         shown.map(|field| field.name.clone()).filter(kept).collect()
@@ -96,16 +94,18 @@ impl<'a> Forms<'a> {
     /// All reasons why the dialect cannot accept the arguments.
     pub fn measured(&self, dialect: &Dialect) -> Result<(ToolSchema<'a>, Option<usize>), Vec<Refusal>> {
         let Forms { spec, slim, whole, .. } = self;
-        let whole = whole.render(dialect)?;
+        let form = whole;
+        let whole = form.render(dialect)?;
+        let told = |whole| Ok((ToolSchema { trims: form.trims(), ..whole }, None));
         if spec.exact {
             let lost = lost(&whole.losses, dialect);
-            return if lost.is_empty() { Ok((whole, None)) } else { Err(lost) };
+            return if lost.is_empty() { told(whole) } else { Err(lost) };
         }
-        let Some(ceiling) = slim.ceiling else { return Ok((whole, None)) };
+        let Some(ceiling) = slim.ceiling else { return told(whole) };
         let room = ceiling.saturating_sub(spec.name.as_str().len());
         let bytes = whole.bytes();
         if bytes <= room {
-            return Ok((whole, None));
+            return told(whole);
         }
         drop(whole);
         let ladder = self.ladder.get_or_init(|| Ladder::new(spec, slim));
@@ -113,7 +113,8 @@ impl<'a> Forms<'a> {
         if let Some(told) = ladder.fitting(&self.optional(), &render, !dialect.takes("$ref"), room) {
             return Ok((told, Some(bytes)));
         }
-        let mut told = ladder.smallest().render(dialect)?;
+        let smallest = ladder.smallest();
+        let mut told = ToolSchema { trims: smallest.trims(), ..smallest.render(dialect)? };
         let what = format!("{} bytes are still more than the ceiling of {ceiling}", told.bytes());
         told.trims.push(Trim { pointer: String::new(), lever: Lever::Ceiling, what });
         Ok((told, Some(bytes)))
@@ -134,22 +135,34 @@ impl<'a> Form<'a> {
         Form { spec, slim, slimmed: OnceCell::new() }
     }
 
-    fn render(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
+    fn slimmed(&self) -> Option<&Slimmed> {
         let Form { spec, slim, slimmed } = self;
-        let tool = spec.name.as_str();
-        let slimmed = slimmed
-            .get_or_init(|| (!slim.is_idle()).then(|| slim::slim(&spec.input, &spec.defs, tool, slim)));
-        let (shape, defs, mut trims) = match slimmed {
-            Some(slimmed) => (&slimmed.shape, &slimmed.defs, slimmed.trims.clone()),
-            None => (&*spec.input, &spec.defs, Vec::new()),
+        let slimmed = slimmed.get_or_init(|| {
+            (!slim.is_idle()).then(|| slim::slim(&spec.input, &spec.defs, spec.name.as_str(), slim))
+        });
+        slimmed.as_ref()
+    }
+
+    /// Returns what is trimmed, if the form was made to tell it.
+    fn trims(&self) -> Vec<Trim> {
+        let Form { spec, slim, .. } = self;
+        let kept = slim.description.of(&spec.description);
+        let is_shorter = kept.len() < spec.description.len();
+        let told = is_shorter.then(|| slim::shortened(&spec.description, &kept)).into_iter().flatten();
+        let told = told.map(|(lever, what)| Trim { pointer: String::new(), lever, what });
+        let slimmed = self.slimmed().into_iter().flat_map(|slimmed| slimmed.trims.iter().cloned());
+        told.chain(slimmed).collect()
+    }
+
+    /// Renders the form, without what is trimmed.
+    fn render(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
+        let Form { spec, slim, .. } = self;
+        let (shape, defs) = match self.slimmed() {
+            Some(slimmed) => (&slimmed.shape, &slimmed.defs),
+            None => (&*spec.input, &spec.defs),
         };
         let Rendered { schema, mut losses } = render_input(shape, defs, dialect)?;
         let kept = slim.description.of(&spec.description);
-        if kept.len() < spec.description.len() {
-            let told = slim::shortened(&spec.description, &kept).into_iter();
-            let told = told.map(|(lever, what)| Trim { pointer: String::new(), lever, what });
-            trims.splice(..0, told);
-        }
         let note = deprecation(spec, &kept);
         let limit = dialect.tool_description_length.unwrap_or(usize::MAX);
         let description = match cut_at_sentence(&kept, limit.saturating_sub(note.chars().count())) {
@@ -165,7 +178,7 @@ impl<'a> Form<'a> {
         };
         let description =
             if note.is_empty() { description } else { Cow::Owned(format!("{description}{note}")) };
-        Ok(ToolSchema { description, schema, losses, trims })
+        Ok(ToolSchema { description, schema, losses, trims: Vec::new() })
     }
 }
 
@@ -181,7 +194,11 @@ fn deprecation(spec: &ToolSpec, description: &str) -> String {
         Some(instead) => cut_at_sentence(instead.trim(), MAX_INSTEAD),
         None => return String::new(),
     };
-    let space = if description.is_empty() { "" } else { " " };
+    let space = match description.trim_end().chars().next_back() {
+        None => "",
+        Some(last) if last.is_alphanumeric() || ")]'\"`".contains(last) => ". ",
+        Some(_) => " ",
+    };
     if instead.is_empty() {
         format!("{space}Deprecated: do not use it if another tool does the same.")
     } else {

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::Value;
-use toolgen_core::internal::resolved;
+use toolgen_core::internal::object_in;
 
 use crate::base::frozen::Text;
 use crate::call::ToolCall;
 use crate::call::tool::{decoded, parsed};
 use crate::provider::Provider;
 use crate::schema::dialect::Dialect;
-use crate::schema::shape::{Kind, Literal};
+use crate::schema::shape::Literal;
 use crate::spec::{RequirementKind, ToolSpec};
 
 /// The maximum number of resources of one template; beyond it, the footprint is everything with the same beginning.
@@ -195,7 +195,7 @@ fn resources<'a>(
 
 /// Returns the value of an argument that the model omits, if the schema states a default.
 fn default(spec: &ToolSpec, name: &str) -> Option<Value> {
-    let Kind::Object(rules) = &resolved(&spec.input, &spec.defs)?.kind else { return None };
+    let rules = object_in(&spec.input, &spec.defs)?;
     let field = rules.fields.iter().find(|field| field.name.as_str() == name)?;
     field.shape.default.as_ref().map(Literal::to_json)
 }

@@ -1,6 +1,9 @@
 //! The bytes of a text without its encodings.
 
+use std::collections::VecDeque;
 use std::ops::Range;
+
+use toolgen_core::Hidden;
 
 use super::pattern::Unit;
 
@@ -19,8 +22,57 @@ pub(super) fn folded(byte: u8) -> Option<u8> {
     }
 }
 
-/// The bytes of a text without its encodings, [folded]. Percent signs that encode nothing are left out.
+/// The bytes of a text without its encodings, [folded], and without characters that nobody sees.
 pub(super) struct Decoded<'t> {
+    bytes: Encodings<'t>,
+    /// Bytes of a character that is seen.
+    seen: VecDeque<Unit>,
+    /// What follows an incomplete character.
+    next: Option<Unit>,
+}
+
+impl<'t> Decoded<'t> {
+    pub(super) fn new(text: &'t [u8]) -> Decoded<'t> {
+        Decoded { bytes: Encodings::new(text), seen: VecDeque::new(), next: None }
+    }
+}
+
+impl Iterator for Decoded<'_> {
+    type Item = Unit;
+
+    fn next(&mut self) -> Option<Unit> {
+        loop {
+            if let Some(seen) = self.seen.pop_front() {
+                return Some(seen);
+            }
+            let first = self.next.take().or_else(|| self.bytes.next())?;
+            let length = match first.byte {
+                0..0xc2 => return Some(first),
+                0xc2..0xe0 => 2,
+                0xe0..0xf0 => 3,
+                0xf0.. => 4,
+            };
+            self.seen.push_back(first);
+            while self.seen.len() < length {
+                match self.bytes.next() {
+                    Some(unit) if unit.byte & 0xc0 == 0x80 => self.seen.push_back(unit),
+                    other => {
+                        self.next = other;
+                        break;
+                    }
+                }
+            }
+            let char: Vec<u8> = self.seen.iter().map(|unit| unit.byte).collect();
+            let char = std::str::from_utf8(&char).ok().and_then(|char| char.chars().next());
+            if char.is_some_and(Hidden::is_unseen) {
+                self.seen.clear();
+            }
+        }
+    }
+}
+
+/// The bytes of a text without its encodings, [folded]. Percent signs that encode nothing are left out.
+struct Encodings<'t> {
     text: &'t [u8],
     at: usize,
     /// An escaped character that is partly given.
@@ -28,9 +80,9 @@ pub(super) struct Decoded<'t> {
     part: Range<usize>,
 }
 
-impl<'t> Decoded<'t> {
-    pub(super) fn new(text: &'t str) -> Decoded<'t> {
-        Decoded { text: text.as_bytes(), at: 0, rest: Vec::new().into_iter(), part: 0..0 }
+impl<'t> Encodings<'t> {
+    fn new(text: &'t [u8]) -> Encodings<'t> {
+        Encodings { text, at: 0, rest: Vec::new().into_iter(), part: 0..0 }
     }
 
     /// Returns the next byte after a position, without percent-encoding, and where it ends.
@@ -161,7 +213,7 @@ impl<'t> Decoded<'t> {
     }
 }
 
-impl Iterator for Decoded<'_> {
+impl Iterator for Encodings<'_> {
     type Item = Unit;
 
     fn next(&mut self) -> Option<Unit> {

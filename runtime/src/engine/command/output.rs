@@ -19,7 +19,9 @@ const QUOTED: usize = 200;
 
 /// Returns the outcome of a call whose program has ended.
 pub(super) fn outcome(plan: &CommandPlan, output: &ExecOutput) -> Result<ToolResult, ToolError> {
-    let meaning = plan.exit_codes.iter().find(|meaning| meaning.code == output.exit_code);
+    let listed = |code| plan.exit_codes.iter().find(|meaning| meaning.code == code);
+    let other = || listed(ExitCode::OTHER).filter(|_| !output.success());
+    let meaning = listed(output.exit_code).or_else(other);
     let success = meaning.map_or(output.success(), |meaning| meaning.success);
     if plan.output == CommandOutput::Envelope
         && let Some(result) = envelope(output, success)
@@ -29,6 +31,11 @@ pub(super) fn outcome(plan: &CommandPlan, output: &ExecOutput) -> Result<ToolRes
     let message = meaning.map_or("", |ExitCode { message, .. }| message.as_str());
     if !success {
         return Err(failed(message, output));
+    }
+    if meaning.is_some_and(|meaning| meaning.code == ExitCode::OTHER) && plan.output == CommandOutput::Text {
+        let mut result = in_text(told(message, output), output);
+        result.details["ok"] = Value::Bool(false);
+        return Ok(result);
     }
     if !message.is_empty() && output.stdout.trim().is_empty() {
         return Ok(in_text(message.to_owned(), output));
@@ -48,6 +55,11 @@ pub(super) fn outcome(plan: &CommandPlan, output: &ExecOutput) -> Result<ToolRes
 }
 
 fn failed(message: &str, output: &ExecOutput) -> ToolError {
+    ToolError::failed_with(FAILED, told(message, output))
+}
+
+/// Returns all about a program that ended with another code than 0.
+fn told(message: &str, output: &ExecOutput) -> String {
     let mut text = message.to_owned();
     text.push_str(if text.is_empty() { "" } else { "\n" });
     text.push_str(&format!("exit code {}", output.exit_code));
@@ -58,7 +70,7 @@ fn failed(message: &str, output: &ExecOutput) -> ToolError {
             text.push_str(&format!("\n{name}:\n{}", shown(stream.trim_end(), dropped)));
         }
     }
-    ToolError::failed_with(FAILED, text)
+    text
 }
 
 /// Returns a stream with a notice of what is missing from it.

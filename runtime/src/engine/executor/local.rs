@@ -19,8 +19,8 @@ pub(in crate::engine) const INHERITED: &[&str] =
 /// Each program gets its own process group. When it ends, takes too long or is cancelled, the whole group is killed:
 /// nothing that a command started in its group keeps running. (A program that is not confined can leave its group; and
 /// if a system has no groups, as on Windows, only the program itself is killed.) The environment is empty except for a
-/// few variables such as `PATH`, so credentials of this process stay with it. On Linux no program gains privileges, as
-/// by `sudo`.
+/// few variables such as `PATH`, so credentials of this process stay with it. On Linux no program inherits open files of
+/// this process besides its standard streams, and none gains privileges, as by `sudo`.
 ///
 /// # What is enforced
 ///
@@ -38,6 +38,11 @@ pub(in crate::engine) const INHERITED: &[&str] =
 /// | `limits.pids` | a control group; if none can be made, a limit of its user namespace, which does not hold root | a control group |
 /// | environment and memory of other processes | not readable: only its own processes are visible | not readable, except those of its own |
 /// | signals to other processes | not possible | possible before Linux 6.12 |
+/// | limits, priorities, processors and scheduling | of its own processes only | of the process itself only, which it must not give by number (seccomp) |
+/// | queues, semaphores and shared memory of System V, queues of POSIX | its own | none (seccomp) |
+/// | keys of the user and the session | none (seccomp) | the same |
+/// | locks of files, with `read_only` | no exclusive ones and no leases (seccomp), but shared ones, for which others that want to write wait until the program ends | the same |
+/// | open files of this process | none | none |
 /// | what it leaves running | ends with it, or, once it runs, with this process | ends with it unless it left its group; with any limit all of it ends |
 /// | devices | none but `null`, `zero`, `full`, `random`, `urandom` and terminals of its own | those of this machine |
 /// | privileges | none, also for root | none, also for root |

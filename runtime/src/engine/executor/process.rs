@@ -149,7 +149,7 @@ async fn start(job: &mut Job<'_>) -> Result<Running, ExecError> {
     let stdin = if job.stdin.is_empty() { Stdio::null() } else { Stdio::piped() };
     let mut command = command(job.argv, &job.env, job.work_dir, stdin);
     let place = job.work_dir.map(Path::to_path_buf);
-    let spawn = move || match command.spawn() {
+    let spawn = move || match spawn(&mut command) {
         Ok(child) => Ok(Running { group: Group::of(&child), child, _thread: None, cleaned: None }),
         // The system reports a missing directory in the same way.
         Err(why) => match place {
@@ -217,7 +217,7 @@ pub(in crate::engine) fn piped(
     work_dir: Option<&Path>,
 ) -> Result<(Child, Group), String> {
     let mut command = command(argv, env, work_dir, Stdio::piped());
-    match command.spawn() {
+    match spawn(&mut command) {
         Ok(child) => {
             let group = Group::of(&child);
             Ok((child, group))
@@ -244,6 +244,14 @@ fn command(argv: &[String], env: &[(OsString, OsString)], work_dir: Option<&Path
         command.current_dir(work_dir);
     }
     command
+}
+
+/// Starts a command, which gets no files of this process but its standard streams.
+fn spawn(command: &mut Command) -> io::Result<Child> {
+    // Elsewhere there is no list of them that says which a program inherits.
+    #[cfg(target_os = "linux")]
+    super::descriptors::keep(command.as_std_mut())?;
+    command.spawn()
 }
 
 /// Waits for the process while its pipes are served, then ends what it left running.

@@ -10,7 +10,7 @@ use super::encode::{Escape, escape};
 use super::files::Files;
 use super::multipart;
 use super::request::{Body, RequestProblem, RequestProblemKind, content, is_json};
-use super::{charset, style, xml};
+use super::{charset, style, torn, xml};
 use crate::base::json::type_name;
 use crate::base::media_type::essence;
 use crate::spec::plan::{self, BodySource, Codec, Encoding, Part};
@@ -86,7 +86,15 @@ fn encode(
         }
         Codec::Form(parts) => {
             let media_type = concrete(&plan.media_type, "application/x-www-form-urlencoded");
-            let text = charset::form(form(&*fields(argument, value, parts)?, parts), media_type);
+            let fields = fields(argument, value, parts)?;
+            let encoding = |name: &str| Part::of(parts, name)?.encoding.as_ref();
+            let mut torn = fields
+                .iter()
+                .filter_map(|(name, value)| torn::torn(name, value, encoding(name)?, torn::Written::Pairs));
+            if let Some(problem) = torn.next() {
+                return Err(problem);
+            }
+            let text = charset::form(form(&fields, parts), media_type);
             let text = text.map_err(|why| body_problem(argument, told(argument, &why)))?;
             Ok((media_type.to_owned(), Body::Text(text)))
         }
@@ -94,7 +102,7 @@ fn encode(
             let parts = multipart::parts(&*fields(argument, value, parts)?, parts, files)?;
             let boundary = multipart::boundary(&parts);
             let media_type = concrete(&plan.media_type, "multipart/form-data");
-            let media_type = format!("{media_type}; boundary={boundary}");
+            let media_type = format!("{}; boundary={boundary}", without_boundary(media_type));
             Ok((media_type, Body::Bytes(multipart::write(&parts, &boundary))))
         }
         Codec::Xml(hints) => {
@@ -128,6 +136,12 @@ fn json_lines(value: &Value, media_type: &str) -> String {
 fn concrete<'a>(media_type: &'a str, otherwise: &'a str) -> &'a str {
     let essence = media_type.split(';').next().unwrap_or_default();
     if essence.is_empty() || essence.contains('*') { otherwise } else { media_type }
+}
+
+/// Returns a media type without a boundary, which depends on the parts.
+fn without_boundary(media_type: &str) -> String {
+    let is_other = |one: &&str| !one.trim_start().to_ascii_lowercase().starts_with("boundary=");
+    media_type.split(';').filter(is_other).collect::<Vec<_>>().join(";")
 }
 
 /// Adds a charset for text that is not ASCII. Nothing else is changed, since servers compare media types.

@@ -2,15 +2,16 @@
 
 use serde_json::{Map, Value};
 
-use super::derive::{derive, explain};
+use super::derive::{derive, explain, separating};
 use super::encode::{Escape, escape};
 use super::request::{
     Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content, is_token,
 };
+use super::torn::torn;
 use super::{body, secret, style, url, xml};
 use crate::base::json::type_name;
 use crate::base::media_type::essence;
-use crate::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan, Style};
+use crate::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan};
 
 /// Builds the request of a call, without credentials ([`authorize`](super::authorize) adds them).
 ///
@@ -47,6 +48,15 @@ pub fn build(
     let mut cookies = Vec::new();
     for parameter in &plan.parameters {
         let Some(value) = arguments.get(parameter.argument.as_str()) else { continue };
+        let torn = torn(&parameter.argument, value, &parameter.encoding, parameter.location.into());
+        let separating = || match parameter.location {
+            Location::Header => separating(plan, parameter, arguments),
+            _ => None,
+        };
+        if let Some(problem) = torn.or_else(separating) {
+            problems.push(problem);
+            continue;
+        }
         match parameter.location {
             Location::Path => {}
             Location::Query => query.extend(pairs(parameter, value)),
@@ -74,7 +84,10 @@ pub fn build(
         None => Body::None,
     };
     let url = match url::base(plan, options) {
-        Ok(base) => url::join(&base, &path, &query),
+        Ok(base) => {
+            problems.extend(url::overridden(&base, &query).map(|name| overridden(plan, &name)));
+            url::join(&base, &path, &query)
+        }
         Err(problem) => {
             problems.push(problem);
             String::new()
@@ -87,6 +100,15 @@ pub fn build(
     }
     let method = plan.method.as_str().to_owned();
     Ok(HttpRequest { method, url, headers, body, credentials: secret::Applied::default() })
+}
+
+/// The problem of an argument whose place the operator's base URL has taken.
+fn overridden(plan: &RequestPlan, name: &str) -> RequestProblem {
+    let is_it = |one: &&Parameter| one.location == Location::Query && one.name == name;
+    let argument = plan.parameters.iter().find(is_it).map_or(name, |one| one.argument.as_str());
+    let message =
+        format!("`{argument}` is set by the operator of this program to another value; leave it out");
+    RequestProblem::new(RequestProblemKind::Arguments, argument, message)
 }
 
 /// Names the longest of the arguments in the URL if the URL is too long.
@@ -159,10 +181,6 @@ fn header(
     };
     let problem = if !is_token(name) {
         format!("`{name}` is not the name of a header")
-    } else if matches!(parameter.encoding, Encoding::Style { style: Style::Simple, .. }) && holds_comma(value)
-    {
-        let argument = &parameter.argument;
-        format!("a member of `{argument}` may not hold a comma: the header separates members by commas")
     } else if text.chars().any(|char| char.is_control() && char != '\t') {
         format!("`{}` may not hold line breaks or other control characters", parameter.argument)
     } else {
@@ -170,16 +188,6 @@ fn header(
     };
     problems.push(RequestProblem::new(RequestProblemKind::Header, parameter.argument.as_str(), problem));
     None
-}
-
-/// Whether a member of a list or an object holds the delimiter of members in a header.
-fn holds_comma(value: &Value) -> bool {
-    let holds = |member: &Value| style::text(member).contains(',');
-    match value {
-        Value::Array(items) => items.iter().any(holds),
-        Value::Object(fields) => fields.iter().any(|(key, value)| key.contains(',') || holds(value)),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

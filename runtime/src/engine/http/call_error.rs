@@ -38,6 +38,8 @@ pub enum CallError {
         status: u16,
         /// Where a redirect leads that was not followed, and why it was not; empty for other answers.
         redirect: String,
+        /// What the operator can do about a credential that was refused, or is missing; empty for other answers.
+        operator: String,
         /// The body, as text; if it is an HTML page that shows a credential, only the text of the page.
         body: String,
     },
@@ -130,7 +132,7 @@ impl Answered {
         self,
         request: &HttpRequest,
         headers: &HeaderMap,
-        refused: Option<&str>,
+        (refused, operator): (Option<&str>, String),
         body: String,
     ) -> CallError {
         let mut redirect = String::new();
@@ -141,7 +143,7 @@ impl Answered {
         // Without its markup, a page may show a credential that it did not show before.
         let page = html::page("", &body).map(|page| (self.credentials.redact(&page), page));
         let body = page.filter(|(redacted, page)| redacted != page).map_or(body, |(redacted, _)| redacted);
-        CallError::Status { call: self.call, status: self.status, redirect, body }
+        CallError::Status { call: self.call, status: self.status, redirect, operator, body }
     }
 
     /// Returns the error for an answer whose content is not what was expected.
@@ -184,10 +186,10 @@ impl fmt::Display for CallError {
             CallError::TooLarge { call, status, limit } => {
                 return write!(f, "{call} → {status}: the answer has more than {limit} bytes");
             }
-            CallError::Status { call, status, redirect, body } => {
+            CallError::Status { call, status, redirect, operator, body } => {
                 write!(f, "{call} → {status}")?;
-                if !redirect.is_empty() {
-                    write!(f, " ({redirect})")?;
+                for said in [redirect, operator].into_iter().filter(|said| !said.is_empty()) {
+                    write!(f, " ({said})")?;
                 }
                 page =
                     html::page("", body).filter(|page| !page.is_empty()).map(|page| page.replace('\n', " "));

@@ -44,6 +44,18 @@ pub trait Credentials: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Returns what is wrong with the settings of the source, if something is: an engine with it is not built.
+    fn problem(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns where the credential comes from, for the operator of a program whose credential a service refuses: `the
+    /// environment variable …`. The credential itself is no part of it.
+    fn source(&self, request: &CredentialRequest<'_>) -> String {
+        let _ = request;
+        "from the engine's `Credentials`".to_owned()
+    }
+
     /// Returns how to provide the credential, for the error of a call that needs it: `set the environment variable …`.
     fn remedy(&self, request: &CredentialRequest<'_>) -> String {
         format!("let the engine's `Credentials` give one for `{}`", request.scheme)
@@ -107,6 +119,20 @@ impl Credentials for StaticCredentials {
         exact.or_else(|| self.secrets.get(&(scheme, None))).cloned()
     }
 
+    fn problem(&self) -> Option<String> {
+        let origins = self.secrets.keys().filter_map(|(scheme, origin)| Some((scheme, origin.as_deref()?)));
+        let is_wrong = |origin: &str| self::origin(origin) != origin;
+        let (scheme, _) = origins.into_iter().find(|(_, origin)| is_wrong(origin))?;
+        Some(format!(
+            "`StaticCredentials::with_origin`: the credential of `{scheme}` is for no origin: write `https://host`, with a port \
+             if it is not the usual one"
+        ))
+    }
+
+    fn source(&self, _request: &CredentialRequest<'_>) -> String {
+        "from `StaticCredentials`".to_owned()
+    }
+
     fn remedy(&self, request: &CredentialRequest<'_>) -> String {
         let CredentialRequest { scheme, origin, .. } = request;
         let told = format!("add it for {origin}: `StaticCredentials::with({scheme:?}, …)`");
@@ -150,8 +176,14 @@ pub fn authorize(
     plan: &RequestPlan,
     credentials: &dyn Credentials,
 ) -> Result<(), Vec<Vec<MissingCredential>>> {
-    for (scheme, secret) in choose(plan, &origin(&request.url), credentials)? {
-        apply(request, scheme, &secret);
+    let origin = origin(&request.url);
+    for (scheme, secret) in choose(plan, &origin, credentials)? {
+        let told = (scheme.id.as_str().to_owned(), credentials.source(&wanted(scheme, &origin)));
+        request.credentials.sent.retain(|(known, _)| *known != told.0);
+        request.credentials.sent.push(told);
+        if let Some(secret) = secret {
+            apply(request, scheme, &secret);
+        }
     }
     Ok(())
 }
@@ -217,7 +249,7 @@ impl fmt::Display for MissingCredentials {
 pub(super) fn no_credential(missing: &[Vec<MissingCredential>]) -> ToolError {
     let schemes = alternatives(missing, |credential| format!("`{}`", credential.scheme));
     let text = format!("No credential is configured for {schemes}: the operator of this program must set it");
-    ToolError::failed_with("missing_credential", text).with_operator_detail(for_operators(missing))
+    ToolError::failed_with("MISSING_CREDENTIAL", text).with_operator_detail(for_operators(missing))
 }
 
 fn for_operators(missing: &[Vec<MissingCredential>]) -> String {
@@ -240,7 +272,19 @@ pub(super) fn origin(url: &str) -> String {
     Url::parse(url).map(|url| url.origin().ascii_serialization()).unwrap_or_default()
 }
 
-pub(super) type Found<'a> = Vec<(&'a SecurityScheme, Secret)>;
+/// The schemes of an alternative, with their credentials, unless the request gets one from elsewhere.
+pub(super) type Found<'a> = Vec<(&'a SecurityScheme, Option<Secret>)>;
+
+/// Returns the request for the credential of a scheme.
+pub(super) fn wanted<'a>(scheme: &'a SecurityScheme, origin: &'a str) -> CredentialRequest<'a> {
+    CredentialRequest {
+        scheme: &scheme.id,
+        placement: &scheme.placement,
+        scopes: &scheme.scopes,
+        env: &scheme.env,
+        origin,
+    }
+}
 
 fn collect<'a>(
     alternative: &'a SecurityRequirement,
@@ -249,18 +293,12 @@ fn collect<'a>(
 ) -> Result<Found<'a>, Vec<MissingCredential>> {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for scheme in &alternative.schemes {
-        let request = CredentialRequest {
-            scheme: &scheme.id,
-            placement: &scheme.placement,
-            scopes: &scheme.scopes,
-            env: &scheme.env,
-            origin,
-        };
+        let request = wanted(scheme, origin);
         // A line break would end the header that the credential is written into.
         let usable = |secret: &Secret| !secret.expose().chars().any(char::is_control);
         match credentials.credential(&request).filter(usable) {
-            Some(secret) => found.push((scheme, secret)),
-            None if credentials.is_sent_otherwise(&request) => {}
+            Some(secret) => found.push((scheme, Some(secret))),
+            None if credentials.is_sent_otherwise(&request) => found.push((scheme, None)),
             None => missing.push(MissingCredential {
                 scheme: scheme.id.as_str().to_owned(),
                 env: scheme.env.as_str().to_owned(),

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::request::{RequestProblem, RequestProblemKind};
-use crate::spec::plan::RequestPlan;
-use crate::spec::template::{Reference, Root, Scope, Unfilled};
+use crate::spec::plan::{Parameter, RequestPlan};
+use crate::spec::template::{Reference, Root, Scope, Segment, Template, Unfilled, text_of};
 
 /// Returns the arguments together with those that are derived from them.
 pub(super) fn derive<'a>(
@@ -29,6 +29,74 @@ pub(super) fn derive<'a>(
         }
     }
     if problems.is_empty() { Ok(all) } else { Err(problems) }
+}
+
+/// Headers whose values are lists or have parameters, whatever the text around a placeholder looks like.
+const STRUCTURED: [&str; 21] = [
+    "accept-charset",
+    "accept-language",
+    "accept-patch",
+    "baggage",
+    "cache-control",
+    "content-disposition",
+    "content-language",
+    "cookie",
+    "digest",
+    "dpop",
+    "forwarded",
+    "if-match",
+    "if-none-match",
+    "link",
+    "prefer",
+    "priority",
+    "range",
+    "signature",
+    "tracestate",
+    "want-digest",
+    "x-forwarded-for",
+];
+
+/// Returns the problem of an argument that is a part of a header and holds what separates the parts there: `1; admin=1`
+/// in `s={value}` would be two cookies.
+pub(super) fn separating(
+    plan: &RequestPlan,
+    parameter: &Parameter,
+    arguments: &Map<String, Value>,
+) -> Option<RequestProblem> {
+    let (_, template) = plan.derived.iter().find(|(name, _)| *name == parameter.argument)?;
+    let Template::Text(segments) = template else { return None };
+    let has_parts = |segment: &Segment| matches!(segment, Segment::Literal(text) if text.contains(['=', ';', ',', '<', '"']));
+    let header = parameter.name.to_ascii_lowercase();
+    if !STRUCTURED.contains(&header.as_str()) && !segments.iter().any(has_parts) {
+        return None;
+    }
+    let mut before = String::new();
+    for segment in segments {
+        let reference = match segment {
+            Segment::Literal(text) => {
+                before.push_str(text);
+                continue;
+            }
+            Segment::Value(reference) => reference,
+        };
+        let Some(value) = Scope::of(arguments).find(reference).map(text_of) else { continue };
+        let is_open = |text: &str| text.matches('"').count() % 2 == 1;
+        let ends: &[char] = match before.rfind(['<', '>']).map(|at| before.as_bytes()[at]) {
+            _ if is_open(&before) => &['"', '\\'],
+            Some(b'<') => &['<', '>'],
+            _ if is_open(&value) => &['"'],
+            _ => &[',', ';'],
+        };
+        if let Some(end) = value.chars().find(|char| ends.contains(char)) {
+            let argument = argument(reference);
+            let message = format!(
+                "`{argument}` may not hold `{end}`, which ends a part of the header `{}`",
+                parameter.name
+            );
+            return Some(RequestProblem::new(RequestProblemKind::Header, argument, message));
+        }
+    }
+    None
 }
 
 /// Describes problems of derived arguments by the arguments of the call.

@@ -1,4 +1,4 @@
-//! Percent-encoding: one function, and five sets of characters that stay unencoded.
+//! Percent-encoding: one function, and six sets of characters that stay unencoded.
 
 use std::borrow::Cow;
 
@@ -9,6 +9,8 @@ use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode
 pub(super) enum Escape {
     /// A path, a query or a cookie: only the unreserved characters of RFC 3986 stay.
     Uri,
+    /// Several segments of a path: slashes stay, too.
+    Segments,
     /// A query parameter that allows reserved characters.
     Reserved,
     /// A cookie whose value is sent as it is, such as a credential: only what a cookie cannot hold is encoded.
@@ -20,6 +22,8 @@ pub(super) enum Escape {
 }
 
 const URI: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+const SEGMENTS: &AsciiSet = &URI.remove(b'/');
 
 /// RFC 6570's reserved expansion without what a query cannot hold (`[`, `]`, `#`) and without what would end or
 /// change a value of a query (`&`, `+`); OpenAPI 3.1 leaves the encoding of those to the client.
@@ -50,6 +54,7 @@ const PATH_TEMPLATE: &AsciiSet = &RESERVED.remove(b'%').remove(b'&').remove(b'+'
 pub(super) fn escape(text: &str, escape: Escape) -> Cow<'_, str> {
     match escape {
         Escape::Uri => utf8_percent_encode(text, URI).into(),
+        Escape::Segments => utf8_percent_encode(text, SEGMENTS).into(),
         Escape::Reserved => reserved(text).into(),
         Escape::Cookie => utf8_percent_encode(text, COOKIE).into(),
         Escape::Form => Cow::Owned(utf8_percent_encode(text, FORM).to_string().replace(' ', "+")),
@@ -105,6 +110,7 @@ mod tests {
             escape(text, Escape::Uri),
             "aZ0-._~%20%3A%2F%3F%23%5B%5D%40%21%24%26%27%28%29%2A%2B%2C%3B%3D%2541%25%C3%A9%7C"
         );
+        assert_eq!(escape("a/b ?#%2F", Escape::Segments), "a/b%20%3F%23%252F");
         assert_eq!(escape(text, Escape::Reserved), "aZ0-._~%20:/?%23%5B%5D@!$%26'()*%2B,;=%41%25%C3%A9%7C");
         assert_eq!(
             escape(text, Escape::Form),

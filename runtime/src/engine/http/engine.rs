@@ -14,6 +14,7 @@ use super::credentials::{MissingCredential, MissingCredentials, authorize, origi
 use super::guard::Guard;
 use super::known::{Known, Tokens};
 use super::pages;
+use super::refusal::PROXY;
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 use super::response::{self, Limits};
 use super::save::Saving;
@@ -22,7 +23,7 @@ use super::sequence::declared_events;
 use super::settings::HttpEngineBuilder;
 use super::taped::Taped;
 use super::tool::HttpTool;
-use super::transport::{self, Clients, Redirects, Reply, Route};
+use super::transport::{self, Clients, Redirects, Route};
 use super::url;
 use crate::base::frozen::{Frozen, Text};
 use crate::base::time::whole_millis;
@@ -276,15 +277,6 @@ impl HttpEngine {
         time_limit(spec, self.inner.settings.timeout.unwrap_or(DEFAULT_TIMEOUT), granted)
     }
 
-    /// Whether an answer means that the call failed.
-    pub(super) fn is_failure(&self, tool: &Tool, reply: &Reply) -> bool {
-        let status = reply.response.status();
-        let is_answer = tool.call.http().is_some_and(|plan| plan.redirects.contains(&status.as_u16()));
-        let failed = status.as_u16() >= 400 || (status.is_redirection() && !is_answer);
-        let accepted = || self.settings().accepts(tool.spec.name.as_str(), status.as_u16());
-        reply.refused.is_some() || (failed && !accepted())
-    }
-
     /// Returns the limits on how an answer of a tool is read.
     pub(super) fn limits<'t>(&'t self, tool: &'t Tool) -> Limits<'t> {
         Limits {
@@ -321,12 +313,12 @@ impl HttpEngine {
         let mut sending = Sending::new(self, tool, ctx, until)?;
         let request = &sending.proven(request).await?;
         let reply = sending.send(request).await?;
-        let failed = self.is_failure(tool, &reply);
+        let refusal = self.failed(tool, request, &reply);
         let limits = Limits { stream_until: response::stream_until(started, limit), ..self.limits(tool) };
         let result = response::result(request, reply, limits).await;
-        let mut result = result.map_err(|error| network(request, "read_error", error))?;
-        if failed {
-            result.details["success"] = false.into();
+        let mut result = result.map_err(|error| network(request, "READ_ERROR", error))?;
+        if let Some(refusal) = refusal {
+            refusal.tell(&mut result.details);
         }
         sending.told(&mut result);
         Ok(result)
@@ -336,7 +328,7 @@ impl HttpEngine {
 /// Returns the request plan of a tool. A tool with another kind of call belongs to another engine.
 pub(super) fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
     let other = || format!("`{}` is not an HTTP request, so this engine cannot carry it out", tool.spec.name);
-    tool.call.http().ok_or_else(|| ToolError::failed_with("wrong_engine", other()))
+    tool.call.http().ok_or_else(|| ToolError::failed_with("WRONG_ENGINE", other()))
 }
 
 /// Describes a network failure in words that hold no credential: for a model with the host and the port that were asked,
@@ -350,8 +342,12 @@ pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest:
     });
     let place = request.credentials.redact(&place.unwrap_or_default());
     let cause = request.credentials.redact(&transport::describe(error));
+    let (code, remedy) = match cause.contains("proxy authorization required") {
+        true => ("PROXY_REFUSED", format!(": {PROXY}")),
+        false => (code, String::new()),
+    };
     ToolError::failed_with(code, format!("Error: HTTP request failed: {place}{cause}"))
-        .with_operator_detail(format!("HTTP request failed: {}: {cause}", target(request, None)))
+        .with_operator_detail(format!("HTTP request failed: {}: {cause}{remedy}", target(request, None)))
 }
 
 /// Returns what a request asks for as operators see it: the method, the URL, and the one that redirects led to, without

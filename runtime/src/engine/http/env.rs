@@ -80,6 +80,10 @@ impl Credentials for EnvCredentials {
         of_environment(&self.variable_of(request))
     }
 
+    fn source(&self, request: &CredentialRequest<'_>) -> String {
+        format!("the environment variable {}", self.variable_of(request))
+    }
+
     fn remedy(&self, request: &CredentialRequest<'_>) -> String {
         let told = match self.variable_of(request).as_str() {
             "" => {
@@ -93,7 +97,19 @@ impl Credentials for EnvCredentials {
                  give its name",
                 request.scheme
             ),
-            variable => format!("set the environment variable {variable}"),
+            variable => match std::env::var(variable) {
+                Err(std::env::VarError::NotPresent) => format!("set the environment variable {variable}"),
+                Ok(value) if value.trim().is_empty() => {
+                    format!("set the environment variable {variable}, which is empty")
+                }
+                Ok(value) if value.trim().chars().any(char::is_control) => {
+                    format!(
+                        "set the environment variable {variable} to a credential of one line: it holds a control character"
+                    )
+                }
+                Ok(_) => format!("set the environment variable {variable}"),
+                Err(_) => format!("set the environment variable {variable} to a text: it is not UTF-8"),
+            },
         };
         with_meant(told, request.scheme, self.variables.keys().map(String::as_str))
     }
@@ -109,10 +125,19 @@ fn is_name(text: &str) -> bool {
 fn usual(request: &CredentialRequest<'_>) -> String {
     let url = Url::parse(request.origin).ok();
     let host = url.as_ref().and_then(|url| url.domain()).unwrap_or_default();
-    // `api.example.com` is about `example`; `localhost` is about nothing.
-    let service = host.rsplit('.').nth(1).unwrap_or_default();
+    // `api.example.com` is about `example`, and so is `api.example.co.uk`; `localhost` is about nothing.
+    let mut labels = host.rsplit('.');
+    let country = labels.next().is_some_and(|last| last.len() == 2);
+    let shared = |label: &&str| country && SECOND_LEVEL.contains(label);
+    let service = labels.find(|label| !shared(label)).unwrap_or_default();
     joined(service, request.scheme)
 }
+
+/// Labels below those of countries under which anybody has a name.
+const SECOND_LEVEL: [&str; 17] = [
+    "ac", "co", "com", "edu", "gob", "gouv", "gov", "go", "id", "info", "mil", "ne", "net", "nom", "or",
+    "org", "plc",
+];
 
 /// Returns the name of a variable: both in capitals, unless the second begins with the first.
 fn joined(prefix: &str, scheme: &str) -> String {
@@ -155,6 +180,10 @@ mod tests {
             ("petstore-auth", "https://petstore.io:8443", "PETSTORE_AUTH"),
             ("bearerAuth", "http://localhost:1", "BEARERAUTH"),
             ("key", "https://10.0.0.1", "KEY"),
+            ("bearer_auth", "https://api.up.com.au/api", "UP_BEARER_AUTH"),
+            ("key", "https://example.co.uk", "EXAMPLE_KEY"),
+            ("key", "https://api.com.com", "COM_KEY"),
+            ("key", "https://com.au", "KEY"),
         ] {
             let told = told(&unset, scheme, origin);
             assert!(

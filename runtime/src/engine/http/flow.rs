@@ -61,10 +61,12 @@ impl Flow {
             }
             None => {
                 let read = response::read(&mut response, limit, None).await;
-                let read = read.map_err(|why| failed(network(&request, "read_error", why)))?;
+                let read = read.map_err(|why| failed(network(&request, "READ_ERROR", why)))?;
                 let body = request.credentials.shown(&read.bytes, &content_type, read.truncated);
                 if !status.is_success() {
-                    return Err(answered.refusing(&request, response.headers(), refused, body));
+                    let answer = (status, response.headers());
+                    let told = engine.refusal(tool, &request, answer, final_url.as_ref()).told;
+                    return Err(answered.refusing(&request, response.headers(), (refused, told), body));
                 }
                 let why = format!("the answer is not a sequence of items, but `{content_type}`");
                 Err(answered.unfit(&why, &body))
@@ -83,7 +85,7 @@ impl Flow {
         while batch.items.is_empty() && !batch.last {
             let chunk = self.response.chunk().await;
             let chunk = chunk.map_err(|why| {
-                CallError::without_answer(&self.tool)(network(&self.request, "read_error", why))
+                CallError::without_answer(&self.tool)(network(&self.request, "READ_ERROR", why))
             })?;
             let bytes = chunk.as_deref().unwrap_or_default();
             let read = self.text.push(bytes, chunk.is_none()).and_then(|text| {

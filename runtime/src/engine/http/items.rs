@@ -253,7 +253,7 @@ impl Reading {
             return None;
         };
         let text = format!("Error: the list goes on after {what}; `PageBounds` say how far it is read");
-        Some(ToolError::failed_with("list_too_long", text))
+        Some(ToolError::failed_with("LIST_TOO_LONG", text))
     }
 
     async fn more(mut self: Box<Self>, most: Duration) -> (Box<Reading>, Result<Vec<Value>, CallError>) {
@@ -313,7 +313,9 @@ impl Reading {
         let body = page.request.credentials.shown(&page.bytes, &content_type, page.truncated);
         let answered = self.answered.clone();
         Err(if !page.status.is_success() {
-            answered.refusing(&page.request, &page.headers, page.refused, body)
+            let answer = (page.status, &page.headers);
+            let told = self.engine.refusal(&self.tool, &page.request, answer, page.final_url.as_ref()).told;
+            answered.refusing(&page.request, &page.headers, (page.refused, told), body)
         } else if page.truncated {
             answered.too_large(self.engine.settings().max_typed_bytes)
         } else {
@@ -335,7 +337,7 @@ async fn page(
              `Options::pagination`",
             tool.spec.name
         );
-        return Err(ToolError::failed_with("no_pagination", text));
+        return Err(ToolError::failed_with("NO_PAGINATION", text));
     };
     Reader { engine, tool, pages, ctx, until: Some(until) }.page(place).await
 }

@@ -52,6 +52,23 @@ impl Credentials for Known<'_> {
         self.settings.header_of(request.placement).is_some()
     }
 
+    fn source(&self, request: &CredentialRequest<'_>) -> String {
+        let settings = self.settings;
+        match (settings.oauth_of(request.scheme), request.placement) {
+            (Some(oauth), _) => format!("a token by OAuth from {}", oauth.shown_url()),
+            (None, Placement::MutualTls) if settings.identity.is_some() => {
+                "the client's certificate".to_owned()
+            }
+            (None, placement) => match placement.header().filter(|_| settings.header_of(placement).is_some())
+            {
+                Some(name) if settings.credentials.credential(request).is_none() => {
+                    format!("the header `{name}` that the program sends with every request")
+                }
+                _ => settings.credentials.source(request),
+            },
+        }
+    }
+
     fn remedy(&self, request: &CredentialRequest<'_>) -> String {
         if *request.placement == Placement::MutualTls {
             return "give the engine the client's certificate and key: `HttpEngineBuilder::client_certificate`, \

@@ -6,6 +6,7 @@ use super::body::{File, in_charset, with_charset};
 use super::files::Files;
 use super::request::{RequestProblem, RequestProblemKind, content};
 use super::style;
+use super::torn::{Written, torn};
 use crate::spec::plan::{Encoding, Part};
 
 /// One part, ready to be written.
@@ -28,7 +29,10 @@ pub(super) fn parts(
         let plan = Part::of(plans, name);
         match (value, plan.and_then(|plan| plan.encoding.as_ref())) {
             (Value::Null, _) => {}
-            (value, Some(Encoding::Style { style, explode, .. })) => {
+            (value, Some(encoding @ Encoding::Style { style, explode, .. })) => {
+                if let Some(problem) = torn(name, value, encoding, Written::Parts) {
+                    return Err(problem);
+                }
                 for (name, text) in style::as_parts(name, value, *style, *explode) {
                     pieces.push(piece(&name, &Value::String(text), None, files)?);
                 }
@@ -117,7 +121,26 @@ pub(super) fn write(pieces: &[Piece], boundary: &str) -> Vec<u8> {
     out
 }
 
-/// Quotes a name as browsers do (HTML, "multipart/form-data encoding algorithm").
+/// Quotes a name as browsers do (HTML, "multipart/form-data encoding algorithm"). Readers of quoted texts (RFC 2045) take
+/// what follows a `\\` for it, and end at a NUL or refuse the header.
 fn quoted(name: &str) -> String {
-    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+    let mut quoted = String::with_capacity(name.len());
+    for char in name.chars() {
+        match char {
+            '"' | '\\' => quoted.push_str(&format!("%{:02X}", u32::from(char))),
+            char if char.is_ascii_control() => quoted.push_str(&format!("%{:02X}", u32::from(char))),
+            char => quoted.push(char),
+        }
+    }
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_name_ends_where_its_quotes_do() {
+        assert_eq!(quoted("a\"b\\c\0d\r\ne\u{1b}f\tg é%22"), "a%22b%5Cc%00d%0D%0Ae%1Bf%09g é%22");
+    }
 }

@@ -175,7 +175,12 @@ impl OAuth {
     }
 
     /// Returns the token URL without its query, which may hold a key.
-    fn shown_url(&self) -> &str {
+    /// Returns the token URL.
+    pub(super) fn url(&self) -> &str {
+        &self.settings.token_url
+    }
+
+    pub(super) fn shown_url(&self) -> &str {
         let url = &self.settings.token_url;
         url.split_once('?').map_or(url, |(url, _)| url)
     }
@@ -222,7 +227,7 @@ impl OAuth {
         let asked = tokio::spawn(async move { oauth.ask(&engine, &scheme, &allowed, asking).await });
         asked
             .await
-            .unwrap_or_else(|_| Err(ToolError::failed_with("oauth_error", "no token could be asked for")))
+            .unwrap_or_else(|_| Err(ToolError::failed_with("OAUTH_ERROR", "no token could be asked for")))
     }
 
     async fn ask(

@@ -72,7 +72,7 @@ pub(super) struct Page {
     pub(super) truncated: bool,
     /// The body and the items in it, if it is a page.
     pub(super) list: Option<(Value, Vec<Value>)>,
-    final_url: Option<Url>,
+    pub(super) final_url: Option<Url>,
     /// Why a redirect was not followed.
     pub(super) refused: Option<&'static str>,
 }
@@ -152,7 +152,7 @@ impl Reader<'_> {
         let Reply { mut response, final_url, refused } = sending.send(&request).await?;
         let limit = self.engine.settings().max_typed_bytes;
         let read = response::read(&mut response, limit, None).await;
-        let read = read.map_err(|error| network(&request, "read_error", error))?;
+        let read = read.map_err(|error| network(&request, "READ_ERROR", error))?;
         let (status, headers) = (response.status(), response.headers().clone());
         let mut page = Page {
             request,
@@ -217,7 +217,7 @@ impl Reader<'_> {
             return Ok(Next::Nothing);
         }
         let text = "Error: the service leads to a page that was already read, so its list has no end";
-        Err(ToolError::failed_with("repeated_page", text))
+        Err(ToolError::failed_with("REPEATED_PAGE", text))
     }
 }
 
@@ -225,7 +225,7 @@ impl Reader<'_> {
 /// the page gets only what redirects would take there.
 fn led(page: &Page, url: &str) -> Result<(HttpRequest, Url), ToolError> {
     let refuse = |why: &str| {
-        ToolError::failed_with("unusable_next_page", format!("Error: the next page is not read: {why}"))
+        ToolError::failed_with("UNUSABLE_NEXT_PAGE", format!("Error: the next page is not read: {why}"))
     };
     let from = match &page.final_url {
         Some(url) => url.clone(),

@@ -134,32 +134,39 @@ pub enum RequestProblemKind {
     TooLong,
     /// There is no URL to send the request to.
     BaseUrl,
+    /// The server of the plan is none that a request can be sent to, such as `wss://…`.
+    Server,
     /// A variable of the server has a value that is not allowed.
     ServerVariable,
 }
 
 impl RequestProblemKind {
-    /// Returns the machine-readable name of the kind, as in `details.error`.
+    /// Returns the code of the kind, one of [`codes::ALL`](crate::call::codes::ALL).
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
-            RequestProblemKind::Arguments => "invalid_args",
-            RequestProblemKind::MissingArgument => "missing_argument",
-            RequestProblemKind::MissingPathParameter => "missing_path_param",
-            RequestProblemKind::UnsafePath => "unsafe_path_param",
-            RequestProblemKind::Header => "invalid_header",
-            RequestProblemKind::Body => "invalid_body",
-            RequestProblemKind::File => "file_error",
-            RequestProblemKind::TooLong => "url_too_long",
-            RequestProblemKind::BaseUrl => "no_base_url",
-            RequestProblemKind::ServerVariable => "invalid_server_variable",
+            RequestProblemKind::Arguments => "INVALID_INPUT",
+            RequestProblemKind::MissingArgument | RequestProblemKind::MissingPathParameter => {
+                "MISSING_PARAMETER"
+            }
+            RequestProblemKind::UnsafePath => "UNSAFE_PATH_PARAM",
+            RequestProblemKind::Header => "INVALID_HEADER",
+            RequestProblemKind::Body => "INVALID_BODY",
+            RequestProblemKind::File => "FILE_ERROR",
+            RequestProblemKind::TooLong => "URL_TOO_LONG",
+            RequestProblemKind::BaseUrl => "NO_BASE_URL",
+            RequestProblemKind::Server => "INVALID_SERVER",
+            RequestProblemKind::ServerVariable => "INVALID_SERVER_VARIABLE",
         }
     }
 
     /// Whether the caller of the tool can fix the problem, as opposed to its operator.
     #[must_use]
     pub const fn is_about_arguments(self) -> bool {
-        !matches!(self, RequestProblemKind::BaseUrl | RequestProblemKind::ServerVariable)
+        !matches!(
+            self,
+            RequestProblemKind::BaseUrl | RequestProblemKind::Server | RequestProblemKind::ServerVariable
+        )
     }
 }
 

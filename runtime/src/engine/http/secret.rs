@@ -51,6 +51,8 @@ impl fmt::Display for Secret {
 pub(super) struct Applied {
     /// Headers that carry a credential.
     pub(super) headers: Vec<String>,
+    /// The schemes whose credentials the request has, each with where it comes from.
+    pub(super) sent: Vec<(String, String)>,
     /// Every text to hide, the longest first: credentials as given and as encoded.
     texts: Vec<Needle>,
 }

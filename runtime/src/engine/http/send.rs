@@ -184,10 +184,10 @@ impl<'a> Sending<'a> {
         match error {
             SendError::Refused(refused) => refused.into(),
             SendError::Malformed(message) => {
-                ToolError::failed_with("invalid_request", format!("Error: {message}"))
+                ToolError::failed_with("INVALID_REQUEST", format!("Error: {message}"))
             }
             SendError::Taped(why) => ToolError::failed_with("CASSETTE_DIFFERENCE", why),
-            SendError::Network(error) => network(request, "http_error", error),
+            SendError::Network(error) => network(request, "HTTP_ERROR", error),
         }
     }
 

@@ -3,14 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
+use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
+use toolgen_core::internal::hosts;
 
 use super::engine::HttpEngine;
 use super::guard::{Guard, opened_by};
 use super::settings::HttpEngineBuilder;
 use super::tls::{self, Identity};
 use super::transport::Clients;
+use super::url;
 
 /// Why an engine could not be built, such as unusable TLS or an unusable system proxy.
 #[derive(Debug)]
@@ -36,8 +39,10 @@ impl HttpEngineBuilder {
     ///
     /// # Errors
     ///
-    /// If TLS or the system's proxy is unusable, or a certificate, its key or the `User-Agent` is invalid.
+    /// If TLS or the system's proxy is unusable, or a certificate, its key, the `User-Agent`, a URL, a host or a header is
+    /// invalid.
     pub fn build(self) -> Result<HttpEngine, EngineError> {
+        self.check().map_err(|why| EngineError(why.into()))?;
         let urls = self.base_url.0.iter().chain(&self.document_url);
         let opened = urls.filter_map(|url| opened_by(url)).chain(self.private_hosts.iter().cloned());
         let guard = Guard::new(opened, Arc::clone(&self.resolver), self.remedy);
@@ -47,6 +52,34 @@ impl HttpEngineBuilder {
             None => usual.clone(),
         };
         Ok(HttpEngine::new(Clients { usual, identified }, guard, self))
+    }
+
+    /// Checks what would fail, or have no effect, only when a request is sent. URLs and values are not repeated: they may
+    /// hold credentials.
+    fn check(&self) -> Result<(), String> {
+        if let Some(base) = &self.base_url.0 {
+            url::configured(base, "base_url")?;
+        }
+        for (scheme, oauth) in &self.oauth {
+            let told = |why| format!("the token URL of `{scheme}`: {why}");
+            url::configured(oauth.url(), "OAuth").map_err(told)?;
+        }
+        for host in &self.private_hosts {
+            if let Some(why) = hosts::wrong(host) {
+                return Err(format!("`private_host`: {why}"));
+            }
+        }
+        for (name, value) in &self.headers.0 {
+            if HeaderName::from_bytes(name.as_bytes()).is_err() {
+                return Err(format!("`header`: {name:?} is not the name of a header"));
+            }
+            if HeaderValue::from_str(value).is_err() {
+                return Err(format!(
+                    "`header`: the value of `{name}` holds a line break or another control character"
+                ));
+            }
+        }
+        self.credentials.problem().map_or(Ok(()), Err)
     }
 
     fn client(&self, guard: &Guard, identity: Option<&Identity>) -> Result<Client, EngineError> {

@@ -63,13 +63,18 @@ fn take_apart(value: &Value) -> Option<Parts> {
 }
 
 /// Writes a value for a path. Returns `None` if there is nothing to write.
-pub(super) fn in_path(name: &str, value: &Value, style: Style, explode: bool) -> Option<String> {
-    let enc = |text: &str| escape(text, Escape::Uri).into_owned();
+pub(super) fn in_path(
+    name: &str,
+    value: &Value,
+    style: Style,
+    explode: bool,
+    escaping: Escape,
+) -> Option<String> {
     let parts = take_apart(value)?;
     Some(match style {
-        Style::Matrix => matrix(&enc(name), &parts, explode),
-        Style::Label => format!(".{}", joined(&parts, explode, if explode { "." } else { "," }, Escape::Uri)),
-        style => joined(&parts, explode, delimiter(style, true), Escape::Uri),
+        Style::Matrix => matrix(&escape(name, Escape::Uri), &parts, explode, escaping),
+        Style::Label => format!(".{}", joined(&parts, explode, if explode { "." } else { "," }, escaping)),
+        style => joined(&parts, explode, delimiter(style, true), escaping),
     })
 }
 
@@ -165,18 +170,18 @@ fn joined(parts: &Parts, explode: bool, delimiter: &str, escaping: Escape) -> St
 }
 
 /// Writes RFC 6570's path-style parameters: a name without a value has no `=` either.
-fn matrix(name: &str, parts: &Parts, explode: bool) -> String {
+fn matrix(name: &str, parts: &Parts, explode: bool, escaping: Escape) -> String {
     let one = |name: &str, value: &str| match value {
         "" => format!(";{name}"),
         value => format!(";{name}={value}"),
     };
-    let enc = |text: &str| escape(text, Escape::Uri).into_owned();
+    let enc = |text: &str| escape(text, escaping).into_owned();
     match parts {
         Parts::List(items) if explode => items.iter().map(|item| one(name, &enc(item))).collect(),
         Parts::Object(fields) if explode => {
             fields.iter().map(|(key, value)| one(&enc(key), &enc(value))).collect()
         }
-        parts => one(name, &joined(parts, false, ",", Escape::Uri)),
+        parts => one(name, &joined(parts, false, ",", escaping)),
     }
 }
 

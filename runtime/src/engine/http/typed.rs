@@ -110,11 +110,12 @@ impl HttpEngine {
         let content_type = header(response.headers(), "content-type");
         let limit = self.settings().max_typed_bytes;
         let body = read(&mut response, limit, None).await;
-        let body = body.map_err(|error| failed(network(&request, "read_error", error)))?;
+        let body = body.map_err(|error| failed(network(&request, "READ_ERROR", error)))?;
         let shown = || request.credentials.shown(&body.bytes, &content_type, body.truncated);
         let limits = self.limits(&tool);
         if !limits.is_answer(status) {
-            return Err(answered.refusing(&request, response.headers(), refused, shown()));
+            let told = self.refusal(&tool, &request, (status, response.headers()), final_url.as_ref()).told;
+            return Err(answered.refusing(&request, response.headers(), (refused, told), shown()));
         }
         if body.truncated {
             return Err(answered.too_large(limit));

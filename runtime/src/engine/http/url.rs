@@ -13,6 +13,8 @@ use crate::spec::plan::{Encoding, Location, Parameter, RequestPlan, Server};
 pub(super) struct Base {
     pub(super) prefix: String,
     query: Option<String>,
+    /// Whether the operator set it, so that no argument may take the place of its query.
+    configured: bool,
 }
 
 const NO_BASE_URL: &str = "No base URL found in spec or config";
@@ -27,18 +29,43 @@ pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Bas
     if let Some(base) = options.base_url {
         // Not shown, because the operator's URL may hold a key.
         let url = Url::parse(base.trim());
-        return checked(&url.map_err(|why| problem(format!("The configured base URL is not a URL: {why}")))?);
+        let url = url.map_err(|why| problem(format!("The configured base URL is not a URL: {why}")))?;
+        return Ok(Base { configured: true, ..checked(&url).map_err(problem)? });
     }
     let server = match plan.servers.first() {
         Some(server) => substitute(server, options.server_variables)?,
         None => "/".to_owned(),
     };
-    checked(&absolute(server.trim(), options.document_url)?)
+    let url = absolute(server.trim(), options.document_url)?;
+    let unfit =
+        |why: &str| RequestProblem::new(RequestProblemKind::Server, "", format!("{why}, not `{server}`"));
+    checked(&url).map_err(unfit)
 }
 
+/// Checks a URL of the program's settings, and says what to write in its place.
+pub(super) fn configured(text: &str, setting: &str) -> Result<(), String> {
+    let text = text.trim();
+    match Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),
+        _ if text.is_empty() => {
+            Err(format!("`{setting}`: an http or https URL is expected, and it is empty"))
+        }
+        _ if looks_like_host(text) => Err(format!(
+            "`{setting}`: an http or https URL is expected: write `http://` or `https://` before the host"
+        )),
+        _ => Err(format!(
+            "`{setting}`: an http or https URL is expected, such as `https://api.example.com/v1`"
+        )),
+    }
+}
+
+/// Returns the absolute URL of a server; of which scheme, is not checked.
 fn absolute(server: &str, document_url: Option<&str>) -> Result<Url, RequestProblem> {
     if let Some(url) = parse_http(server) {
         return Ok(url);
+    }
+    if let Some(other) = Url::parse(server).ok().filter(|_| server.contains("://")) {
+        return Ok(other);
     }
     if let Some(rest) = server.strip_prefix("//") {
         if document_url.is_none() {
@@ -66,16 +93,17 @@ fn looks_like_host(server: &str) -> bool {
     named && (dotted || ported) && port.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn checked(url: &Url) -> Result<Base, RequestProblem> {
+fn checked(url: &Url) -> Result<Base, &'static str> {
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(problem("The base URL must be an http or https URL"));
+        return Err("The base URL must be an http or https URL");
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(problem("The base URL must not hold a user name or a password; configure a credential"));
+        return Err("The base URL must not hold a user name or a password; configure a credential");
     }
     let query = url.query().filter(|query| !query.is_empty()).map(str::to_owned);
     let origin = url.origin().ascii_serialization();
-    Ok(Base { prefix: format!("{origin}{}", url.path().trim_end_matches('/')), query })
+    let prefix = format!("{origin}{}", url.path().trim_end_matches('/'));
+    Ok(Base { prefix, query, configured: false })
 }
 
 /// Returns the server's URL with its variables replaced.
@@ -84,10 +112,37 @@ fn substitute(server: &Server, values: &[(String, String)]) -> Result<String, Re
     for piece in template(&server.url) {
         match piece {
             Piece::Fixed(text) => out.push_str(text),
-            Piece::Placeholder(name) => out.push_str(&variable(server, name, values)?),
+            Piece::Placeholder(name) => {
+                let value = variable(server, name, values)?;
+                if values.iter().any(|(key, _)| key == name) {
+                    stays_in_place(&out, name, &value)?;
+                }
+                out.push_str(&value);
+            }
         }
     }
     Ok(out)
+}
+
+/// Refuses a value by which more of the URL changes than the part that its variable stands for: `a@b` and `b/` name
+/// another host. One that begins the URL may be any.
+fn stays_in_place(before: &str, name: &str, value: &str) -> Result<(), RequestProblem> {
+    let after_scheme = before.split_once("://").map(|(_, rest)| rest).or_else(|| before.strip_prefix("//"));
+    let ends: &[char] = match after_scheme {
+        Some(rest) if !rest.contains('/') => &['@', '/', '\\', '?', '#'],
+        _ if before.is_empty() => return Ok(()),
+        _ => &['\\', '?', '#'],
+    };
+    let bad = value.chars().find(|char| ends.contains(char) || char.is_whitespace() || char.is_control());
+    match bad {
+        None => Ok(()),
+        Some(bad) => {
+            let message = format!(
+                "Server variable `{name}` may not hold {bad:?}: it stands for one part of the server's URL"
+            );
+            Err(RequestProblem::new(RequestProblemKind::ServerVariable, "", message))
+        }
+    }
 }
 
 fn variable(server: &Server, name: &str, values: &[(String, String)]) -> Result<String, RequestProblem> {
@@ -130,7 +185,8 @@ fn template(text: &str) -> Vec<Piece<'_>> {
 
 /// Builds the path, which starts with a slash, with its parameters inserted and encoded.
 ///
-/// A parameter can never change which resource is addressed: separators are encoded, and a value that is empty or
+/// A parameter can never change which resource is addressed: separators are encoded, but for the slashes of a parameter
+/// that stands for several segments, and a value that is empty or
 /// holds a `.` or `..` segment is refused, even behind an encoded slash, because some servers decode before they
 /// resolve dot segments.
 pub(super) fn path(
@@ -219,10 +275,13 @@ fn has_dot_segment(value: Option<&Value>) -> bool {
     }
 }
 
-/// Builds the whole URL: the base, the path, and the base's query before that of the request.
+/// Builds the whole URL: the base, the path, and the base's query before that of the request, whose parameters take the
+/// place of the base's of the same names.
 pub(super) fn join(base: &Base, path: &str, query: &[String]) -> String {
     let mut url = format!("{}{path}", base.prefix);
-    let pairs = base.query.iter().map(String::as_str).chain(query.iter().map(String::as_str));
+    let own = base.query.iter().flat_map(|own| own.split('&'));
+    let own = own.filter(|pair| !query.iter().any(|other| name(other) == name(pair)));
+    let pairs = own.chain(query.iter().map(String::as_str));
     for (index, pair) in pairs.enumerate() {
         url.push(if index == 0 { '?' } else { '&' });
         url.push_str(pair);
@@ -230,11 +289,27 @@ pub(super) fn join(base: &Base, path: &str, query: &[String]) -> String {
     url
 }
 
+/// Returns a parameter of the request that would change a part of the query of the operator's own base URL.
+pub(super) fn overridden(base: &Base, query: &[String]) -> Option<String> {
+    let own = base.query.iter().filter(|_| base.configured).flat_map(|own| own.split('&'));
+    let mut own = own.filter(|pair| query.iter().any(|other| name(other) == name(pair) && other != pair));
+    own.next().map(name)
+}
+
+/// Returns the name of an encoded pair.
+fn name(pair: &str) -> String {
+    let name = pair.split('=').next().unwrap_or_default();
+    percent_encoding::percent_decode_str(&name.replace('+', " ")).decode_utf8_lossy().into_owned()
+}
+
 /// Returns the encoded value of a path parameter, or `None` if there is nothing to write.
 pub(super) fn in_path(parameter: &Parameter, arguments: &Map<String, Value>) -> Option<String> {
     let value = arguments.get(parameter.argument.as_str()).filter(|value| !value.is_null())?;
     match &parameter.encoding {
-        Encoding::Style { style, explode, .. } => style::in_path(&parameter.name, value, *style, *explode),
+        Encoding::Style { style, explode, allow_reserved } => {
+            let escaping = if *allow_reserved { Escape::Segments } else { Escape::Uri };
+            style::in_path(&parameter.name, value, *style, *explode, escaping)
+        }
         Encoding::Content(media_type) => Some(escape(&content(value, media_type), Escape::Uri).into_owned()),
         Encoding::Xml(_) => Some(escape(&style::text(value), Escape::Uri).into_owned()),
     }

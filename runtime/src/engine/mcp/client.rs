@@ -138,7 +138,8 @@ impl McpClient {
     }
 
     /// Returns the tools as they are now, without a lock: later changes are not noticed. What the server says about
-    /// their effects does not count. Tools that cannot be offered to a model are left out.
+    /// their effects does not count. Tools that cannot be offered to a model are left out:
+    /// [`left_out`](McpClient::left_out) names them.
     ///
     /// # Errors
     ///
@@ -148,6 +149,17 @@ impl McpClient {
         let adapted = mcp::tools(&self.0.server, &listed.tools, false).into_iter().flatten();
         let made = adapted.filter_map(|adapted| McpTool::new(&adapted.tool.into(), self.clone()));
         Ok(made.map(|tool| Arc::new(tool) as Arc<dyn AgentTool>).collect())
+    }
+
+    /// Returns the tools that [`tools`](McpClient::tools) leaves out, each with the reason.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no list.
+    pub async fn left_out(&self) -> Result<Vec<mcp::Refused>, ToolError> {
+        let listed = self.0.listed().await.map_err(|why| self.0.told(why))?;
+        let refused = mcp::tools(&self.0.server, &listed.tools, false).into_iter().filter_map(Result::err);
+        Ok(listed.left_out.iter().cloned().chain(refused).collect())
     }
 
     /// Calls a tool by the name the server knows it by, and returns the result as the server gives it. The arguments

@@ -5,12 +5,10 @@ use serde_json::{Map, Value, json};
 
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
-use crate::call::structured::Structured;
+use crate::call::structured::{INVALID_OUTPUT, Structured};
 use crate::schema::shape::decode::result_problems;
 use crate::spec::ToolSpec;
 
-/// The code of a result that is not what the tool declares.
-const INVALID: &str = "INVALID_OUTPUT";
 /// How many problems of such a result are reported.
 const TOLD: usize = 5;
 
@@ -78,8 +76,8 @@ fn with_value(mut result: ToolResult, value: Value) -> ToolResult {
 }
 
 fn invalid(text: String, result: &ToolResult) -> ToolError {
-    let given = result.to_text();
-    ToolError::failed_with(INVALID, text).with_operator_detail(given)
+    let detail = format!("{text}\nIts result: {}", result.to_text());
+    ToolError::failed_with(INVALID_OUTPUT, text).with_operator_detail(detail)
 }
 
 /// Whether the only text of a result is this value.
@@ -190,7 +188,8 @@ mod tests {
             (json!({"structuredContent": {}}), "not what it declares"),
         ] {
             let error = result(&spec, answer).unwrap_err();
-            assert_eq!(error.code(), INVALID);
+            assert_eq!(error.code(), INVALID_OUTPUT);
+            assert!(error.operator_text().contains(why), "an operator reads the reason, too");
             assert!(error.to_string().contains(why), "{error}");
         }
         // A failure need not be as declared.

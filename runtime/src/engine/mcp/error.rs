@@ -13,7 +13,11 @@ const LOST: &str = "MCP_LOST";
 /// The code of a call that its server refuses.
 const REFUSED: &str = "MCP_REFUSED";
 /// The code of a tool that differs from its lock.
-pub(super) const CHANGED: &str = "tool_changed";
+pub(super) const CHANGED: &str = "TOOL_CHANGED";
+/// What is said of a server's status, before it.
+pub(super) const ANSWERED: &str = "the server answered with status ";
+/// What is said of a variable without a credential, after its name.
+pub(super) const UNSET: &str = " is not set; it holds ";
 /// The code of a server that takes too long.
 const TIMEOUT: &str = "TIMEOUT";
 /// The error of JSON-RPC for arguments that are wrong.
@@ -23,7 +27,13 @@ const INVALID_PARAMS: i64 = -32602;
 pub(super) fn unreachable(server: &McpServer, why: &str) -> ToolError {
     let told = format!("the MCP server `{}` cannot be used: {}", server.alias, why.trim_end_matches('.'));
     let text = format!("{told}. The call was not made; calling again will not help");
-    ToolError::failed_with(UNREACHABLE, text).with_operator_detail(told)
+    ToolError::failed_with(about_credential(why).unwrap_or(UNREACHABLE), text).with_operator_detail(told)
+}
+
+/// Returns the code of a failure that is about the credential of a server, by what this crate says of one.
+fn about_credential(why: &str) -> Option<&'static str> {
+    let refused = ["401", "403"].iter().any(|status| why.contains(&format!("{ANSWERED}{status}")));
+    if refused { Some("CREDENTIAL_REFUSED") } else { why.contains(UNSET).then_some("MISSING_CREDENTIAL") }
 }
 
 /// The server has failed too often.
@@ -34,7 +44,7 @@ pub(super) fn open(server: &McpServer, why: &str, left: Duration) -> ToolError {
         server.alias,
         left.as_secs() + 1
     );
-    ToolError::failed_with(UNREACHABLE, text)
+    ToolError::failed_with(about_credential(why).unwrap_or(UNREACHABLE), text)
 }
 
 /// A tool cannot be compared with its lock.
@@ -44,7 +54,7 @@ pub(super) fn unverified(plan: &McpPlan, why: Failure) -> ToolError {
         "the tool `{}` is locked, and whether it is still the same cannot be told: {why}. The call was not made",
         plan.tool
     );
-    ToolError::failed_with("tool_unverified", text)
+    ToolError::failed_with("TOOL_UNVERIFIED", text)
 }
 
 /// A request gave no result.
@@ -53,7 +63,7 @@ pub(super) fn failure(server: &McpServer, what: &str, why: Failure) -> ToolError
     match why {
         Failure::Refused { code: INVALID_PARAMS, message, .. } => ToolError::invalid_args(message),
         Failure::Refused { code: 0, message, .. } => ToolError::failed_with(
-            REFUSED,
+            about_credential(&message).unwrap_or(REFUSED),
             format!("the MCP server `{alias}` gave no result for `{what}`: {message}"),
         ),
         Failure::Refused { code, message, data } => {
@@ -77,5 +87,38 @@ pub(super) fn failure(server: &McpServer, what: &str, why: Failure) -> ToolError
             ),
         ),
         Failure::Late(duration) => ToolError::Timeout { duration },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credential_that_a_server_refuses_or_lacks_has_its_code_and_names_its_variable() {
+        let server = McpServer::http("shop", "https://shop.example/mcp");
+        for (why, code) in [
+            (
+                "the server answered with status 401 Unauthorized. Put a token that it accepts into A_TOKEN",
+                "CREDENTIAL_REFUSED",
+            ),
+            (
+                "the server answered with status 403 Forbidden. Put a token that it accepts into A_TOKEN",
+                "CREDENTIAL_REFUSED",
+            ),
+            (
+                "the environment variable A_TOKEN is not set; it holds the bearer token of the server",
+                "MISSING_CREDENTIAL",
+            ),
+            ("the server answered with status 404 Not Found", UNREACHABLE),
+        ] {
+            let refused =
+                || Failure::Refused { code: 0, message: why.to_owned(), data: serde_json::Value::Null };
+            let error = unreachable(&server, why);
+            assert_eq!(error.code(), code, "{why}");
+            assert_eq!(error.operator_text().contains("A_TOKEN"), code != UNREACHABLE);
+            let error = failure(&server, "tools/call", refused());
+            assert_eq!(error.code(), if code == UNREACHABLE { REFUSED } else { code }, "{why}");
+        }
     }
 }

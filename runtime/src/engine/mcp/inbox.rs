@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
+use super::deep;
 use crate::base::sync::unpoisoned;
 
 /// How many requests and notices of a server may wait to be handled.
@@ -123,7 +124,7 @@ impl Inbox {
 
     /// Takes a message as it came: a JSON object, or an array of them. Returns whether it is one.
     pub(super) fn text(&self, text: &[u8]) -> bool {
-        match serde_json::from_slice(text) {
+        match deep::read(text) {
             Ok(message @ (Value::Object(_) | Value::Array(_))) => {
                 self.message(message);
                 true

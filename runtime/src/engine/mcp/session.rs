@@ -16,7 +16,7 @@ use super::link::{Failure, Link, Patience, Request};
 use super::options::McpOptions;
 use super::taped;
 use crate::base::sync::unpoisoned;
-use crate::spec::mcp::canonical;
+use crate::spec::mcp::{Refused, canonical};
 use crate::spec::plan::McpServer;
 
 /// How often a call may need input before it gives a result.
@@ -50,6 +50,8 @@ pub(super) struct Session {
 pub(super) struct Listed {
     /// The descriptors, in the server's order.
     pub(super) tools: Vec<Value>,
+    /// Those that cannot be called over this transport.
+    pub(super) left_out: Vec<Refused>,
     /// The descriptors as canonical JSON, by the names of the tools. Empty for a name that several tools have.
     by_name: BTreeMap<String, String>,
     /// How often the list had changed when it was requested.
@@ -191,7 +193,8 @@ impl Session {
 
     async fn read_list(&self, changes: u64) -> Result<Listed, Failure> {
         let ends = Instant::now() + self.options.connect;
-        let (mut tools, mut seen, mut ttl) = (Vec::new(), HashSet::new(), Duration::MAX);
+        let (mut tools, mut left_out, mut seen, mut ttl) =
+            (Vec::new(), Vec::new(), HashSet::new(), Duration::MAX);
         let (mut cursor, mut by_name, mut size) = (None, BTreeMap::new(), 0);
         let largest = self.options.max_message.saturating_mul(MOST_LISTED);
         for _ in 0..self.options.max_pages.max(1) {
@@ -205,7 +208,17 @@ impl Session {
             let Value::Array(mut found) = page["tools"].take() else {
                 return Err(odd("its answer to `tools/list` has no list `tools`"));
             };
-            found.retain(|tool| self.link.transport.repeated(&tool["inputSchema"], &Value::Null).is_ok());
+            found.retain(|tool| {
+                let repeated = self.link.transport.repeated(&tool["inputSchema"], &Value::Null);
+                repeated.map_err(|why| left_out.push(not_repeated(tool, why))).is_ok()
+            });
+            let next = page["nextCursor"].take();
+            let knows = |tool: &Value| by_name.contains_key(tool["name"].as_str().unwrap_or_default());
+            // Many servers end with an empty cursor, and begin again if they get it.
+            let begins_again = next == "" && seen.contains("") && found.iter().all(knows);
+            if begins_again {
+                found.clear();
+            }
             let credentials = self.credentials.now();
             for tool in &mut found {
                 let mut text = canonical(tool);
@@ -226,14 +239,14 @@ impl Session {
             if tools.len() > MOST_TOOLS {
                 return Err(odd(format!("it lists more than {MOST_TOOLS} tools")));
             }
-            match page["nextCursor"].take() {
-                Value::String(next) if !seen.insert(next.clone()) => {
+            match next {
+                Value::String(next) if !begins_again && !seen.insert(next.clone()) => {
                     return Err(odd("its list of tools repeats: the same `nextCursor` came twice"));
                 }
-                Value::String(next) => cursor = Some(next),
+                Value::String(next) if !begins_again => cursor = Some(next),
                 _ => {
                     let stale = Instant::now() + ttl.clamp(FRESH[0], FRESH[1]);
-                    return Ok(Listed { tools, by_name, changes, stale });
+                    return Ok(Listed { tools, left_out, by_name, changes, stale });
                 }
             }
         }
@@ -335,6 +348,12 @@ impl Session {
 /// Returns the failure for a server that breaks the protocol, or the limits of this client.
 pub(super) fn odd(message: impl Into<String>) -> Failure {
     Failure::Refused { code: 0, message: message.into(), data: Value::Null }
+}
+
+/// Returns why a tool is left out whose arguments cannot be repeated in headers.
+fn not_repeated(tool: &Value, message: String) -> Refused {
+    let tool = tool["name"].as_str().unwrap_or_default().to_owned();
+    Refused { tool, pointer: "/inputSchema", message, help: "ask the authors of the server to correct it" }
 }
 
 /// Asks the server to tell when its list of tools changes, for as long as there is a connection.

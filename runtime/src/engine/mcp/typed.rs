@@ -8,6 +8,7 @@ use crate::call::context::ToolContext;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
+use crate::call::structured::INVALID_OUTPUT;
 use crate::call::tool::AgentTool;
 use crate::engine::Engine;
 use crate::engine::limit::within;
@@ -64,7 +65,8 @@ fn value<T: FromJson>(result: &ToolResult) -> Result<T, ToolError> {
         result.structured().map_or_else(|_| Value::String(result.to_text()), |value| value.into_owned());
     T::from_json(value).map_err(|why| {
         let text = format!("the tool ran, but its result is not of its type: {why}");
-        ToolError::failed_with("INVALID_OUTPUT", text).with_operator_detail(result.to_text())
+        let detail = format!("{text}\nIts result: {}", result.to_text());
+        ToolError::failed_with(INVALID_OUTPUT, text).with_operator_detail(detail)
     })
 }
 

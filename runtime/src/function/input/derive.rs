@@ -145,7 +145,8 @@ pub const fn fields_of<T: ToolInput>() -> &'static [Field] {
     match object_of::<T>() {
         Some(ObjectRules { fields: Frozen::Static(fields), .. }) => fields,
         _ => panic!(
-            "only the fields of a struct or the entries of a map can stand among the fields of another type"
+            "only the fields of a struct or the entries of a map can stand among the fields of another type; an enum can \
+             if `schemars` describes the other type: derive `JsonSchema` for it, and take it with `#[arg(schemars)]`"
         ),
     }
 }

@@ -116,13 +116,7 @@ pub(super) const fn named(
     }
 }
 
-/// The object of a tool's arguments: these fields and no others, with the rules between them.
-#[must_use]
-pub const fn arguments(fields: &'static [Field], relations: &'static [Relation]) -> Shape {
-    object(fields, relations, Extra::Closed)
-}
-
-/// The object of a struct.
+/// The object of a struct, or of a tool's arguments.
 #[must_use]
 pub const fn object(fields: &'static [Field], relations: &'static [Relation], extra: Extra) -> Shape {
     with_kind(Kind::Object(ObjectRules {

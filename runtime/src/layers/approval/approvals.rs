@@ -63,8 +63,16 @@ const TRIES: u32 = 100;
 ///
 /// The readable part of an entry holds no secrets: arguments are as approvers see them. The sealed call, whose
 /// arguments are what runs, stands next to it in the [`request`](super::QueueRow::request) of its row, until it starts
-/// or expires. The seal is checked before it runs, so a queue that somebody changes makes no other call run; but
-/// whoever can write to the queue can grant what waits in it.
+/// or expires. The seal is checked before it runs, so a queue that somebody changes makes no other call run.
+///
+/// # Who may write
+///
+/// Whoever can write to the queue can grant what waits in it. One who kept a copy of it can also put a row back after
+/// its call has run or was denied, and delete its name from those that were used: a process remembers what it has run
+/// or refused itself and does not run it again, but another, or the same after a restart, cannot know. No seal helps,
+/// since what stood there before was sealed, too. So give only the program and those who decide the right to write, set
+/// a short [expiry](crate::provider::ProviderBuilder::approval_expiry), after which nothing that is put back runs, and
+/// compare with the [records](crate::layers::audit), kept where the queue's writers cannot change them.
 #[derive(Clone)]
 pub struct Approvals {
     queue: Arc<dyn ApprovalQueue>,

@@ -48,6 +48,16 @@ impl MemoryApprovals {
         kept.names.insert(Text::copy_of(name), expires_at).is_none()
     }
 
+    /// Whether a name was taken, and has not been forgotten since.
+    pub(super) fn knows(&self, name: &Text) -> bool {
+        unpoisoned(self.0.lock()).names.contains_key(name)
+    }
+
+    /// Takes a name, whether it was free or not.
+    pub(super) fn note(&self, name: Text, expires_at: SystemTime) {
+        self.take_now(&name, expires_at);
+    }
+
     fn insert_now(&self, row: QueueRow) -> Result<(), ToolError> {
         let mut kept = unpoisoned(self.0.lock());
         if kept.rows.len() >= kept.sweep_rows_at.max(FEW) {

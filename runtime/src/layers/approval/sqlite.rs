@@ -13,6 +13,7 @@ use super::queue::{ApprovalQueue, ApprovalState, QueueRow, forget_expired, milli
 use super::{APPROVALS_KEPT, ApprovalStore, SLACK};
 use crate::base::frozen::Text;
 use crate::base::future::BoxFuture;
+use crate::base::private;
 use crate::base::sync::unpoisoned;
 use crate::call::error::ToolError;
 use crate::layers::sqlite::{BUSY, prepared, stores, transact};
@@ -69,8 +70,7 @@ impl SqliteApprovals {
     ///
     /// If the file cannot be opened or written, or is not an SQLite database.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteApprovals, rusqlite::Error> {
-        #[cfg(unix)]
-        create_private(path.as_ref());
+        private::database(path.as_ref());
         SqliteApprovals::new(Connection::open(path)?)
     }
 
@@ -231,18 +231,6 @@ fn with_queue(path: &Path, access: OpenFlags) -> Result<Option<Connection>, rusq
 fn durable(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))
-}
-
-/// Creates a file if it does not exist, for its owner alone. The files that SQLite puts next to it get the same
-/// permissions.
-#[cfg(unix)]
-fn create_private(path: &Path) {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let special = |name: &str| name.is_empty() || name == ":memory:" || name.starts_with("file:");
-    if !path.to_str().is_some_and(special) {
-        // What cannot be created, SQLite cannot open either, and says so.
-        let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    }
 }
 
 /// Forgets the sealed calls of rows that have expired. A database that is only read, or is busy, keeps them for now.

@@ -130,6 +130,7 @@ impl Auditor {
             attempt: info.attempt,
             approver: None,
             arguments: info.arguments,
+            client: info.client,
             secrets: info.secrets,
             tool: info.tool,
             at: SystemTime::now(),

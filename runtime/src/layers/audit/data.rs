@@ -6,6 +6,13 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{AuditIntent, AuditOutcome, AuditStatus};
 use crate::base::data::Members;
+use crate::base::frozen::Text;
+use crate::call::codes;
+
+/// Returns the approver of a record. Earlier versions wrote an empty text where there is none.
+pub(super) fn named(approver: Option<Text>) -> Option<Text> {
+    approver.filter(|by| !by.is_empty())
+}
 
 impl Serialize for AuditIntent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -35,7 +42,7 @@ impl<'de> Deserialize<'de> for AuditIntent {
             spec_hash: members.take("spec_hash")?,
             attempt: members.take("attempt")?,
             approved: members.or_default("approved")?,
-            approved_by: members.or_default("approved_by")?,
+            approved_by: named(members.or_default("approved_by")?),
         })
     }
 }
@@ -54,7 +61,7 @@ impl<'de> Deserialize<'de> for AuditOutcome {
             status: members.take("status")?,
             result: members.take("result")?,
             error: members.or_default("error")?,
-            error_code: error_code.map(Into::into),
+            error_code: error_code.map(|code| codes::current(&code).to_owned().into()),
             is_error: members.take("is_error")?,
             duration: Duration::from_millis(members.take("duration_ms")?),
         })

@@ -1,7 +1,7 @@
 //! Records as lines of JSON.
 
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Map, Value};
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink};
+use crate::base::private;
 
 /// Appends records to a file, one JSON object per line: a line with `"event": "intent"` before a call runs, and one
 /// with `"event": "outcome"` when it has ended. Both have the same `call`, which is unique to the call, and the `call`
@@ -29,14 +30,14 @@ pub struct JsonLinesSink {
 }
 
 impl JsonLinesSink {
-    /// Appends to the file at `path`, which is created if necessary.
+    /// Appends to the file at `path`, which is created if necessary: on Unix, readable by its owner alone.
     ///
     /// # Errors
     ///
     /// If the file cannot be opened, read or written.
     pub fn open(path: impl AsRef<Path>) -> Result<JsonLinesSink, AuditError> {
         let path = path.as_ref();
-        let mut file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
+        let mut file = private::append(path)?;
         // A program that was killed may have left an incomplete line, which must not swallow our first one.
         let mut last = [b'\n'];
         if file.seek(SeekFrom::End(0))? > 0 {

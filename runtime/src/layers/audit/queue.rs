@@ -3,7 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
 use super::AuditError;
@@ -28,6 +28,8 @@ pub(super) struct Raw {
     /// The approver, if the call was approved; empty if not named.
     pub(super) approver: Option<Text>,
     pub(super) arguments: Value,
+    /// The values of the context that a client sent.
+    pub(super) client: Map<String, Value>,
     /// The secrets known so far: those of the calls above, and those that a provider found in the arguments.
     pub(super) secrets: Option<Arc<Secrets>>,
     pub(super) tool: Option<Arc<dyn AgentTool>>,

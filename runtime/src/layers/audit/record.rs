@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
 use super::AuditError;
@@ -15,6 +15,7 @@ use crate::call::context::{Recorded, ToolContext};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
+use crate::call::values::Provenance;
 use crate::layers::redact::Secrets;
 
 /// The information about a call that is recorded.
@@ -37,6 +38,8 @@ pub struct CallInfo {
     pub arguments: Value,
     /// The tool itself, which knows what is secret. Without a tool, every text may be.
     pub tool: Option<Arc<dyn AgentTool>>,
+    /// The values of the context that a client sent.
+    pub(super) client: Map<String, Value>,
     /// The secrets of the calls above, and those that a provider found in the arguments.
     pub(super) secrets: Option<Arc<Secrets>>,
     /// The record of the call that makes this one.
@@ -56,6 +59,7 @@ impl CallInfo {
             attempt: 1,
             arguments,
             tool: None,
+            client: Map::new(),
             secrets: None,
             above: None,
             turn: 0,
@@ -67,6 +71,8 @@ impl CallInfo {
     pub fn of(ctx: &ToolContext, arguments: Value) -> CallInfo {
         let mut info = CallInfo::new(ctx.tool_call_id.clone(), ctx.tool_name.clone(), arguments);
         info.secrets = ctx.secrets();
+        let clients = ctx.values().iter().filter(|(_, provenance, _)| *provenance == Provenance::Client);
+        info.client = clients.map(|(name, _, value)| (name.to_owned(), value.clone())).collect();
         (info.above, info.turn) = (ctx.recorded(), ctx.turn().turn);
         if let Some(principal) = ctx.principal() {
             info.principal = principal.id.clone();

@@ -9,6 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, params};
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
+use crate::base::private;
 use crate::layers::sqlite::{prepared, transact};
 use owner::Owner;
 
@@ -81,12 +82,13 @@ struct Waiting {
 }
 
 impl SqliteSink {
-    /// Opens the database at `path`, which is created if necessary.
+    /// Opens the database at `path`, which is created if necessary: on Unix, readable by its owner alone.
     ///
     /// # Errors
     ///
     /// If the file cannot be opened or written, or is not such a database.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteSink, AuditError> {
+        private::database(path.as_ref());
         SqliteSink::new(Connection::open(path)?)
     }
 
@@ -211,7 +213,7 @@ impl SqliteSink {
             intent.spec_hash.as_str(),
             intent.attempt,
             intent.approved,
-            intent.approved_by.as_str(),
+            intent.approved_by.as_deref(),
             intent.principal.as_str(),
             self.owner.id(),
             i64::try_from(intent.turn).ok().filter(|turn| *turn > 0),

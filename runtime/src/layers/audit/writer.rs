@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::queue::{Ack, Ended, Ending, Message, Queue, Raw};
-use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
+use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, CLIENT};
 use crate::base::frozen::Text;
 use crate::base::future::{contained, discard};
 use crate::base::time::rfc3339;
@@ -17,6 +17,7 @@ use crate::call::digest::promise;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
+use crate::layers::audit::data::named;
 use crate::layers::redact::{FAILED, Redactor, Secrets, ToolRedactor};
 
 /// How soon a sink that keeps records tries again to write them.
@@ -233,6 +234,7 @@ impl Writer {
             attempt,
             approver,
             arguments,
+            client,
             secrets,
             tool,
             at,
@@ -243,13 +245,23 @@ impl Writer {
                 None => Arc::clone(&self.unknown),
             };
             let above = secrets.unwrap_or_default();
-            let (parameters, secrets) = known.redactor.arguments_with(arguments, &above);
+            let (mut parameters, mut secrets) = known.redactor.arguments_with(arguments, &above);
+            if let (Value::Object(shown), false) = (&mut parameters, client.is_empty()) {
+                let (values, more) = self.unknown.redactor.arguments_with(client.into(), &secrets);
+                shown.insert(CLIENT.to_owned(), values);
+                secrets = more;
+            }
             (known, parameters, secrets)
         });
         let (known, parameters, secrets) =
             prepared.unwrap_or_else(|| (Arc::clone(&self.unknown), Value::from(FAILED), Secrets::all()));
         let spec_hash = known.spec_hash.clone();
         let timestamp = rfc3339(at);
+        // What a model or a tool made up.
+        let shown = |text: Text| secrets.replace(&text).map_or(text, Text::from);
+        let tool_name = if tool.is_none() { shown(tool_name) } else { tool_name };
+        // With too many secrets to tell, records are still matched by it.
+        let tool_call_id = if secrets.are_too_many() { tool_call_id } else { shown(tool_call_id) };
         let intent = AuditIntent {
             key,
             parent,
@@ -264,7 +276,7 @@ impl Writer {
             spec_hash,
             attempt,
             approved: approver.is_some(),
-            approved_by: approver.unwrap_or_default(),
+            approved_by: named(approver),
         };
         Open { intent, known, secrets }
     }
@@ -363,7 +375,8 @@ fn own_error(result: &ToolResult) -> (Option<String>, Option<&str>) {
         return (None, None);
     }
     let said = |key| result.details.get(key).and_then(Value::as_str);
-    (Some(said("error").map_or_else(|| result.to_text(), str::to_owned)), said("code"))
+    let error = result.operator_text().or_else(|| said("error"));
+    (Some(error.map_or_else(|| result.to_text(), str::to_owned)), said("code"))
 }
 
 /// Log messages for operators.

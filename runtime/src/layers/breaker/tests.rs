@@ -32,7 +32,7 @@ fn fail(breaker: &CircuitBreaker, times: usize) {
 
 fn refusal(breaker: &CircuitBreaker) -> String {
     let error = breaker.admit("db").unwrap_err();
-    assert_eq!(error.code(), "service_unavailable");
+    assert_eq!(error.code(), "SERVICE_UNAVAILABLE");
     error.to_string()
 }
 

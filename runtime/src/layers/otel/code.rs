@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::call::codes;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::schema::shape::Schema;
@@ -12,47 +13,8 @@ use crate::schema::shape::render::canonical;
 /// An error whose code is not shown.
 pub(super) const OTHER_CODE: &str = "EXECUTION_ERROR";
 
-/// The codes of this crate that may come from data: from results, and from recorded errors.
-const OWN: &[&str] = &[
-    "APPROVAL_INVALID",
-    "APPROVAL_REQUIRED",
-    "AUDIT_FAILED",
-    "CALL_ENDED",
-    "CANCELLED",
-    "COMMAND_FAILED",
-    "DEPTH_EXCEEDED",
-    "EFFECT_FAILED",
-    "EFFECT_UNHANDLED",
-    "INPUT_DECLINED",
-    "INPUT_INVALID",
-    "INPUT_REQUIRED",
-    "INPUT_ROUNDS",
-    "INVALID_INPUT",
-    "INVALID_OUTPUT",
-    "MCP_FAILED",
-    "MCP_REFUSED",
-    "MCP_UNREACHABLE",
-    "MISSING_PARAMETER",
-    "NOT_FOUND",
-    "PERMISSION_DENIED",
-    "PROGRAM_MISSING",
-    "RATE_LIMITED",
-    "RESULT_NOT_FOUND",
-    "REPEATED_FAILURE",
-    "REPLAY_DIFFERENCE",
-    "SKIPPED",
-    "TIMEOUT",
-    "TOOL_NOT_FOUND",
-    "dependency_not_met",
-    "http_error",
-    "invalid_request",
-    "missing_credential",
-    "oauth_error",
-    "resource_locked",
-    "service_unavailable",
-    "tool_changed",
-    "tool_unverified",
-];
+/// A code that many tools have, for what another is working on.
+const LOCKED: &str = "resource_locked";
 
 /// The codes of errors that a tool declares.
 pub(super) struct Codes(Option<Schema>);
@@ -72,7 +34,8 @@ impl Codes {
             // As it stands in the program.
             Err(why) => return Some(why.code()),
         };
-        Some(if OWN.contains(&code) || self.declare(code) { code } else { OTHER_CODE })
+        let code = codes::current(code);
+        Some(if codes::is_own(code) || code == LOCKED || self.declare(code) { code } else { OTHER_CODE })
     }
 
     /// Whether the schema says that `code` may have this value.

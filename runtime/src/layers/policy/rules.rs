@@ -235,6 +235,11 @@ impl Rules {
         }
     }
 
+    /// Whether a rule that is nothing but this name excludes the tool.
+    pub(crate) fn excludes_by_name(&self, name: &str) -> bool {
+        self.0.exclude.iter().any(|rule| rule.text.trim() == name)
+    }
+
     /// Returns the rules that name a tool or a category which no tool of a registry, or of a sub-agent in it, has,
     /// inclusions first: often a misspelled name. Conditions on effects are ignored, because a rule may well guard
     /// against effects that no tool has at present.

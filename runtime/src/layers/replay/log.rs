@@ -9,7 +9,9 @@ use super::ReplayError;
 use super::outcome::{RecordedOutcome, read_result, rebuilt};
 use super::run::{RecordedCall, RecordedRun};
 use crate::base::time::{millis_of, whole_millis};
-use crate::layers::audit::{AuditIntent, AuditOutcome, AuditReader, AuditRecord, AuditStatus, MemorySink};
+use crate::layers::audit::{
+    AuditIntent, AuditOutcome, AuditReader, AuditRecord, AuditStatus, CLIENT, MemorySink,
+};
 use crate::layers::redact::FAILED;
 
 /// The name of the run that began last.
@@ -180,7 +182,12 @@ fn taken(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun, Str
         })?;
         let arguments = match &entry.intent.parameters {
             Value::Null => json!({}),
-            arguments => arguments.clone(),
+            arguments => {
+                let mut arguments = arguments.clone();
+                // Not an argument: a replay has its own context.
+                arguments.as_object_mut().map(|arguments| arguments.shift_remove(CLIENT));
+                arguments
+            }
         };
         run.calls.push(RecordedCall {
             inside: *inside,
@@ -188,7 +195,10 @@ fn taken(entries: &[Entry], selection: &RunSelection) -> Result<RecordedRun, Str
             agent: entry.intent.agent_id.to_string(),
             tool: entry.intent.tool_name.to_string(),
             arguments,
-            approved: entry.intent.approved.then(|| entry.intent.approved_by.to_string()),
+            approved: entry
+                .intent
+                .approved
+                .then(|| entry.intent.approved_by.as_deref().unwrap_or_default().to_owned()),
             outcome,
         });
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use crate::call::codes;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
@@ -92,7 +93,7 @@ fn coded(error: &Value) -> Result<(String, String), String> {
         let text = error.get(key).and_then(Value::as_str);
         text.map(str::to_owned).ok_or_else(|| format!("/{key}: a text is missing"))
     };
-    Ok((text("code")?, text("message")?))
+    Ok((codes::current(&text("code")?).to_owned(), text("message")?))
 }
 
 /// Reads a result as a record or a file has it.

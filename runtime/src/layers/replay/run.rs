@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::ReplayError;
 use super::outcome::RecordedOutcome;
+use crate::base::private;
 
 /// The version of the file.
 const VERSION: u64 = 1;
@@ -121,9 +122,7 @@ impl RecordedRun {
     /// If it cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ReplayError> {
         let path = path.as_ref();
-        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-        folder
-            .and_then(|()| fs::write(path, self.text()))
+        private::write(path, &self.text())
             .map_err(|why| ReplayError::new(format!("{} cannot be written: {why}", path.display())))
     }
 

@@ -1,5 +1,6 @@
 //! The span of a call.
 
+use std::borrow::Cow;
 use std::pin::Pin;
 
 use serde_json::Value;
@@ -7,6 +8,7 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span, info, info_span, warn};
 
 use super::{Trace, Traced};
+use crate::call::codes;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::secrets::Secrets;
@@ -94,13 +96,18 @@ impl End<'_> {
             Err(why) => Some(why.code()),
         };
         let code = code.map(|code| secrets.code(code).unwrap_or("EXECUTION_ERROR"));
+        let about =
+            about_credential(outcome).map(|text| secrets.replace(&text).unwrap_or_else(|| text.into_owned()));
         let noun = capital(&trace.noun);
         match code {
             None => info!(target: TARGET, "{noun} {name} executed successfully"),
             Some(code) => {
                 failed(span, code);
-                // Not the text, which may contain anything.
-                warn!(target: TARGET, "{noun} {name} failed: {code}");
+                match about {
+                    Some(text) => warn!(target: TARGET, "{noun} {name} failed: {code}: {text}"),
+                    // Not the text, which may contain anything.
+                    None => warn!(target: TARGET, "{noun} {name} failed: {code}"),
+                }
             }
         }
     }
@@ -111,6 +118,14 @@ impl Drop for End<'_> {
         if let Some(span) = self.0 {
             failed(span, ToolError::Cancelled.code());
         }
+    }
+}
+
+/// Returns what operators read of a failure that they alone can mend: which credential is missing or refused.
+fn about_credential(outcome: &Result<ToolResult, ToolError>) -> Option<Cow<'_, str>> {
+    match outcome {
+        Ok(result) => result.operator_text().map(Cow::Borrowed),
+        Err(why) => codes::CREDENTIALS.contains(&why.code()).then(|| why.operator_text()),
     }
 }
 

@@ -15,13 +15,23 @@ use super::Trace;
 use crate::call::session::Session;
 use crate::call::values::ContextValues;
 use crate::provider::{Provider, ProviderContext};
-use crate::{Registry, ToolCall, ToolContext, ToolError, tool, toolset};
+use crate::{Registry, ToolCall, ToolContext, ToolError, ToolResult, tool, toolset};
 
 /// Logs in.
 #[tool(undocumented)]
 fn login(user: &str, #[arg(secret)] pin: &str) -> Result<String, ToolError> {
     tracing::info!("inside");
     if user == "root" { Err(ToolError::denied(format!("no {pin}"))) } else { Ok(format!("{user} {pin}")) }
+}
+
+/// Fetches something.
+#[tool(undocumented)]
+fn fetch(#[arg(secret)] pin: &str) -> ToolResult {
+    let told = format!(
+        "GET https://h.example/ → 401: the credential `token` (the environment variable A_TOKEN) is refused {pin}"
+    );
+    let details = json!({"success": false, "code": "CREDENTIAL_REFUSED", "operator": told});
+    ToolResult::text("401").with_details(details)
 }
 
 /// Has somebody log in.
@@ -107,7 +117,7 @@ async fn collect(
 ) -> (Vec<BTreeMap<String, String>>, Vec<String>) {
     let collector = Collector::default();
     let guard = tracing::subscriber::set_default(collector.clone());
-    let provider = Provider::builder(&Registry::new(toolset![login, hang, relay]).unwrap())
+    let provider = Provider::builder(&Registry::new(toolset![login, hang, relay, fetch]).unwrap())
         .trace(trace)
         .build()
         .unwrap();
@@ -202,4 +212,14 @@ async fn a_client_that_sends_what_the_program_sets_is_logged_without_the_value()
     let line = "1 WARN A client's value of \"workspace_id\" was ignored: the program set it";
     assert!(lines.iter().any(|it| it == line), "{lines:?}");
     assert!(!lines.iter().any(|it| it.contains("own") || it.contains("s3cret")), "{lines:?}");
+}
+
+#[tokio::test]
+async fn a_refused_credential_is_in_the_log_and_no_secret() {
+    let (spans, lines) = collect(Trace::new(), &[("fetch", json!({"pin": "hunter2"}))]).await;
+    assert_eq!(spans[0]["error.type"], "CREDENTIAL_REFUSED");
+    let line = lines.last().unwrap();
+    let told = "fetch failed: CREDENTIAL_REFUSED: GET https://h.example/ → 401: the credential `token` (the environment \
+                variable A_TOKEN) is refused [REDACTED]";
+    assert!(line.ends_with(told), "{line}");
 }

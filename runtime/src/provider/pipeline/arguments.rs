@@ -6,10 +6,13 @@ use super::{Controls, Layers};
 use crate::call::ToolCall;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::tool::{decoded, exact_text};
+use crate::call::provider_context::FactoryError;
+use crate::call::result::ToolResult;
+use crate::call::tool::{decoded, exact_text, parsed};
 use crate::function::input::BorrowedValue;
 use crate::layers::depends::{self, Unmet};
 use crate::layers::repeat::Guard;
+use crate::provider::{Provider, ProviderError};
 use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
@@ -39,6 +42,8 @@ impl Layers {
             #[cfg(feature = "audit")]
                 replay: _,
             trace: _,
+            // Reads the arguments of a call that was refused.
+            voice: _,
             #[cfg(feature = "otel")]
                 otel: _,
             // Asked only if a middleware requires approval.
@@ -78,9 +83,40 @@ impl Layers {
         if spec.requires.is_empty() {
             return Ok(Vec::new());
         }
+        if let Some(why) = FactoryError::lacking(spec, ctx.services()) {
+            return Err(unbuilt(spec, why));
+        }
         let sent = arguments.unwrap_or(&Value::Null);
         let checked =
             depends::asks_of_arguments(spec).then(|| decoded(spec, sent.clone(), ctx.dialect()).ok());
         self.dependencies.check(spec, checked.flatten().as_ref().unwrap_or(sent), ctx, registry).await
     }
+}
+
+impl Provider {
+    /// Tells what is wrong with the arguments of a call in the words of the provider.
+    pub(super) fn voice(
+        &self,
+        outcome: &mut Result<ToolResult, ToolError>,
+        call: &ToolCall,
+        index: Option<usize>,
+    ) {
+        let inner = self.inner();
+        if let (Err(error @ ToolError::InvalidArgs { .. }), Some(voice), Some(index)) =
+            (outcome, &inner.layers.voice, index)
+        {
+            let sent = parsed(call.arguments.clone()).unwrap_or_default();
+            *error = voice.tell(error.clone(), inner.registry.at(index).spec(), &sent);
+        }
+    }
+}
+
+/// The answer to a call of a tool that lacks a service: a model can only report it.
+fn unbuilt(spec: &ToolSpec, why: FactoryError) -> ToolError {
+    let remedy = format!(
+        "{why}: give the provider's context one of that type (`ProviderContext::with_service`), or by that name \
+         (`with_named_service`)"
+    );
+    let why = ProviderError::Create { name: spec.name.to_string(), why };
+    ToolError::failed_with("SERVICE_UNAVAILABLE", why.to_string()).with_operator_detail(remedy)
 }

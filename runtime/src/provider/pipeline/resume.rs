@@ -74,14 +74,18 @@ impl Provider {
         let Claimed { id, version, request, decision } = claimed;
         let ApprovalDecision { granted, by, note, .. } = decision;
         let denied = (!granted).then(|| match note.as_str() {
-            "" => "The call was not executed: its approval was denied.".to_owned(),
-            _ => note,
+            "" => ToolError::denied("The call was not executed: its approval was denied."),
+            _ => ToolError::denied(note),
         });
         let call = ToolCall::resumed(Waited::Approval(Box::new(request.approved_by(by))), None);
         let mut brings = Resumption { denied, ..call.brings().clone() };
         brings.spends.iter_mut().for_each(|ticket| ticket.claim = Some(version));
         let started = brings.spends.first().map(|ticket| ticket.started.clone()).unwrap_or_default();
         let is_denied = brings.denied.is_some();
+        if is_denied {
+            // Whatever the queue says later, it does not run here.
+            self.inner().layers.seals.note_spent(&brings.spends);
+        }
         let response = self.call(call.resuming(brings), turn).await;
         let code = code(&response);
         let settled = match (started.get(), code) {
@@ -106,18 +110,41 @@ impl Provider {
         turn: &ToolContext,
     ) -> ToolResponse {
         let call = ToolCall::resumed(Waited::Approval(Box::new(request)), None);
-        let brings = Resumption { denied: Some(note), ..call.brings().clone() };
+        let brings = Resumption { denied: Some(ToolError::denied(note)), ..call.brings().clone() };
         self.call(call.resuming(brings), turn).await
     }
 
-    /// Denies a call in the queue, if it is in one; its caller learns of it by other means.
+    /// Answers a call that waited, and that a person who was asked does not want: with this error, and for good. It
+    /// cannot be resumed any more, and is denied in the queue, if it is in one.
     #[cfg(feature = "mcp-server")]
-    pub(crate) async fn withdraw(&self, request: &ApprovalRequest, by: &'static str, told: &ToolError) {
-        if let Some(approvals) = self.approvals() {
-            let withdrawn =
-                async { approvals.withdraw(request.queue_id(), by.into(), told).await.map(|()| true) };
-            self.told(withdrawn).await;
+    pub(crate) async fn decline(
+        &self,
+        waited: Waited,
+        by: &'static str,
+        why: ToolError,
+        turn: &ToolContext,
+    ) -> ToolResponse {
+        let inner = self.inner();
+        let queued = match &waited {
+            Waited::Approval(request) => Some(request.queue_id().to_owned()),
+            Waited::Input(_) => None,
+        };
+        let call = ToolCall::resumed(waited, None);
+        let brings = Resumption { denied: Some(why.clone()), ..call.brings().clone() };
+        let call = call.resuming(brings);
+        let Some(index) = inner.registry.index(&call.name) else { return self.call(call, turn).await };
+        let ctx = turn.child_in(self.turn_context(turn), call.id.clone(), call.name.clone());
+        let seals = &inner.layers.seals;
+        // Only what was sealed here for this caller is used up.
+        if seals.verify(&call, &**inner.registry.at(index), &inner.registry, &ctx).is_ok() {
+            if let Err(used) = seals.use_up(&call.brings().spends, inner.layers.patience.callbacks).await {
+                return ToolResponse::new(&call, Err(used));
+            }
+            if let (Some(approvals), Some(id)) = (self.approvals(), queued) {
+                self.told(async { approvals.withdraw(&id, by.into(), &why).await.map(|()| true) }).await;
+            }
         }
+        self.call(call, turn).await
     }
 
     /// Notes something in the queue after a call was answered: what cannot be noted changes nothing about the answer.

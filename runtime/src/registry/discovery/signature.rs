@@ -1,6 +1,6 @@
 //! How a tool is called, in one line.
 
-use toolgen_core::internal::resolved;
+use toolgen_core::internal::object_in;
 
 use crate::base::frozen::List;
 use crate::schema::shape::{Access, Def, Field, Kind, Shape, find_def};
@@ -16,12 +16,8 @@ const VALUES: usize = 6;
 /// first; of many optional ones, only the first eight are named.
 #[must_use]
 pub fn signature(spec: &ToolSpec) -> String {
-    let fields: Vec<&Field> = match resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) {
-        Some(Kind::Object(rules)) => {
-            rules.fields.iter().filter(|field| field.access != Access::ReadOnly).collect()
-        }
-        _ => Vec::new(),
-    };
+    let fields = object_in(&spec.input, &spec.defs).into_iter().flat_map(|rules| &rules.fields);
+    let fields: Vec<&Field> = fields.filter(|field| field.access != Access::ReadOnly).collect();
     let (required, optional): (Vec<&Field>, Vec<&Field>) =
         fields.into_iter().partition(|field| field.required);
     let named = required.iter().chain(optional.iter().take(OPTIONAL)).map(|field| {

@@ -67,7 +67,7 @@ pub(super) fn call(name: ToolName, [search, describe, _]: &[Text; 3]) -> ToolSpe
 fn allowed<'a>(shelf: &Shelf, ctx: &'a ToolContext) -> Result<Vec<&'a ToolSpec>, ToolError> {
     let Some(peers) = &ctx.turn().peers else {
         let text = "tools can be looked up only in calls through a provider";
-        return Err(ToolError::failed_with("service_unavailable", text));
+        return Err(ToolError::failed_with("SERVICE_UNAVAILABLE", text));
     };
     let mut specs = peers.specs();
     specs.retain(|spec| {
@@ -233,6 +233,6 @@ impl CallTool {
     #[expect(clippy::unused_self, reason = "as the other tools")]
     fn call(&self, _params: &Value, _ctx: &ToolContext) -> Result<ToolResult, ToolError> {
         let text = "a tool can be called by its name only in calls through a provider";
-        Err(ToolError::failed_with("service_unavailable", text))
+        Err(ToolError::failed_with("SERVICE_UNAVAILABLE", text))
     }
 }

@@ -15,8 +15,9 @@ use tokio_util::sync::CancellationToken;
 use super::Served;
 use super::handler::Caller;
 use super::question::Question;
+use crate::base::frozen::Text;
 use crate::call::context::ToolContext;
-use crate::call::{ToolCall, ToolResponse};
+use crate::call::{ToolCall, ToolResponse, shown_id};
 use crate::layers::control::INPUT_ROUNDS;
 use crate::wire::{AnswerOptions, WireFormat, mcp};
 
@@ -41,17 +42,23 @@ const LAST_REPORTS: Duration = Duration::from_secs(1);
 pub(super) async fn answer(
     served: &Served,
     caller: &Caller,
-    request: CallToolRequestParams,
+    mut request: CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let mut turn = ToolContext::new(context.id.to_string(), "")
-        .with_dialect(WireFormat::Mcp.dialect())
-        .with_cancel(context.ct.clone());
+    let id = shown_id(&Text::from(context.id.to_string()));
+    let mut turn =
+        ToolContext::new(id, "").with_dialect(WireFormat::Mcp.dialect()).with_cancel(context.ct.clone());
     if let Some(session) = &caller.session {
         turn = turn.with_session(session.clone());
     }
     if let Some(principal) = &caller.principal {
         turn = turn.with_principal(principal.clone());
+    }
+    let provider = served.tools.provider();
+    let spec = provider.specs_for(caller.principal.as_ref()).find(|spec| spec.name.as_str() == request.name);
+    let values = served.client_values.take(spec, &mut request.arguments, &context.meta);
+    if !values.is_empty() {
+        turn = turn.with_values(values);
     }
     #[cfg(feature = "otel")]
     let span = super::otel::RequestSpan::begin(served, &request, context);
@@ -129,6 +136,7 @@ async fn converse(
 ) -> Result<CallToolResponse, ErrorData> {
     let provider = served.tools.provider();
     let mut brought = request.input_responses.take().unwrap_or_default();
+    let was_asked = request.request_state.is_some();
     let mut response = match &request.request_state {
         // What the client returns with is not called anew.
         Some(state) => Question::read(state, &request.name)?.waiting(),
@@ -140,7 +148,7 @@ async fn converse(
     };
     for _ in 0..=INPUT_ROUNDS {
         let Some(question) = Question::of(&response, served.client_approves) else { break };
-        let answer = match question.answer_among(&brought)? {
+        let answer = match question.answer_among(&brought, was_asked)? {
             Some(answer) => {
                 // One answer is for one question.
                 brought.clear();

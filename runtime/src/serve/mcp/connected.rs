@@ -8,12 +8,27 @@ use rmcp::model::{
     ClientNotification, ClientRequest, ErrorCode, ErrorData, ProtocolVersion, ServerConfig, ServerResult,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer};
+use tokio::sync::Semaphore;
 
 use super::handler::Handler;
 use super::misfit;
+use super::slots::Slot;
+
+/// How many subscriptions a connection has: a client needs one.
+const SUBSCRIPTIONS: usize = 16;
 
 /// The handler of a connection over streams.
-pub(super) struct Connected(pub(super) Handler);
+pub(super) struct Connected {
+    handler: Handler,
+    /// A permit for each further subscription.
+    subscriptions: Semaphore,
+}
+
+impl Connected {
+    pub(super) fn new(handler: Handler) -> Connected {
+        Connected { handler, subscriptions: Semaphore::new(SUBSCRIPTIONS) }
+    }
+}
 
 impl Service<RoleServer> for Connected {
     async fn handle_request(
@@ -23,8 +38,9 @@ impl Service<RoleServer> for Connected {
     ) -> Result<ServerResult, ErrorData> {
         let listens = matches!(request, ClientRequest::SubscriptionsListenRequest(_));
         let method = request.method().to_owned();
+        let slot = context.extensions.get::<Slot>().cloned();
         let answer = async {
-            let answer = Service::handle_request(&self.0, request, context).await;
+            let answer = Service::handle_request(&self.handler, request, context).await;
             // `rmcp` says nothing but the name of a method that the protocol has and this server has not.
             let is_unknown =
                 |why: &ErrorData| why.code == ErrorCode::METHOD_NOT_FOUND && why.message == method;
@@ -33,12 +49,18 @@ impl Service<RoleServer> for Connected {
         if !listens {
             return answer.await;
         }
+        let Ok(_subscribed) = self.subscriptions.try_acquire() else {
+            let why =
+                format!("This connection has {SUBSCRIPTIONS} subscriptions, and gets no more: cancel one.");
+            return Err(ErrorData::invalid_request(why, None));
+        };
+        slot.iter().for_each(Slot::give_back);
         tokio::select! {
             // A subscription that is open ends by itself.
             biased;
             answer = answer => answer,
             // After the input, `rmcp` sends no notification, so the one that opens a subscription waits in vain.
-            () = self.0.over().cancelled() => Err(ErrorData::internal_error("The client closed its output.", None)),
+            () = self.handler.over().cancelled() => Err(ErrorData::internal_error("The client closed its output.", None)),
         }
     }
 
@@ -47,14 +69,14 @@ impl Service<RoleServer> for Connected {
         notification: ClientNotification,
         context: NotificationContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        Service::handle_notification(&self.0, notification, context).await
+        Service::handle_notification(&self.handler, notification, context).await
     }
 
     fn get_info(&self) -> ServerConfig {
-        Service::get_info(&self.0)
+        Service::get_info(&self.handler)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        Service::supported_protocol_versions(&self.0)
+        Service::supported_protocol_versions(&self.handler)
     }
 }

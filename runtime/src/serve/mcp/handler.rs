@@ -1,21 +1,27 @@
 //! What `rmcp` requires of a server: one handler for each connection or session.
 
+use std::pin::pin;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use axum::http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ServerConfig, SubscriptionFilter,
+    PaginatedRequestParams, ProtocolVersion, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::client_values::ClientValues;
+use super::http::InUse;
+use super::slots::Slot;
 use super::{Served, call, misfit};
 use crate::base::frozen::Text;
 use crate::call::principal::Principal;
 use crate::call::session::Session;
 use crate::spec::ToolSpec;
+use crate::wire::WireFormat;
 
 /// The prefix that distinguishes a cursor from other text.
 const CURSOR: &str = "after ";
@@ -40,6 +46,8 @@ pub(super) struct Caller {
     pub(super) stands_alone: bool,
     /// Fires when the caller sends nothing more, and so answers no question.
     pub(super) gone: CancellationToken,
+    /// Fires when the caller ends the session, over HTTP.
+    ended: CancellationToken,
 }
 
 impl Handler {
@@ -79,7 +87,9 @@ impl Handler {
         let stands_alone = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
         // Over HTTP, such a request has a handler of its own, so there is nothing that it could come back to.
         let session = (!stands_alone || parts.is_none()).then(|| self.session.clone());
-        Ok(Caller { principal, session, stands_alone, gone: self.over.clone() })
+        let in_use = parts.and_then(|parts| parts.extensions.get::<InUse>());
+        let ended = in_use.map(InUse::ended).unwrap_or_default();
+        Ok(Caller { principal, session, stands_alone, gone: self.over.clone(), ended })
     }
 
     /// Returns the page of tools after a cursor.
@@ -100,10 +110,23 @@ impl Handler {
         let page: Vec<&ToolSpec> = specs.by_ref().take(self.served.page).collect();
         let more = specs.next().is_some();
         let next_cursor = page.last().filter(|_| more).map(|last| format!("{CURSOR}{}", last.name.as_str()));
-        let mut result = ListToolsResult::with_all_items(self.served.tools.described(&page)?);
+        let (known, values) = (&self.served.tools.0.described, &self.served.client_values);
+        let page = page.into_iter().map(|spec| known.of(spec, |spec| described(spec, values)));
+        let mut result = ListToolsResult::with_all_items(page.collect::<Result<_, _>>()?);
         result.next_cursor = next_cursor;
         Ok(result)
     }
+}
+
+/// Makes the descriptor of a tool.
+fn described(spec: &ToolSpec, values: &ClientValues) -> Result<Tool, ErrorData> {
+    let failed = |why: &dyn std::fmt::Display| {
+        ErrorData::internal_error(format!("The tools cannot be described: {why}"), None)
+    };
+    let mut listed = WireFormat::Mcp.tools([spec]).map_err(|why| failed(&why))?;
+    let mut tool = listed.pointer_mut("/tools/0").map_or(Value::Null, Value::take);
+    values.describe(spec, &mut tool);
+    serde_json::from_value(tool).map_err(|why| failed(&why))
 }
 
 impl rmcp::ServerHandler for Handler {
@@ -127,11 +150,21 @@ impl rmcp::ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context)?;
-        let Ok(_running) = self.served.calls.try_acquire() else {
-            let text = "All calls that this server may run at the same time are running: try again when one is done.";
-            return Err(ErrorData::internal_error(text, None));
+        let _running = self.served.calls.begin(caller.principal.as_ref().map(|principal| &principal.id))?;
+        if let Some(slot) = context.extensions.get::<Slot>() {
+            slot.give_back();
+        }
+        let answer = {
+            let mut answer = pin!(call::answer(&self.served, &caller, request, &context));
+            tokio::select! {
+                biased;
+                answer = &mut answer => answer,
+                () = caller.ended.cancelled() => {
+                    context.ct.cancel();
+                    answer.await
+                }
+            }
         };
-        let answer = call::answer(&self.served, &caller, request, &context).await;
         self.served.tools.look_again();
         answer
     }

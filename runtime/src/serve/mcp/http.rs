@@ -1,6 +1,7 @@
 //! The server over HTTP: which requests are let in, and on whose behalf.
 
 mod limits;
+mod places;
 mod sessions;
 
 use std::fmt;
@@ -12,7 +13,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -21,8 +22,11 @@ use sha2::{Digest, Sha256};
 use tokio::net::{TcpListener, ToSocketAddrs};
 
 use self::limits::Limits;
+use self::places::place;
+pub(super) use self::sessions::InUse;
 use self::sessions::Sessions;
 use super::handler::Handler;
+use super::shares::Shares;
 use super::{ServeError, Server, misfit};
 use crate::call::digest::SealKey;
 use crate::call::principal::Principal;
@@ -158,7 +162,7 @@ impl Server {
         let make = move || Ok(Handler::new(served.clone()));
         let sessions = Sessions::new(gate.limits);
         let service = StreamableHttpService::new(make, Arc::clone(&sessions.manager), config);
-        let door = Arc::new(Door { gate, sessions });
+        let door = Arc::new(Door { gate, sessions, shares: Arc::default() });
         Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(door, admit))
     }
 
@@ -204,11 +208,13 @@ fn own_host(address: SocketAddr) -> Option<String> {
 struct Door {
     gate: Gate,
     sessions: Sessions,
+    /// The requests of each caller that are being answered.
+    shares: Arc<Shares>,
 }
 
 /// Lets a request in, with its principal.
 async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
-    let Door { gate, sessions } = &*door;
+    let Door { gate, sessions, shares } = &*door;
     if !gate.admits(request.headers()) {
         return refusal("a valid bearer token is required");
     }
@@ -230,6 +236,8 @@ async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
     }
     let session = parts.headers.get(SESSION);
     let begins = session.is_none();
+    // What the request holds itself is free again as soon as it is handled.
+    let ends = session.filter(|_| parts.method == Method::DELETE).and_then(|id| sessions.using(id));
     if let Some(in_use) = session.and_then(|id| sessions.using(id)) {
         parts.extensions.insert(in_use);
     }
@@ -237,7 +245,19 @@ async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
         Ok(body) => body,
         Err(refusal) => return refusal,
     };
+    let place = match place(&mut parts, &body, owner.as_ref(), (shares, gate.limits.requests_each())) {
+        Ok(place) => place,
+        Err(refusal) => return refusal,
+    };
     let mut response = next.run(Request::from_parts(parts, Body::from(body.clone()))).await;
+    if let Some(place) = place {
+        response = place.until_sent(response);
+    }
+    // `rmcp` gives the calls of the session five seconds, and an answer that clients log as a failure.
+    if let Some(session) = ends.filter(|_| response.status() == StatusCode::ACCEPTED) {
+        session.end();
+        return StatusCode::NO_CONTENT.into_response();
+    }
     // `rmcp` says only that a session is required.
     let plain = !response.headers().contains_key(header::CONTENT_TYPE);
     if begins

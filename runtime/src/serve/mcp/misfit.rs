@@ -61,6 +61,13 @@ pub(super) fn error(method: &str, params: Option<&Value>) -> ErrorData {
     )
 }
 
+/// Returns the error for a request whose ID another one has.
+pub(super) fn taken(id: &Value) -> ErrorData {
+    let id: String = id.to_string().chars().take(LONGEST_NAME).collect();
+    let why = format!("A request with the ID {id} has no answer yet: give each request an ID of its own.");
+    ErrorData::invalid_request(why, None)
+}
+
 /// Returns the error for an unknown method.
 pub(super) fn unknown(method: &str) -> ErrorData {
     let known = METHODS.iter().map(|(known, _)| *known).filter(|known| *known != method);

@@ -16,6 +16,7 @@ use crate::call::approval::ApprovalRequest;
 use crate::call::context::ToolContext;
 use crate::call::control::PendingInput;
 use crate::call::error::ToolError;
+use crate::call::resumption::Waited;
 use crate::call::waiting::WaitingCall;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
@@ -25,6 +26,9 @@ const KEY: &str = "input";
 
 /// The argument with which a person approves.
 const APPROVE: &str = "approve";
+
+/// Who answers.
+const PERSON: &str = "the person at the client";
 
 /// What a call waits for. It carries the provider's seal, so it can be left to the client until it returns.
 pub(super) enum Question {
@@ -162,12 +166,20 @@ impl Question {
         }
     }
 
-    /// Returns the answer to this question among those a client brings.
+    /// Returns the answer to this question among those a client brings, which was asked if it brings a state, too. An
+    /// approval is taken only from one that was asked: otherwise nobody has seen what it is about.
     ///
     /// # Errors
     ///
     /// If what it brings is not an answer.
-    pub(super) fn answer_among(&self, answers: &InputResponses) -> Result<Option<Answer>, ErrorData> {
+    pub(super) fn answer_among(
+        &self,
+        answers: &InputResponses,
+        was_asked: bool,
+    ) -> Result<Option<Answer>, ErrorData> {
+        if matches!(self, Question::Approval(_)) && !was_asked {
+            return Ok(None);
+        }
         let Some(answer) = answers.get(self.key()) else { return Ok(None) };
         let answer: ElicitResult = serde_json::from_value(answer.clone()).map_err(|why| {
             let text =
@@ -193,19 +205,19 @@ impl Question {
             }
             (Question::Input(pending), Answer::Declined) => {
                 let text = format!("The tool needs input that was not given: {}", pending.request.message);
-                self.answered(ToolError::failed_with("INPUT_DECLINED", text))
+                let why = ToolError::failed_with("INPUT_DECLINED", text);
+                provider.decline(Waited::Input(pending.clone()), PERSON, why, turn).await
             }
             (Question::Approval(request), Answer::Given(answer))
                 if answer.get(APPROVE) == Some(&Value::Bool(true)) =>
             {
-                let request = (**request).clone().approved_by("the person at the client");
+                let request = (**request).clone().approved_by(PERSON);
                 provider.resume(request, turn).await
             }
             (Question::Approval(request), _) => {
-                let text = "The call was not executed: the person at the client did not approve it.";
-                let why = ToolError::denied(text);
-                provider.withdraw(request, "the person at the client", &why).await;
-                self.answered(why)
+                let why =
+                    ToolError::denied(format!("The call was not executed: {PERSON} did not approve it."));
+                provider.decline(Waited::Approval(request.clone()), PERSON, why, turn).await
             }
         }
     }

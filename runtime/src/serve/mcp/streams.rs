@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use rmcp::model::{ErrorData, JsonRpcError, JsonRpcMessage, NumberOrString};
+use rmcp::model::{
+    ClientNotification, ErrorData, GetExtensions, JsonRpcError, JsonRpcMessage, NumberOrString,
+};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::JsonRpcMessageCodec;
@@ -16,6 +18,7 @@ use tokio_util::codec::Decoder;
 use tokio_util::sync::CancellationToken;
 
 use super::misfit;
+use super::slots::{self, Slots};
 use crate::base::future::BoxFuture;
 use crate::base::lines::{Glance, Line, Lines};
 
@@ -24,6 +27,9 @@ pub(super) const LONGEST: usize = 16 << 20;
 
 /// How many messages wait for a client that does not read before nothing more is read from it.
 const UNREAD: usize = 1024;
+
+/// How many bytes wait for such a client.
+const UNREAD_BYTES: usize = LONGEST;
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 8 << 10;
@@ -41,27 +47,40 @@ pub(super) struct Streams<R, W> {
     refusing: Option<BoxFuture<'static, io::Result<()>>>,
     /// `None` once it is closed.
     output: Arc<Mutex<Option<W>>>,
-    /// How many messages wait for the output.
-    unread: watch::Sender<usize>,
+    unread: watch::Sender<Waiting>,
+    slots: Slots,
     /// Whether a message has begun the session, or a request stood alone.
     begun: bool,
     /// Fires when the input ends.
     ended: CancellationToken,
 }
 
-/// A message that waits for the output, or is being written.
-struct Unread(watch::Sender<usize>);
+/// What waits for the output.
+#[derive(Default)]
+struct Waiting {
+    messages: usize,
+    bytes: usize,
+}
+
+/// A message of some length that waits for the output, or is being written.
+struct Unread(watch::Sender<Waiting>, usize);
 
 impl Unread {
-    fn new(unread: &watch::Sender<usize>) -> Unread {
-        unread.send_modify(|unread| *unread += 1);
-        Unread(unread.clone())
+    fn new(unread: &watch::Sender<Waiting>, length: usize) -> Unread {
+        unread.send_modify(|waiting| {
+            waiting.messages += 1;
+            waiting.bytes += length;
+        });
+        Unread(unread.clone(), length)
     }
 }
 
 impl Drop for Unread {
     fn drop(&mut self) {
-        self.0.send_modify(|unread| *unread -= 1);
+        self.0.send_modify(|waiting| {
+            waiting.messages -= 1;
+            waiting.bytes -= self.1;
+        });
     }
 }
 
@@ -87,10 +106,76 @@ where
             heard: VecDeque::new(),
             refusing: None,
             output: Arc::new(Mutex::new(Some(output))),
-            unread: watch::Sender::new(0),
+            unread: watch::Sender::default(),
+            slots: Slots::new(),
             begun: false,
             ended,
         }
+    }
+
+    /// Writes a message. It waits as the bytes that it is, whose number is known.
+    fn write(&self, message: &Sent) -> BoxFuture<'static, io::Result<()>> {
+        let line = serde_json::to_vec(message);
+        let unread = Unread::new(&self.unread, line.as_ref().map_or(0, Vec::len));
+        let output = Arc::clone(&self.output);
+        Box::pin(async move {
+            let _unread = unread;
+            let mut line = line?;
+            line.push(b'\n');
+            let mut output = output.lock().await;
+            let output = output.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+            output.write_all(&line).await?;
+            output.flush().await
+        })
+    }
+
+    /// Waits until there is room for another message and its answer: whoever asks and does not read, or asks faster
+    /// than can be answered, would fill the memory.
+    fn room(&self) -> impl Future<Output = ()> + Send + use<R, W> {
+        let (mut unread, mut handled) = (self.unread.subscribe(), self.slots.handled());
+        async move {
+            let few = |waiting: &Waiting| waiting.messages < UNREAD && waiting.bytes < UNREAD_BYTES;
+            let _ = unread.wait_for(few).await;
+            let _ = handled.wait_for(|&handled| handled < slots::MOST).await;
+        }
+    }
+
+    /// Lets a message in, or says why not.
+    fn admit(&mut self, mut message: Received) -> Result<Received, Sent> {
+        if !self.begun {
+            match misfit::begins(&message) {
+                Ok(begun) => self.begun = begun,
+                Err(why) => {
+                    let id =
+                        if let JsonRpcMessage::Request(request) = message { Some(request.id) } else { None };
+                    return Err(JsonRpcMessage::Error(JsonRpcError::new(id, why)));
+                }
+            }
+        }
+        match &mut message {
+            JsonRpcMessage::Request(request) => match self.slots.request(&request.id) {
+                Some(slot) => drop(request.request.extensions_mut().insert(slot)),
+                None => {
+                    let error = JsonRpcError::new(
+                        Some(request.id.clone()),
+                        misfit::taken(&serde_json::json!(request.id)),
+                    );
+                    return Err(JsonRpcMessage::Error(error));
+                }
+            },
+            JsonRpcMessage::Notification(told) => {
+                let cancelled = match &told.notification {
+                    ClientNotification::CancelledNotification(it) => it.params.request_id.clone(),
+                    _ => None,
+                };
+                told.notification.extensions_mut().insert(self.slots.notification());
+                if let Some(id) = cancelled {
+                    self.slots.cancelled(&id);
+                }
+            }
+            _ => {}
+        }
+        Ok(message)
     }
 }
 
@@ -102,17 +187,15 @@ where
     type Error = io::Error;
 
     fn send(&mut self, message: Sent) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let output = Arc::clone(&self.output);
-        let unread = Unread::new(&self.unread);
-        async move {
-            let _unread = unread;
-            let mut line = serde_json::to_vec(&message)?;
-            line.push(b'\n');
-            let mut output = output.lock().await;
-            let output = output.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-            output.write_all(&line).await?;
-            output.flush().await
+        let answered = match &message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => None,
+        };
+        if let Some(id) = answered {
+            self.slots.answered(id);
         }
+        self.write(&message)
     }
 
     /// Nothing is lost if the future is dropped: what was read is kept, and an answer goes on where it stopped.
@@ -123,26 +206,19 @@ where
                 self.refusing = None;
                 sent.ok()?;
             }
+            if !self.heard.is_empty() || !self.ended.is_cancelled() {
+                self.room().await;
+            }
             match self.heard.pop_front() {
-                Some(Heard::Message(message)) if self.begun => return Some(*message),
-                Some(Heard::Message(message)) => match misfit::begins(&message) {
-                    Ok(begun) => {
-                        self.begun = begun;
-                        return Some(*message);
-                    }
-                    Err(why) => {
-                        let id = if let JsonRpcMessage::Request(request) = *message {
-                            Some(request.id)
-                        } else {
-                            None
-                        };
-                        let answer = JsonRpcMessage::Error(JsonRpcError::new(id, why));
-                        self.refusing = Some(Box::pin(self.send(answer)));
+                Some(Heard::Message(message)) => match self.admit(*message) {
+                    Ok(message) => return Some(message),
+                    Err(answer) => {
+                        self.refusing = Some(self.write(&answer));
                         continue;
                     }
                 },
                 Some(Heard::Refused(answer)) => {
-                    self.refusing = Some(Box::pin(self.send(*answer)));
+                    self.refusing = Some(self.write(&answer));
                     continue;
                 }
                 None => {}
@@ -150,8 +226,6 @@ where
             if self.ended.is_cancelled() {
                 return None;
             }
-            // Whoever asks and does not read would fill the memory with answers.
-            let _ = self.unread.subscribe().wait_for(|&unread| unread < UNREAD).await;
             let read = self.input.read(&mut self.chunk).await.unwrap_or(0);
             let heard = &mut self.heard;
             let hear = |line: Line<'_>| heard.extend(hear(line));
@@ -223,3 +297,6 @@ fn refused(glance: Glance, why: ErrorData) -> Option<Heard> {
 fn request_id(id: Value) -> Option<NumberOrString> {
     serde_json::from_value(id).ok()
 }
+
+#[cfg(test)]
+mod tests;

@@ -122,6 +122,23 @@ async fn exit_codes_mean_what_the_plan_says() {
     assert_eq!(refused(&[], failing, json!({})).await, "exit code 1\nstdout:\n{\"result\": 1}");
 }
 
+#[tokio::test]
+async fn a_code_is_a_result_where_all_others_are_a_success() {
+    let other = ExitCode { code: ExitCode::OTHER, success: true, message: "".into() };
+    let listed = ExitCode { code: 2, success: false, message: "Broken.".into() };
+    let plan = |script| CommandPlan {
+        exit_codes: vec![other.clone(), listed.clone()].into(),
+        ..script_of(script, CommandOutput::Text)
+    };
+    let answer = run(&[], plan("echo out; echo err >&2; exit 3"), json!({})).await;
+    assert_eq!(answer.text(), "exit code 3\nstdout:\nout\nstderr:\nerr");
+    let details = &answer.outcome.unwrap().details;
+    assert_eq!(*details, json!({"exit_code": 3, "stderr": "err\n", "ok": false}));
+    assert_eq!(run(&[], plan("echo out"), json!({})).await.text(), "out\n");
+    assert_eq!(run(&[], plan("kill -9 $$"), json!({})).await.text(), "exit code 137");
+    assert_eq!(refused(&[], plan("exit 2"), json!({})).await, "Broken.\nexit code 2");
+}
+
 fn script_of(script: &'static str, output: CommandOutput) -> CommandPlan {
     CommandPlan { script: script.into(), output, ..CommandPlan::EMPTY }
 }

@@ -1,6 +1,8 @@
 //! Programs that are confined to this machine's files, without a network, and to few resources: by each means that is
 //! here.
 
+mod peers;
+
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -160,7 +162,7 @@ async fn temporary_files_are_a_programs_own() {
 }
 
 /// A directory in /tmp.
-fn tempdir(name: &str) -> PathBuf {
+pub(crate) fn tempdir(name: &str) -> PathBuf {
     let path = PathBuf::from(format!("/tmp/toolgen-test-{}-{name}", std::process::id()));
     fs::create_dir_all(&path).unwrap();
     path

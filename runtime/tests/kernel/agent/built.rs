@@ -123,7 +123,8 @@ async fn p10_a_sub_agent_that_came_in_unseen_refuses_to_run() {
 #[test]
 fn tools_that_do_not_go_together_make_no_sub_agent() {
     let twice = says("").tools(toolset![look_up]).tools(toolset![look_up]).build();
-    assert_eq!(twice.unwrap_err().to_string(), "Tool [look_up] is already registered.");
+    let told = twice.unwrap_err().to_string();
+    assert!(told.starts_with("Tool [look_up] is already registered."), "{told}");
     let name = SubAgentTool::builder("no name", By(|_, _| async { Ok(String::new()) })).build();
     assert!(matches!(name, Err(SubAgentError::Name(_))));
 }

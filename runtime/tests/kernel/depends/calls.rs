@@ -19,7 +19,7 @@ async fn a_tool_whose_requirements_do_not_hold_is_never_run() {
     let session = Session::new("s");
     let turn = in_session(&session);
     let refused = call(&provider, "dependent", json!({}), &turn).await;
-    assert_eq!((code(&refused), dependent.runs()), ("dependency_not_met", 0));
+    assert_eq!((code(&refused), dependent.runs()), ("DEPENDENCY_NOT_MET", 0));
     assert!(refused.text().starts_with("Cannot execute 'dependent': prerequisites not met.\n\nMissing:\n"));
     assert!(!session.has_called("dependent"));
     assert!(!call(&provider, "required", json!({}), &turn).await.is_error());
@@ -27,7 +27,7 @@ async fn a_tool_whose_requirements_do_not_hold_is_never_run() {
     assert_eq!((code(&answered), dependent.runs()), ("ok", 1));
     assert_eq!(session.called(), ["required", "dependent"]);
     let nobody = ToolContext::new("turn", "");
-    assert_eq!(code(&call(&provider, "dependent", json!({}), &nobody).await), "dependency_not_met");
+    assert_eq!(code(&call(&provider, "dependent", json!({}), &nobody).await), "DEPENDENCY_NOT_MET");
 }
 
 #[tokio::test]
@@ -78,9 +78,9 @@ async fn dependencies_are_told_before_wrong_arguments_and_entities_by_the_argume
     };
     assert_eq!(code_of(json!({ "plan_slug": "launch" })).await, "ok");
     assert_eq!(code_of(json!("{\"plan_slug\": \"launch\"}")).await, "ok", "arguments sent as text");
-    assert_eq!(code_of(json!({ "plan_slug": "gone", "extra": 1 })).await, "dependency_not_met");
+    assert_eq!(code_of(json!({ "plan_slug": "gone", "extra": 1 })).await, "DEPENDENCY_NOT_MET");
     assert_eq!(code_of(json!({ "plan_slug": "launch", "extra": 1 })).await, "INVALID_PARAMS");
-    assert_eq!(code_of(json!("{\"plan_slug\": ")).await, "dependency_not_met");
+    assert_eq!(code_of(json!("{\"plan_slug\": ")).await, "DEPENDENCY_NOT_MET");
 }
 
 #[tokio::test]
@@ -130,6 +130,6 @@ async fn what_is_looked_up_is_what_the_tool_gets() {
     }
     for other in [json!({ "number": 3 }), json!({ "no": 3 }), json!({ "number": 3, "no": 2 })] {
         let refused = call(&provider, "phase_open", other.clone(), &turn).await;
-        assert_eq!(code(&refused), "dependency_not_met", "{other}");
+        assert_eq!(code(&refused), "DEPENDENCY_NOT_MET", "{other}");
     }
 }

@@ -136,14 +136,17 @@ fn a_set_of_tools_that_can_never_be_called_is_refused_with_all_that_is_wrong() {
     let tools = cyclic().map(|probe| Arc::new(probe) as Arc<dyn AgentTool>);
     let error = Registry::new(tools).unwrap_err();
     let expected = "\
-Tool [a] is already registered.
 Circular dependency detected while validating [a]. The path is a -> b -> a.
 Tool [a] requires tool [gone], which is not registered.
 Tool [b] finds entity [plan] by argument [slug], which its input does not have.";
-    assert_eq!(error.to_string(), expected);
+    let rest = |told: String| {
+        assert!(told.starts_with("Tool [a] is already registered. "), "{told}");
+        told.split_once('\n').unwrap().1.to_owned()
+    };
+    assert_eq!(rest(error.to_string()), expected);
     assert!(matches!(error.problems[1], RegistryProblem::Requirement(_)));
     let reversed = cyclic().map(|probe| Arc::new(probe) as Arc<dyn AgentTool>);
-    assert_eq!(Registry::new(reversed.into_iter().rev()).unwrap_err().to_string(), expected);
+    assert_eq!(rest(Registry::new(reversed.into_iter().rev()).unwrap_err().to_string()), expected);
 }
 
 #[test]

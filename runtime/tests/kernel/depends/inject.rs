@@ -84,7 +84,7 @@ async fn a_tool_that_takes_a_value_cannot_run_without_it() {
     ];
     for values in without {
         let error = said(&place::tool(), &with(values)).await.unwrap_err();
-        assert_eq!((error.to_string().as_str(), error.code()), (required, "dependency_not_met"));
+        assert_eq!((error.to_string().as_str(), error.code()), (required, "DEPENDENCY_NOT_MET"));
     }
     let number = none.clone().with_trusted("workspace_id", 7).with_client("session_id", "s-1");
     assert_eq!(said(&place::tool(), &with(number)).await.unwrap(), "#7 s-1");
@@ -126,7 +126,7 @@ async fn state_is_kept_from_call_to_call_of_one_session() {
     let error = said(&count::tool(), &ToolContext::new("1", "")).await.unwrap_err();
     assert_eq!(
         (error.to_string().as_str(), error.code()),
-        ("Active session required.", "dependency_not_met")
+        ("Active session required.", "DEPENDENCY_NOT_MET")
     );
 }
 

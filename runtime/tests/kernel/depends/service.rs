@@ -83,7 +83,7 @@ async fn the_error_names_the_tool_and_uses_the_words_of_the_requirement() {
     assert!(matches!(&error, ToolError::MissingDependencies(_)));
     let text = "Cannot execute 'validated': prerequisites not met.\n\nMissing:\n- You must call required first\n\n\
                 Suggested order:\n  1. required";
-    assert_eq!((error.to_string().as_str(), error.code()), (text, "dependency_not_met"));
+    assert_eq!((error.to_string().as_str(), error.code()), (text, "DEPENDENCY_NOT_MET"));
     session.record_success("required");
     assert_eq!(Dependencies::new().check(spec, &json!({}), &ctx, &tools).await, Ok(Vec::new()));
 }

@@ -1,7 +1,7 @@
 //! Pages for those whose calls fail.
 
 use toolgen_runtime::layers::breaker::CircuitBreaker;
-use toolgen_runtime::spec::docs::troubleshooting;
+use toolgen_runtime::spec::docs::{detail, troubleshooting};
 
 use super::{Probe, check, probe, registry};
 use crate::prelude::*;
@@ -46,6 +46,27 @@ fn a_page_tells_everything_a_tool_declares_to_need() {
     assert!(page.starts_with("# Troubleshooting `task_update`\n\n## "), "{page}");
     assert!(page.contains("the argument `plan_slug` names"), "{page}");
     assert!(page.contains("does not keep the tool from running"), "{page}");
+}
+
+#[test]
+fn the_full_documentation_says_what_a_tool_needs_and_what_to_do_without_it() {
+    let mut tool = task_update();
+    tool.spec.scopes = vec!["plans.write".into()].into();
+    let told = detail(&tool.spec);
+    for line in [
+        "  - Requires: context value `workspace_id`, session state `session_id`, entity `plan` by `plan_slug`, tool \
+         `session_start`, check `is_open` (optional)\n",
+        "  - Scopes: plans.write\n",
+        "  - Troubleshooting:\n    - Workspace context required: The context of the call has no value `workspace_id`",
+        "    - Tool 'session_start' must be called first: Call `session_start` in the same session first.",
+        "    - Permission denied: API key missing scope 'plans.write' for tool 'task_update': Use an API key that has",
+        "    - Service 'plans' is temporarily unavailable. Please try again later: Several calls",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+    // What every tool has is not said of each.
+    let plain = ToolSpec { name: ToolName::new("clock"), effects: Effects::NONE, ..ToolSpec::EMPTY };
+    assert_eq!(detail(&plain), "- **clock** - \n");
 }
 
 #[test]

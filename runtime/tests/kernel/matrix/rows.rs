@@ -7,6 +7,7 @@ use toolgen_runtime::layers::breaker::BreakerSettings;
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::layers::trace::Trace;
+use toolgen_runtime::layers::voice::Voice;
 
 use crate::matrix::checks;
 use crate::matrix::evidence::{Cell, World, stem};
@@ -282,6 +283,7 @@ pub(crate) fn watchers() -> Vec<Row> {
             |s| s.build(|b, _| b.discovery(Discovery::new())),
             checks::named_as_called,
         ),
+        row("voice", &["voice"], |s| s.build(|b, _| b.voice(Voice::HELPERS)), checks::named_as_called),
         row("hooks", &["hooks"], |s| s.build(|b, w| b.hooks(Watch(Arc::clone(w)))), checks::hooks),
         row(
             "events",

@@ -43,5 +43,5 @@ async fn tools_do_not_call_each_other_for_ever() {
 async fn outside_a_provider_there_is_nobody_to_call() {
     let error =
         toolgen_runtime::function::testing::call(&twice::tool(), json!({"number": 1})).await.unwrap_err();
-    assert_eq!(error.code(), "service_unavailable");
+    assert_eq!(error.code(), "SERVICE_UNAVAILABLE");
 }

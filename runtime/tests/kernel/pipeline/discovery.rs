@@ -43,6 +43,43 @@ fn builder(ran: &Journal) -> ProviderBuilder {
     Provider::builder(&registry).context(context).discovery(Discovery::new())
 }
 
+#[test]
+fn a_tool_of_the_provider_itself_cannot_be_excluded_in_vain() {
+    for name in ["search_tools", "describe_tool", "call_tool", "read_result"] {
+        let rules = || Rules::builder().exclude([name]).build().unwrap();
+        let why = builder(&Journal::default()).rules(rules()).build().unwrap_err();
+        let told = why.to_string();
+        let remedy = if name == "read_result" { "`without_pages`" } else { "without `discovery`" };
+        assert!(told.contains(&format!("rule '{name}' excludes")) && told.contains(remedy), "{told}");
+        if name == "read_result" {
+            continue;
+        }
+        // Without a discovery there is no such tool, with one of other names it is another.
+        let none = Provider::builder(&Registry::new(toolset![pay]).unwrap()).rules(rules()).build();
+        assert!(none.unwrap_err().to_string().contains("fits no tool"));
+    }
+    let rules = Rules::builder().exclude(["*_account"]).build().unwrap();
+    let provider = builder(&Journal::default()).rules(rules).build().unwrap();
+    assert_eq!(provider.specs().count(), 3);
+}
+
+/// The tool that reads on is there once there is something to read.
+#[tokio::test]
+async fn what_nobody_listed_is_listed_once_it_is_of_use() {
+    let registry = Registry::new(toolset![pay, get_balance, tell]).unwrap();
+    let provider = Provider::builder(&registry).allow(["tell"]).build().unwrap();
+    let names = || provider.specs().map(|spec| spec.name.to_string()).collect::<Vec<_>>();
+    assert_eq!(names(), ["tell"]);
+    provider.call(ToolCall::new("c", "tell", json!({})), &turn()).await;
+    assert_eq!(names(), ["read_result", "tell"]);
+}
+
+/// Tells a long story.
+#[tool(read_only)]
+fn tell() -> String {
+    "once upon a time\n".repeat(10_000)
+}
+
 fn turn() -> ToolContext {
     ToolContext::new("turn", "")
 }

@@ -115,7 +115,7 @@ async fn a_service_that_is_down_is_left_alone() {
     for _ in 0..5 {
         let response = provider.call(ToolCall::new("c", "flaky", json!({})), &turn).await;
         assert_eq!(response.text(), text);
-        assert_eq!(response.outcome.unwrap_err().code(), "service_unavailable");
+        assert_eq!(response.outcome.unwrap_err().code(), "SERVICE_UNAVAILABLE");
     }
     assert_eq!(ran.load(Ordering::SeqCst), 5);
     tokio::time::advance(Duration::from_secs(61)).await;

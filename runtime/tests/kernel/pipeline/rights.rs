@@ -167,3 +167,18 @@ async fn a_provider_of_all_tools_lets_a_model_read_on() {
     let rest = provider.call(ToolCall::new("c2", "read_result", arguments), &turn).await;
     assert!(rest.text().contains("long long"), "{}", rest.text());
 }
+
+#[test]
+fn limits_name_hosts_and_not_urls() {
+    let registry = Registry::new(Vec::<Arc<dyn AgentTool>>::new()).unwrap();
+    let built = |host: &'static str| {
+        let limits = Limits { network: Network::Hosts(vec![host.into()].into()), ..Limits::ANY };
+        Provider::builder(&registry).context(ProviderContext::new().with_limits(limits)).build()
+    };
+    let why = built("https://api.example.com/v1").unwrap_err().to_string();
+    assert!(
+        why.starts_with("limits: a host is expected") && why.ends_with("write `api.example.com`"),
+        "{why}"
+    );
+    assert!(built("api.example.com").is_ok() && built("*.example.com").is_ok());
+}

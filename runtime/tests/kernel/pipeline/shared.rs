@@ -38,7 +38,13 @@ fn the_first_provider_seals_and_late_tools_are_refused_with_the_exact_text() {
 fn a_name_that_is_taken_stays_with_the_first_tool() {
     let tools = SharedRegistry::new();
     tools.register(add::tool());
-    assert_eq!(panic_text(|| tools.register(named("add"))), "Tool [add] is already registered.");
+    let first = line!() - 1;
+    let told = panic_text(|| tools.register(named("add")));
+    let (file, second) = (file!(), line!() - 1);
+    let start = format!(
+        "Tool [add] is already registered. One is added at {file}:{first}:11, the other at {file}:{second}:"
+    );
+    assert!(told.starts_with(&start) && told.contains("use `replace`"), "{told}");
     let registry = tools.seal().unwrap();
     assert_eq!(registry.get("add").unwrap().description(), "Adds two numbers.");
 }

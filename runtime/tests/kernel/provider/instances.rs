@@ -140,7 +140,8 @@ async fn tools_that_turn_up_later_are_in_a_new_snapshot() {
     assert_eq!((names(&before), names(&after)), (vec!["a".to_owned()], vec!["a".into(), "b".into()]));
     assert_eq!(said(&before, "b").await, "Tool not found: b");
     assert_eq!(said(&after, "b").await, "b ran");
-    assert_eq!(more.extend([tool(spec("a"))]).unwrap_err().to_string(), "Tool [a] is already registered.");
+    let told = more.extend([tool(spec("a"))]).unwrap_err().to_string();
+    assert!(told.starts_with("Tool [a] is already registered."), "{told}");
 }
 
 #[tokio::test]

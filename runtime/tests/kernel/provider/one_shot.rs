@@ -105,7 +105,7 @@ fn errors_have_a_text_and_a_code() {
         ("add", deep.as_bytes(), "Failed to parse input: ", "INVALID_INPUT"),
         ("line", br#"{"length": 9}"#, "Invalid arguments: /length", "INVALID_PARAMS"),
         ("ad", b"{}", "Tool not found: ad", "TOOL_NOT_FOUND"),
-        ("after", b"{}", "Cannot execute 'after': prerequisites not met: ", "dependency_not_met"),
+        ("after", b"{}", "Cannot execute 'after': prerequisites not met: ", "DEPENDENCY_NOT_MET"),
     ];
     for (tool, input, error, code) in problems {
         let (status, json) = answered(tool, input);

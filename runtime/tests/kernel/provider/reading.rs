@@ -115,5 +115,6 @@ async fn a_tool_of_the_same_name_is_left_alone_by_the_default() {
 fn a_program_with_a_tool_of_that_name_is_told() {
     let pages = Pages::new(ResultLimit::bytes(10));
     let refused = provider(tools(&["read_result"])).pages(pages).build().unwrap_err();
-    assert_eq!(refused.to_string(), "Tool [read_result] is already registered.");
+    let told = refused.to_string();
+    assert!(told.starts_with("Tool [read_result] is already registered."), "{told}");
 }

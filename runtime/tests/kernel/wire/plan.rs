@@ -116,6 +116,19 @@ fn a_refused_tool_costs_no_other_its_strict_schema() {
 }
 
 #[test]
+fn a_tool_whose_null_means_something_is_not_strict() {
+    let input = json!({"type": "object", "properties": {"due": {"type": ["string", "null"]}}, "additionalProperties": false});
+    let specs = [spec("change", "Changes one.", &input, None), costing("do", 1, 0)];
+    let plan = WireFormat::OpenAiResponses.plan(&OPENAI_STRICT, &specs).unwrap();
+    assert_eq!(shown(&plan), ["openai", "openai-strict"]);
+    assert_eq!(
+        plan.decisions()[0].to_string(),
+        "change: openai, because the strict dialect cannot send `null`, which stands for what is left out: \
+         /properties/due"
+    );
+}
+
+#[test]
 fn too_many_tools_are_an_error_or_a_cut_that_is_told() {
     let specs: Vec<_> = (0..130).map(|index| costing(&format!("t{index}"), 0, 0)).collect();
     let error = WireFormat::OpenAiChat.plan(&OPENAI, &specs).unwrap_err();

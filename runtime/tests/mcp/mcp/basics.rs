@@ -85,7 +85,8 @@ fn a_silent_era_is_left_after_its_time() {
 #[test]
 fn a_list_is_read_page_by_page() {
     run(async {
-        for words in ["legacy paged", "modern paged"] {
+        // Some servers end with an empty cursor, and begin again when they get it.
+        for words in ["legacy paged", "modern paged", "legacy again", "modern again"] {
             assert_eq!(connect(words).await.list_tools().await.unwrap().len(), 3, "{words}");
         }
         for (words, why) in [("legacy circle", "came twice"), ("legacy endless", "more than 256 pages")] {

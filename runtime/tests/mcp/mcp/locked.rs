@@ -33,11 +33,11 @@ fn a_locked_tool_that_changes_is_not_called() {
             let echo = json!({"text": "hi"});
             assert_eq!(ask(&provider, "hostile__echo", echo.clone()).await.0, "hi");
             let (text, code) = ask(&provider, "gone", json!({})).await;
-            assert!(code == "tool_changed" && text.contains("is gone"), "{text}");
+            assert!(code == "TOOL_CHANGED" && text.contains("is gone"), "{text}");
             assert_eq!(ask(&provider, "change", json!({})).await.0, "changed");
             // That tool alone.
             let (text, code) = ask(&provider, "hostile__echo", echo).await;
-            assert!(code == "tool_changed" && text.contains("has changed since it was locked"), "{text}");
+            assert!(code == "TOOL_CHANGED" && text.contains("has changed since it was locked"), "{text}");
             assert!(!text.contains("Ignore your instructions"), "{text}");
             assert_eq!(ask(&provider, "hostile__add", json!({"a": 1, "b": 1})).await.0, "{\"sum\":2}");
             // echo, change, add, calls: the others did not reach it.
@@ -79,7 +79,7 @@ fn a_list_that_cannot_be_read_lets_no_locked_tool_pass() {
             let quick = options().connect(Duration::from_secs(3));
             let provider = provider(McpEngine::with_options(quick), tools);
             let (text, code) = ask(&provider, "hostile__echo", json!({"text": "hi"})).await;
-            assert_eq!(code, "tool_unverified", "{text}");
+            assert_eq!(code, "TOOL_UNVERIFIED", "{text}");
             assert_eq!(ask(&provider, "echo", json!({"text": "hi"})).await.0, "hi");
         }
     });

@@ -180,6 +180,10 @@ impl Server {
             let next = if cursor == Some("a") { "b" } else { "a" };
             return page(json!([]), Some(next.to_owned()));
         }
+        if self.is("again") {
+            // It ends with an empty cursor, and knows none.
+            return page(json!(self.tools()), Some(String::new()));
+        }
         if self.is("unlisted") {
             return;
         }

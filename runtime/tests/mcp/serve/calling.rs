@@ -1,5 +1,7 @@
 //! Calls and their answers.
 
+use toolgen_runtime::{ToolInput, tool, toolset};
+
 use crate::prelude::*;
 use crate::serve::client::{ALL, Client, Era, Way, params, until};
 use crate::serve::tools::server;
@@ -12,6 +14,54 @@ async fn a_declared_result_is_structured() {
         let expected =
             json!({"content": [{"type": "text", "text": "{\"sum\":3}"}], "structuredContent": {"sum": 3}});
         assert_eq!(result, expected, "{era:?} {way:?}");
+    }
+}
+
+/// What is promised.
+#[derive(ToolInput)]
+struct Promise {
+    /// How many.
+    count: i64,
+}
+
+impl serde_core::Serialize for Promise {
+    fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        json!({ "count": format!("{} or so", self.count) }).serialize(serializer)
+    }
+}
+
+/// Gives something else than it declares.
+#[tool(read_only)]
+fn promise() -> Promise {
+    Promise { count: 3 }
+}
+
+#[tokio::test]
+async fn a_result_that_is_not_as_declared_is_the_same_error_wherever_it_is_asked_for() {
+    let registry = Registry::new(toolset![promise]).unwrap();
+    let provider = Provider::builder(&registry).build().unwrap();
+    let (turn, call) = (ToolContext::new("turn", ""), || ToolCall::new("1", "promise", json!({})));
+    let called = provider.call(call(), &turn).await;
+    let told = called.text();
+    assert!(called.is_error() && told.contains("it is not as declared: /count:"), "{told}");
+    assert!(told.contains("3 or so"), "what it gave follows: {told}");
+    let calls = vec![call(), call()];
+    let options = Default::default();
+    let dispatched = provider.dispatch(calls, &turn, &options).await;
+    for response in dispatched.responses {
+        assert_eq!((response.is_error(), response.text()), (true, told.clone()));
+    }
+    for (era, way) in ALL {
+        let client = Client::connect(Server::new(provider.clone()), era, way).await;
+        let served = client.result("promise", json!({})).await;
+        let texts: Vec<&str> = served["content"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|block| block["text"].as_str().unwrap())
+            .collect();
+        assert_eq!((texts.join("\n"), &served["isError"]), (told.clone(), &json!(true)), "{era:?} {way:?}");
+        assert!(served.get("structuredContent").is_none());
     }
 }
 

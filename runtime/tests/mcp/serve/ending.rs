@@ -19,9 +19,13 @@ pub(crate) struct Raw {
 
 impl Raw {
     pub(crate) fn start() -> Raw {
+        Raw::of(server().0)
+    }
+
+    pub(crate) fn of(server: Server) -> Raw {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
-        let served = tokio::spawn(server().0.serve(input, output));
+        let served = tokio::spawn(server.serve(input, output));
         let (input, output) = tokio::io::split(ours);
         Raw { output, input: BufReader::new(input).lines(), served }
     }

@@ -12,13 +12,13 @@ use crate::serve::ending;
 use crate::serve::tools::server;
 
 /// A client that speaks the protocol by hand.
-struct Raw {
-    http: Client,
-    url: String,
+pub(super) struct Raw {
+    pub(super) http: Client,
+    pub(super) url: String,
 }
 
 impl Raw {
-    async fn of(server: Server) -> Raw {
+    pub(super) async fn of(server: Server) -> Raw {
         Raw::at(serve(server).await)
     }
 
@@ -27,7 +27,7 @@ impl Raw {
         Raw { http: Client::new(), url }
     }
 
-    async fn post(&self, who: &str, session: Option<&str>, body: &Value) -> Response {
+    pub(super) async fn post(&self, who: &str, session: Option<&str>, body: &Value) -> Response {
         let mut request = self.http.post(&self.url).header("authorization", who);
         request = request.header("accept", "application/json, text/event-stream");
         request = request.header("content-type", "application/json").body(body.to_string());
@@ -37,7 +37,7 @@ impl Raw {
         request.send().await.unwrap()
     }
 
-    async fn begin(&self, who: &str) -> Result<String, (StatusCode, String)> {
+    pub(super) async fn begin(&self, who: &str) -> Result<String, (StatusCode, String)> {
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}});
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
         let answer = self.post(who, None, &body).await;
@@ -52,7 +52,7 @@ impl Raw {
     }
 
     /// Calls a tool in a session. The head of the answer is there before the tool is done.
-    async fn call(&self, who: &str, session: &str, tool: &str) -> Response {
+    pub(super) async fn call(&self, who: &str, session: &str, tool: &str) -> Response {
         let params = json!({"name": tool, "arguments": {}});
         self.post(
             who,
@@ -62,7 +62,7 @@ impl Raw {
         .await
     }
 
-    async fn status(&self, who: &str, session: &str) -> u16 {
+    pub(super) async fn status(&self, who: &str, session: &str) -> u16 {
         self.post(who, Some(session), &json!({"jsonrpc": "2.0", "id": 3, "method": "ping"}))
             .await
             .status()

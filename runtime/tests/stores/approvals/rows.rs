@@ -65,6 +65,34 @@ async fn a_call_that_was_changed_in_the_database_does_not_run() {
     }
 }
 
+/// Whoever can write the database can write what stood there before. A process believes itself more.
+#[tokio::test]
+async fn a_row_that_is_put_back_runs_no_second_time_in_the_process_that_knows_it() {
+    for granted in [true, false] {
+        let scratch = Scratch::new();
+        let world = World::default();
+        let approvals = Approvals::new(SqliteApprovals::open(scratch.database()).unwrap());
+        let provider = builder(&world, &approvals).build().unwrap();
+        let id = ask(&provider, "Ada").await.queue_id().to_owned();
+        let database = Connection::open(scratch.database()).unwrap();
+        database.execute_batch("CREATE TABLE kept AS SELECT * FROM tool_approval_queue").unwrap();
+        if granted {
+            approvals.grant(&id, "Eve", "").await.unwrap();
+        } else {
+            approvals.deny(&id, "Eve", "").await.unwrap();
+        }
+        let first = provider.resume_decided(&id, &turn()).await.unwrap().unwrap();
+        assert_eq!(first.is_error(), !granted);
+        let put_back = "DELETE FROM tool_approvals; DELETE FROM tool_approval_queue; \
+             INSERT INTO tool_approval_queue SELECT * FROM kept";
+        database.execute_batch(put_back).unwrap();
+        approvals.grant(&id, "Mallory", "").await.unwrap();
+        let second = provider.resume_decided(&id, &turn()).await.unwrap().unwrap();
+        assert_eq!(second.outcome.unwrap_err().code(), "APPROVAL_USED");
+        assert_eq!(world.paid.lock().unwrap().len(), usize::from(granted));
+    }
+}
+
 #[tokio::test]
 async fn a_worker_with_another_key_runs_nothing_and_uses_nothing_up() {
     let scratch = Scratch::new();

@@ -73,11 +73,12 @@ fn a_grant_runs_once_whenever_the_program_is_killed() {
     let database = Connection::open(&file.0).unwrap();
     let mut rows = database.prepare("SELECT status, approved_by FROM tool_executions ORDER BY id").unwrap();
     let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-    let rows: Vec<(String, String)> = rows.map(Result::unwrap).collect();
-    let rows: Vec<_> = rows.iter().map(|(status, by)| (status.as_str(), by.as_str())).collect();
-    assert_eq!(rows[..2], [("refused", ""), ("unknown", "Eve")]);
+    let rows: Vec<(String, Option<String>)> = rows.map(Result::unwrap).collect();
+    let rows: Vec<_> = rows.iter().map(|(status, by)| (status.as_str(), by.as_deref())).collect();
+    assert_eq!(rows[..2], [("refused", None), ("unknown", Some("Eve"))]);
     // What came of the others was told, and may not have been on disk when everything ended.
-    let is_late = |row: &(&str, &str)| [("error", "Eve"), ("unknown", "Eve")].contains(row);
+    let is_late =
+        |row: &(&str, Option<&str>)| [("error", Some("Eve")), ("unknown", Some("Eve"))].contains(row);
     assert!(rows.len() == 4 && rows[2..].iter().all(is_late), "{rows:?}");
 }
 

@@ -39,6 +39,23 @@ async fn records_are_lines_that_belong_together() {
     }
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn nobody_else_reads_the_records() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (file, database) = (Scratch::new("audit.jsonl"), Scratch::new("audit.db"));
+    let auditor = Auditor::builder(JsonLinesSink::open(&file.0).unwrap()).start().unwrap();
+    call(&auditor, "one", welcome()).await;
+    let stored = Auditor::builder(SqliteSink::open(&database.0).unwrap()).start().unwrap();
+    call(&stored, "one", welcome()).await;
+    stored.flush().await.unwrap();
+    let beside = |end: &str| std::path::PathBuf::from(format!("{}{end}", database.0.display()));
+    for path in [file.0.clone(), beside(""), beside("-wal"), beside("-shm")] {
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", path.display());
+    }
+}
+
 #[tokio::test]
 async fn half_a_line_of_an_earlier_run_does_not_spoil_the_next() {
     let file = Scratch::new("audit.jsonl");

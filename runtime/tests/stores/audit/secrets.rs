@@ -165,6 +165,86 @@ async fn everything(auditor: &Auditor, sink: &MemorySink, seen: &Seen) -> String
     format!("{}\n{}", serde_json::to_string_pretty(&rows).unwrap(), seen.lock().unwrap().join("\n"))
 }
 
+/// Says its secret wherever a tool can say something, each time in another form.
+#[tool(undocumented)]
+async fn leak(ctx: &ToolContext, #[arg(secret)] pin: &str, form: usize) -> Result<ToolResult, ToolError> {
+    use base64::Engine as _;
+    let base64 = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
+    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let part = |with: &str| pin.chars().map(|char| format!("{char}{with}")).collect::<String>();
+    let forms = [
+        pin.to_owned(),
+        part("\u{200b}"),
+        part("\u{ad}"),
+        part("\u{2060}\u{feff}"),
+        part("\u{202e}"),
+        part("\u{e0020}"),
+        base64(&base64(pin)),
+        base64(&base64(&base64(pin))),
+        base64(&json!({"a": base64(pin)}).to_string()),
+        hex(&base64(pin)),
+        base64(&hex(pin)),
+        hex(&hex(pin)),
+        pin.replace('-', "%252D"),
+        pin.bytes().map(|byte| format!("%25{byte:02X}")).collect(),
+        pin.bytes().map(|byte| format!("\\u{byte:04x}")).collect(),
+        base64(&pin.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>()),
+    ];
+    let said = forms[form].clone();
+    let _ = ctx.call(&said, json!({})).await;
+    let _ = ctx.call(&format!("note {said}"), json!({ said.as_str(): [said] })).await;
+    ctx.call("note", json!({ "text": said })).await?;
+    if form % 2 == 0 {
+        return Err(ToolError::failed_with("X", &said).with_operator_detail(&said));
+    }
+    Ok(ToolResult::text(&said).with_details(json!({ said.as_str(): { "of": said } })))
+}
+
+#[tokio::test]
+async fn a_secret_is_hidden_in_every_form_and_wherever_a_tool_says_it() {
+    for form in 0..16 {
+        let registry = Registry::new(toolset![note, leak]).unwrap();
+        let (sink, seen) = (MemorySink::new(), Seen::default());
+        let auditor = Auditor::builder(sink.clone()).start().unwrap();
+        let events = seen.clone();
+        let provider = Provider::builder(&registry)
+            .auditor(auditor.clone())
+            .on_event(move |event| events.lock().unwrap().push(event.to_json().to_string()))
+            .build()
+            .unwrap();
+        call(&provider, "leak", json!({ "pin": PIN, "form": form }), &seen).await;
+        let all = everything(&auditor, &sink, &seen).await;
+        assert_eq!(sink.rows().len(), 4, "{all}");
+        // What is left when all that hides it is undone.
+        let mut undone = vec![all.clone()];
+        for _ in 0..4 {
+            let again: Vec<String> = undone.iter().flat_map(|text| decoded(text)).collect();
+            undone.extend(again);
+        }
+        for text in undone {
+            let plain: String = text.chars().filter(|char| char.is_ascii_alphanumeric()).collect();
+            assert!(!plain.contains("4711s3cr3t"), "form {form}: {text}\n{all}");
+        }
+    }
+}
+
+/// Returns what is encoded in the words of a text.
+fn decoded(text: &str) -> Vec<String> {
+    use base64::Engine as _;
+    let of = |char: char| char.is_ascii_alphanumeric() || "+/=%".contains(char);
+    let mut found = Vec::new();
+    for word in text.split(|char| !of(char)).filter(|word| word.len() >= 12) {
+        let bytes = base64::engine::general_purpose::STANDARD.decode(word).unwrap_or_default();
+        found.extend(String::from_utf8(bytes).ok().filter(|text| !text.is_empty()));
+        let hex = word.replace("%25", "").replace('%', "");
+        if hex.len() % 2 == 0 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let bytes = (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap());
+            found.extend(String::from_utf8(bytes.collect()).ok());
+        }
+    }
+    found
+}
+
 #[tokio::test]
 async fn a_secret_is_hidden_in_the_calls_that_its_tool_makes() {
     for text in [false, true] {

@@ -136,7 +136,7 @@ async fn a_row_says_whether_and_by_whom_a_call_was_approved() {
     }
     auditor.flush().await.unwrap();
     let rows = column(&database, "SELECT approved, approved_by FROM tool_executions ORDER BY id");
-    assert_eq!(rows, [json!([0, ""]), json!([1, ""]), json!([1, "Ada"])]);
+    assert_eq!(rows, [json!([0, null]), json!([1, null]), json!([1, "Ada"])]);
 }
 
 #[tokio::test]

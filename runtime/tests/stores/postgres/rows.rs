@@ -165,12 +165,37 @@ fn programs_that_start_at_once_agree_on_the_tables() {
     });
     assert!(shown.iter().all(|it| !it.contains("hunter2") && it.contains("audit@127.0.0.1")), "{shown:?}");
     let ask = |query: &str| server.query("at_once", query);
-    assert_eq!(ask("SELECT version FROM tool_audit_versions"), "1");
+    assert_eq!(ask("SELECT count(*), max(version) FROM tool_audit_versions"), "2|2");
     let rows =
         "SELECT count(*), count(DISTINCT owner), count(DISTINCT id) FROM tool_executions WHERE status = 'ok'";
     assert_eq!(ask(rows), "8|8|8");
     // All have ended, and nothing of theirs is open.
     assert_eq!(ask("SELECT count(*) FROM tool_audit_writers"), "0");
+}
+
+#[tokio::test]
+async fn nobody_is_null_in_tables_of_the_first_version_too() {
+    let Some(server) = server::shared() else { return };
+    let url = server.database("first_version");
+    let once = async || {
+        let auditor = durable(PostgresSink::open(&url).unwrap());
+        call(&auditor, "one", welcome()).await;
+        auditor.flush().await.unwrap();
+        auditor.shutdown().await;
+    };
+    once().await;
+    // As the first version had it.
+    server.query(
+        "first_version",
+        "DELETE FROM tool_audit_versions WHERE version = 2; UPDATE tool_executions SET approved_by = ''; \
+         ALTER TABLE tool_executions ALTER COLUMN approved_by SET NOT NULL",
+    );
+    once().await;
+    let rows = "SELECT count(*), count(approved_by) FROM tool_executions";
+    assert_eq!(server.query("first_version", rows), "2|1");
+    let mut read = Vec::new();
+    AuditReader::connect(&url).unwrap().changes(&mut |record| read.push(record.intent.approved_by)).unwrap();
+    assert_eq!(read, [None, None]);
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub(super) fn command() -> Command {
             ))
             .after_help(ARGUMENTS)
             .arg(format())
-            .arg(flag("dry-run", "Print the request or the command as JSON, and run nothing"))
+            .arg(flag("dry-run", "Print the request or the command, and run nothing"))
             .arg(
                 path("output", "FILE", "Write the body of the answer to this file, which must not exist, or to the standard output: `-`")
                     .conflicts_with_all(["save", "dry-run"]),

@@ -56,6 +56,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "cargo toolgen schema api.yaml --dialect openai-strict --tool get_pet",
             "cargo toolgen schema api.yaml --dialect anthropic --envelope",
+            "cargo toolgen schema api.yaml --wire openai-responses --envelope",
         ],
     ),
     (
@@ -144,7 +145,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "completions",
         &[
-            "cargo toolgen completions bash > ~/.local/share/bash-completion/completions/cargo-toolgen",
+            "cargo toolgen completions bash >> ~/.bashrc",
             "cargo toolgen completions zsh > ~/.zfunc/_cargo-toolgen",
             "cargo toolgen completions fish > ~/.config/fish/completions/cargo-toolgen.fish",
         ],

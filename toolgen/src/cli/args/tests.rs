@@ -152,6 +152,7 @@ fn table(args: &[&Arg]) -> String {
         };
         let word = match (arg.get_short(), arg.get_long()) {
             (Some(short), Some(long)) => format!("-{short}, --{long} {values}"),
+            (None, Some(long)) if arg.is_require_equals_set() => format!("--{long}[={values}]"),
             (None, Some(long)) => format!("--{long} {values}"),
             _ => values,
         };

@@ -8,8 +8,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::Value;
 use toolgen::Tool;
+use toolgen_core::internal::object_in;
 use toolgen_runtime::List;
-use toolgen_runtime::schema::shape::{Def, Kind, Shape};
+use toolgen_runtime::schema::shape::{Def, Shape};
 
 use super::file;
 use super::value::{Takes, field};
@@ -120,10 +121,7 @@ fn wrong(word: &str, tool: &Tool) -> String {
     let meant = if Path::new(word).is_file() {
         format!("; `@{word}` reads the file")
     } else {
-        let fields = match &tool.spec.input.shape().kind {
-            Kind::Object(rules) => &*rules.fields,
-            _ => &[][..],
-        };
+        let fields = object_in(&tool.spec.input, &tool.spec.defs).map_or(&[][..], |rules| &*rules.fields);
         let first = fields.iter().find(|field| field.required).or(fields.first());
         first.map_or_else(String::new, |field| format!(", such as {}={word}", field.name))
     };

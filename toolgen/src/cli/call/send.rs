@@ -43,7 +43,13 @@ pub(super) fn run(
     }
     output.progress(&format!("calling {}", tool.spec.name.as_str()));
     match call(task, tool, all, arguments) {
-        Ok(result) => show(task, &result, output),
+        Ok(result) => {
+            let outcome = show(task, &result, output)?;
+            if let Some(text) = result.operator_text() {
+                output.complain(text);
+            }
+            Ok(outcome)
+        }
         Err(error) => {
             let text = error.operator_text();
             // The line begins with `error: ` already.
@@ -54,7 +60,7 @@ pub(super) fn run(
             if matches!(error, ToolError::Denied { .. }) && task.requests.base_url.is_none() {
                 output.note("`--private-host HOST` opens a private host; `--base-url URL` sends the request to another one");
             }
-            if error.code() == "missing_credential" && tool.call.http().is_some_and(request::lacks_variables)
+            if error.code() == "MISSING_CREDENTIAL" && tool.call.http().is_some_and(request::lacks_variables)
             {
                 output.note("`--auth SCHEME=VARIABLE` names the environment variable of a scheme");
             }

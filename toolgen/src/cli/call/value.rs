@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use toolgen_runtime::List;
-use toolgen_runtime::schema::shape::{Def, Extra, Kind, Literal, Shape, find_def};
+use toolgen_runtime::schema::shape::{Access, Def, Extra, Field, Kind, Literal, Shape, find_def};
 
 /// How many references and variants are followed; a schema may refer to itself.
 const DEEPEST: usize = 16;
@@ -166,7 +166,12 @@ fn find<'a>(shape: &'a Shape, name: &str, defs: &'a List<Def>, depth: usize) -> 
 /// Returns the first field of an object, which is typed as `object.field=…`.
 fn first_field<'a>(shape: &'a Shape, defs: &'a List<Def>, depth: usize) -> Option<&'a str> {
     match &shape.kind {
-        Kind::Object(rules) => rules.fields.first().map(|field| field.name.as_str()),
+        Kind::Object(rules) => {
+            let given = |field: &&Field| field.access != Access::ReadOnly;
+            let mut fields = rules.fields.iter().filter(given);
+            let required = rules.fields.iter().filter(given).find(|field| field.required);
+            required.or_else(|| fields.next()).map(|field| field.name.as_str())
+        }
         Kind::Ref(name) if depth < DEEPEST => first_field(find_def(defs, name)?, defs, depth + 1),
         _ => None,
     }
@@ -186,6 +191,7 @@ pub(super) fn word(shape: &Shape, defs: &List<Def>) -> String {
     let takes = Takes::of(Some(shape), defs);
     match takes {
         Takes { anything: true, .. } => "JSON".to_owned(),
+        Takes { text: true, number: true, .. } => "NUMBER|TEXT".to_owned(),
         Takes { text: true, .. } => "TEXT".to_owned(),
         Takes { number: true, .. } => "NUMBER".to_owned(),
         Takes { boolean: true, .. } => "true|false".to_owned(),

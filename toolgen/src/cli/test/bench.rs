@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::dynamic::DynamicTool;
 use toolgen_runtime::provider::one_shot::{self, Answer};
-use toolgen_runtime::spec::ToolSpec;
 use toolgen_runtime::spec::plan::{Call, CommandOutput, CommandPlan, Tool};
+use toolgen_runtime::spec::{RequirementKind, ToolSpec};
 use toolgen_runtime::{
-    AgentTool, CancellationToken, Effect, List, Provider, Registry, ToolContext, ToolError, ToolResult,
+    AgentTool, CancellationToken, Effect, List, Provider, ProviderContext, Registry, ToolContext, ToolError,
+    ToolResult,
 };
 
 /// What the world answers, and what it was asked.
@@ -74,7 +75,10 @@ fn printed(plan: &CommandPlan, result: &Value, fails: bool) -> String {
 /// How the tool under test is made: with its requirements, or without.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Requirements {
+    /// None is met.
     Checked,
+    /// None is met but the services.
+    Served,
     Waived,
 }
 
@@ -92,7 +96,13 @@ pub(super) async fn call(
     if requirements == Requirements::Waived {
         spec.requires = List::EMPTY;
     }
-    let required = spec.requires.iter().filter(|it| !it.optional).map(|it| it.name.as_str());
+    let required = |kind| spec.requires.iter().filter(move |it| it.kind == kind).map(|it| it.name.as_str());
+    let mut context = ProviderContext::new();
+    if requirements == Requirements::Served {
+        context = required(RequirementKind::Service)
+            .fold(context, |context, name| context.with_named_service(name, Arc::new(())));
+    }
+    let required = required(RequirementKind::Tool);
     let mut names: Vec<&str> = tool.call.tools().into_iter().chain(required).collect();
     names.sort_unstable();
     names.dedup();
@@ -113,7 +123,7 @@ pub(super) async fn call(
         }
     }
     let registry = Registry::new(tools).map_err(|error| error.to_string())?;
-    let mut provider = Provider::builder(&registry).without_pages();
+    let mut provider = Provider::builder(&registry).context(context).without_pages();
     if let Call::Effect(plan) = &tool.call {
         let world = Arc::clone(world);
         provider = provider.effect(plan.name.clone(), move |_: Effect, _: ToolContext| {

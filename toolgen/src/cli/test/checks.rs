@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolgen_runtime::CancellationToken;
+use toolgen_core::internal::Never;
 use toolgen_runtime::call::tool;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::provider::one_shot::Answer;
 use toolgen_runtime::schema::dialect::JSON_SCHEMA;
 use toolgen_runtime::schema::shape::render::{render_input, render_output};
-use toolgen_runtime::spec::ToolSpec;
 use toolgen_runtime::spec::plan::{Call, Tool};
+use toolgen_runtime::spec::{RequirementKind, ToolSpec};
+use toolgen_runtime::{CancellationToken, ToolName};
 
 use super::bench::{Requirements, World, call};
 use super::programs::with_commands;
@@ -90,6 +91,9 @@ impl<'a> Subject<'a> {
     }
 
     async fn accepts(&self, really: bool) -> Verdict {
+        if let Some(why) = Never::new(&self.tool.spec.defs).why(&self.tool.spec.input) {
+            return Verdict::Fails(format!("no arguments fit its schema: {why}"));
+        }
         let may_run = self.tool.spec.effects.read_only;
         let really = really && matches!(self.tool.call, Call::Command(_)) && may_run;
         for (arguments, is_given) in &self.accepted {
@@ -168,19 +172,26 @@ impl<'a> Subject<'a> {
         let Some((arguments, _)) = good.filter(|_| needed().next().is_some()) else {
             return Verdict::Nothing;
         };
-        let (answer, asked) = match self.call(arguments, false, false, Requirements::Checked).await {
-            Ok(answered) => answered,
-            Err(why) => return Verdict::Fails(why),
-        };
-        let text = answer.json()["error"].as_str().unwrap_or_default();
-        let silent = needed().find(|requirement| !text.contains(&*requirement.told()));
-        match silent {
-            _ if asked > 0 => Verdict::Fails("it runs although its requirements are not met".to_owned()),
-            Some(requirement) => {
-                Verdict::Fails(format!("nothing says \"{}\": {}", requirement.told(), answer.json()))
+        // Without its services a tool is not built, and what else it requires is not asked for.
+        let (services, others): (Vec<_>, Vec<_>) =
+            needed().partition(|requirement| requirement.kind == RequirementKind::Service);
+        let first = services.first().map(|it| it.told_by(spec.name.as_str()).into_owned());
+        let told = others.iter().map(|it| it.told().into_owned()).collect();
+        let rounds = [(Requirements::Checked, Vec::from_iter(first)), (Requirements::Served, told)];
+        for (requirements, wanted) in rounds.into_iter().filter(|(_, wanted)| !wanted.is_empty()) {
+            let (answer, asked) = match self.call(arguments, false, false, requirements).await {
+                Ok(answered) => answered,
+                Err(why) => return Verdict::Fails(why),
+            };
+            let text = answer.json()["error"].as_str().unwrap_or_default();
+            if asked > 0 {
+                return Verdict::Fails("it runs although its requirements are not met".to_owned());
             }
-            None => Verdict::Holds(needed().count()),
+            if let Some(silent) = wanted.iter().find(|wanted| !text.contains(wanted.as_str())) {
+                return Verdict::Fails(format!("nothing says \"{silent}\": {}", answer.json()));
+            }
         }
+        Verdict::Holds(needed().count())
     }
 
     /// Calls the tool in a world of its own. Also returns how much arrived there.
@@ -201,7 +212,10 @@ impl<'a> Subject<'a> {
         }
         let others = |name: &str| match self.all.iter().find(|tool| tool.spec.name.as_str() == name) {
             Some(tool) => (tool.spec.clone(), result_of(&tool.spec)),
-            None => (ToolSpec::EMPTY, Value::Null),
+            None => {
+                let name = ToolName::parse(name.to_owned()).unwrap_or(ToolSpec::EMPTY.name);
+                (ToolSpec { name, ..ToolSpec::EMPTY }, Value::Null)
+            }
         };
         let answer =
             call(self.tool, &others, &pretended, &engines, requirements, arguments, &self.cancel).await?;

@@ -183,7 +183,7 @@ impl Row {
             at: utc(intent.timestamp),
             status,
             code: outcome.as_ref().and_then(|outcome| outcome.error_code.as_deref()).unwrap_or("").to_owned(),
-            by: intent.approved_by.to_string(),
+            by: intent.approved_by.as_deref().unwrap_or_default().to_owned(),
             id,
             parent,
             turn: intent.turn,

@@ -67,6 +67,11 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// Takes a name that no type may have: that of the trait of functions, which stands beside the types.
+    pub(super) fn take(&mut self, name: &str) {
+        self.names.take(name);
+    }
+
     /// Reserves the name of a tool's argument struct. It is called for all tools before any other type is named, so
     /// that the names used most in Rust code do not depend on the schemas of the document.
     pub(super) fn reserve_input(&mut self, wanted: &Wanted<'_>) -> usize {
@@ -220,7 +225,9 @@ impl<'a> Lowering<'a> {
         let key = match repeats::key(shape) {
             Some(texts) => {
                 if let Some(name) = self.repeats.named(&texts) {
-                    return self.named(name, place);
+                    let ty = self.named(name, place);
+                    self.used(&ty, place);
+                    return ty;
                 }
                 (texts, Usage::default())
             }
@@ -234,12 +241,7 @@ impl<'a> Lowering<'a> {
                 ty
             }
         };
-        if let Ty::Item(index, _) = &ty
-            && let Some(item) = self.items.get_mut(*index)
-        {
-            let Place { name, key, what, .. } = place.clone();
-            item.uses.push(Use { owner: self.owner, key, name, what });
-        }
+        self.used(&ty, place);
         // A list of texts has one type, and a name for each place: what other places hold does not change the names
         // here.
         if repeats::key(shape).is_some() && self.names.is_free(&place.name) {
@@ -247,6 +249,16 @@ impl<'a> Lowering<'a> {
             self.set(index, Body::Alias(ty.clone()));
         }
         ty
+    }
+
+    /// Notes that a place of the document without a name has a type.
+    fn used(&mut self, ty: &Ty, place: &Place) {
+        if let Ty::Item(index, _) = ty
+            && let Some(item) = self.items.get_mut(*index)
+        {
+            let Place { name, key, what, .. } = place.clone();
+            item.uses.push(Use { owner: self.owner, key, name, what });
+        }
     }
 
     fn new_inline(&mut self, shape: &Shape, place: &Place) -> Ty {

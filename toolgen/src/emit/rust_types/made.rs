@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::super::literal;
 use super::model::{Body, Item, Presence, Struct, StructField, Ty, Union, Wrap};
+use super::own;
 use super::print::Printer;
 use super::tags::meant;
 
@@ -16,7 +17,7 @@ impl Printer<'_> {
         for (index, item) in all.iter().filter(|(_, item)| item.made) {
             match &item.body {
                 Body::Struct(body) => {
-                    self.build(&item.name, body, self.told.get(index).copied(), &mut structs);
+                    self.build(item, body, self.told.get(index).copied(), &mut structs);
                 }
                 Body::Union(body) => self.conversions(*index, item, body, &mut unions),
                 _ => {}
@@ -31,7 +32,7 @@ impl Printer<'_> {
 
     /// Writes the parameters of the functions that make a struct. `told` is the property that says which variant of a
     /// union it is, and its text.
-    fn build(&self, name: &str, body: &Struct, told: Option<(&str, &str)>, out: &mut String) {
+    fn build(&self, of: &Item, body: &Struct, told: Option<(&str, &str)>, out: &mut String) {
         let (mut required, mut optional) = (Vec::new(), Vec::new());
         let mut known = String::new();
         for field in &body.fields {
@@ -47,15 +48,16 @@ impl Printer<'_> {
                     Presence::OptionalNullable => format!(" or null_{bare}"),
                     _ => String::new(),
                 };
-                optional.push(format!("with_{bare} {name}: {}{null}", self.given(field)));
+                optional.push(format!("with_{bare} {name}: {}{null}", self.given(field, of)));
             } else {
-                required.push(format!("{name}: {}", self.given(field)));
+                required.push(format!("{name}: {}", self.given(field, of)));
             }
         }
         let extra = body.extra.as_ref().map_or("", |(name, _)| name.as_str());
         let _ = writeln!(
             out,
-            "        {name} ({}) {{ {} }} [{extra}]{known};",
+            "        {} ({}) {{ {} }} [{extra}]{known};",
+            of.name,
             required.join(", "),
             optional.join(", ")
         );
@@ -80,17 +82,22 @@ impl Printer<'_> {
     }
 
     /// Returns what a field is made of, in the form that `__build!` reads.
-    fn given(&self, field: &StructField) -> String {
+    fn given(&self, field: &StructField, of: &Item) -> String {
+        let place = own::field(&of.name, &field.key);
+        let (item, value_of) = (own::inner(&place, "item"), own::inner(&place, "value"));
+        let ty = |ty: &Ty, place: &str| self.ty_at(ty, place, of.home);
         if field.presence == Presence::Nullable {
-            return format!("(Option<{}>)", self.ty(&field.ty));
+            return format!("(Option<{}>)", ty(&field.ty, &place));
         }
         match meant(self.items, &field.ty) {
-            Ty::Vec(inner) => format!("[{}]", self.ty(inner)),
+            Ty::Vec(inner) => format!("[{}]", ty(inner, &item)),
             Ty::Map { key, value } => match meant(self.items, value) {
-                Ty::Vec(inner) => format!("{{{}, [{}]}}", self.key(key), self.ty(inner)),
-                _ => format!("{{{}, {}}}", self.key(key), self.ty(value)),
+                Ty::Vec(inner) => {
+                    format!("{{{}, [{}]}}", self.key(key), ty(inner, &own::inner(&value_of, "item")))
+                }
+                _ => format!("{{{}, {}}}", self.key(key), ty(value, &value_of)),
             },
-            _ => format!("({})", self.ty(&field.ty)),
+            _ => format!("({})", ty(&field.ty, &place)),
         }
     }
 

@@ -43,6 +43,10 @@ pub(super) enum Wrap {
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) name: String,
+    /// The name that it had first, after which its parts are named.
+    pub(super) first_name: String,
+    /// Whether the name fits all places that have the type: it is not that of one of them.
+    pub(super) fits_all: bool,
     pub(super) doc: String,
     pub(super) origin: Origin,
     pub(super) body: Body,
@@ -68,6 +72,8 @@ impl Item {
     /// Creates an item whose body is to come.
     pub(super) fn new(name: String, doc: String, origin: Origin, owner: Option<usize>) -> Item {
         Item {
+            first_name: name.clone(),
+            fits_all: origin == Origin::Title,
             name,
             doc,
             origin,

@@ -21,7 +21,7 @@ pub(super) fn object_of(defs: &List<Def>, shape: &Shape, nesting: usize) -> Opti
             let mut fields: Vec<Field> = Vec::new();
             let mut whole = ObjectRules { extra: Extra::Open, ..ObjectRules::ANY };
             for part in parts {
-                if raw::restricts(part) {
+                if raw::restricts(part) || only_names(part, &fields) {
                     continue;
                 }
                 let rules = object_of(defs, part, nesting + 1)?;
@@ -36,6 +36,16 @@ pub(super) fn object_of(defs: &List<Def>, shape: &Shape, nesting: usize) -> Opti
             Some(whole)
         }
         _ => None,
+    }
+}
+
+/// Whether a part of an `allOf` is a choice of which of the known fields are given.
+fn only_names(part: &Shape, known: &[Field]) -> bool {
+    let is_known = |field: &Field| known.iter().any(|known| known.name == field.name);
+    match &part.kind {
+        Kind::Object(rules) => rules.fields.iter().all(is_known),
+        Kind::Union(rules) => rules.variants.iter().all(|variant| only_names(variant, known)),
+        _ => false,
     }
 }
 

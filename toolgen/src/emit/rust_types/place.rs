@@ -5,6 +5,12 @@ use super::super::literal::visible;
 use super::usage::Usage;
 use crate::names::spelled;
 
+/// Returns the name of what is in a type, after the name of that type: `Self_` is one, and `Self_Item` none in Rust's
+/// style.
+pub(super) fn longer(name: &str, rest: &str) -> String {
+    format!("{}{rest}", name.trim_end_matches('_'))
+}
+
 /// The place of a shape in a document, as far as its type depends on it.
 #[derive(Clone)]
 pub(super) struct Place {
@@ -26,7 +32,7 @@ impl Place {
 
     /// Returns the place of a part that has no key of its own.
     pub(super) fn inner(&self, part: &str) -> Place {
-        let name = format!("{}{}", self.name, idents::camel(part));
+        let name = longer(&self.name, &idents::camel(part));
         Place { name, nesting: self.nesting + 1, ..self.clone() }
     }
 

@@ -8,10 +8,18 @@ use super::super::ModuleStyle;
 use super::super::literal::{self, visible};
 use super::codecs::{read_object, read_union, write_object};
 use super::model::{Body, CallTypes, Item, Presence, Struct, StructField, Ty, Union, Variant, Wrap};
+use super::own::{self, Own};
+use super::place::longer;
 use super::{Types, doc as documentation, lists, tags};
 
 /// The modules, and the types of each call. `tags` are the names of the modules of tags.
-pub(super) fn types(items: &[Item], calls: &[CallTypes<'_>], tags: &[&str], style: &ModuleStyle) -> Types {
+pub(super) fn types(
+    items: &[Item],
+    calls: &[CallTypes<'_>],
+    own: &Own,
+    tags: &[&str],
+    style: &ModuleStyle,
+) -> Types {
     let mut homes: BTreeMap<Option<usize>, Home<'_>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate().filter(|(_, item)| item.body != Body::Pending) {
         homes.entry(item.home).or_default().items.push((index, item));
@@ -22,10 +30,11 @@ pub(super) fn types(items: &[Item], calls: &[CallTypes<'_>], tags: &[&str], styl
     let idents = calls.iter().map(|call| (call.ident, call.home)).collect();
     let told = tags::told(items);
     let printer =
-        Printer { items, homes, idents, told, tags, runtime: &style.runtime, derives: &style.derives };
+        Printer { items, own, homes, idents, told, tags, runtime: &style.runtime, derives: &style.derives };
     let of_call = |call: &CallTypes<'_>| {
         let input = items.get(call.input).map_or_else(String::new, |item| item.name.clone());
-        (input, printer.ty(&call.output))
+        let output = printer.ty_at(&call.output, &longer(&input, "Output"), call.home);
+        (input, output)
     };
     Types {
         text: printer.module(None),
@@ -58,6 +67,7 @@ struct Home<'a> {
 
 pub(super) struct Printer<'a> {
     pub(super) items: &'a [Item],
+    own: &'a Own,
     homes: BTreeMap<Option<usize>, Home<'a>>,
     /// The home of each call.
     idents: HashMap<&'a str, Option<usize>>,
@@ -167,11 +177,12 @@ impl Printer<'_> {
                 } else if !documentation::is_same(name, key) {
                     let _ = writeln!(out, "        /// `{}`", visible(key));
                 }
-                let _ = writeln!(out, "        pub {name}: {},", self.field(field));
+                let _ = writeln!(out, "        pub {name}: {},", self.field(field, item));
             }
             if let Some((name, ty)) = &body.extra {
                 out.push_str("        /// Further fields.\n");
-                let _ = writeln!(out, "        pub {name}: BTreeMap<String, {}>,", self.ty(ty));
+                let ty = self.ty_at(ty, &own::inner(&item.name, "extra"), item.home);
+                let _ = writeln!(out, "        pub {name}: BTreeMap<String, {ty}>,");
             }
             out.push_str("    }\n");
         }
@@ -179,8 +190,8 @@ impl Printer<'_> {
         read_object(name, body, out);
     }
 
-    fn field(&self, field: &StructField) -> String {
-        let ty = self.ty(&field.ty);
+    fn field(&self, field: &StructField, of: &Item) -> String {
+        let ty = self.ty_at(&field.ty, &own::field(&of.name, &field.key), of.home);
         match field.presence {
             Presence::Required => ty,
             Presence::Nullable | Presence::Optional => format!("Option<{ty}>"),
@@ -196,7 +207,8 @@ impl Printer<'_> {
             if !variant.doc.is_empty() {
                 documentation::write(&variant.doc, 8, out);
             }
-            let _ = writeln!(out, "        {}({}),", variant.name, self.ty(&variant.ty));
+            let ty = self.ty_at(&variant.ty, &own::inner(name, &variant.name), item.home);
+            let _ = writeln!(out, "        {}({ty}),", variant.name);
         }
         if item.open {
             out.push_str("        /// What the document does not describe.\n        Other(Value),\n");
@@ -263,16 +275,25 @@ impl Printer<'_> {
             out,
             "\n    impl TypedTool for {name} {{\n        type Output = {};\n\n        \
              fn tool() -> &'static Tool {{\n            &super::{}\n        }}\n    }}\n",
-            self.ty(&call.output),
+            self.ty_at(&call.output, &longer(name, "Output"), call.home),
             call.ident,
         );
         if let Some(item) = &call.item {
-            let item = self.ty(item);
+            let item = self.ty_at(item, &longer(name, "Item"), call.home);
             let _ = writeln!(out, "\n    impl TypedItems for {name} {{\n        type Item = {item};\n    }}");
         }
     }
 
     pub(super) fn ty(&self, ty: &Ty) -> String {
+        self.ty_at(ty, "", None)
+    }
+
+    /// Returns a type as it is written at a place, in a type of this home. Nothing is known of a place without a name.
+    pub(super) fn ty_at(&self, ty: &Ty, place: &str, home: Option<usize>) -> String {
+        let part = |part: &str, ty: &Ty| match place {
+            "" => self.ty(ty),
+            _ => self.ty_at(ty, &own::inner(place, part), home),
+        };
         match ty {
             Ty::Bool => "bool".to_owned(),
             Ty::Short => "i32".to_owned(),
@@ -283,15 +304,20 @@ impl Printer<'_> {
             Ty::Unit => "()".to_owned(),
             Ty::Known(path) => (*path).to_owned(),
             Ty::Value => "Value".to_owned(),
-            Ty::Option(inner) => format!("Option<{}>", self.ty(inner)),
-            Ty::Vec(inner) => format!("Vec<{}>", self.ty(inner)),
-            Ty::Map { key, value } => format!("BTreeMap<{}, {}>", self.key(key), self.ty(value)),
+            Ty::Option(inner) => format!("Option<{}>", self.ty_at(inner, place, home)),
+            Ty::Vec(inner) => format!("Vec<{}>", part("item", inner)),
+            Ty::Map { key, value } => format!("BTreeMap<{}, {}>", self.key(key), part("value", value)),
             Ty::Tuple(items) => {
-                let items: Vec<_> = items.iter().map(|item| self.ty(item) + ",").collect();
+                let items = items.iter().enumerate();
+                let items: Vec<_> = items.map(|(at, item)| part(&format!("item {at}"), item) + ",").collect();
                 format!("({})", items.join(" "))
             }
             Ty::Item(index, wrap) => {
-                let name = self.items.get(*index).map_or("Value", |item| item.name.as_str());
+                let is_here = |alias: &usize| {
+                    self.items.get(*alias).is_some_and(|alias| alias.home.is_none() || alias.home == home)
+                };
+                let own = self.own.name(self.items, place, *index).filter(is_here);
+                let name = self.items.get(own.unwrap_or(*index)).map_or("Value", |item| item.name.as_str());
                 match wrap {
                     Wrap::Plain => name.to_owned(),
                     Wrap::Box => format!("Box<{name}>"),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::idents::{self, Names};
 use super::super::literal::visible;
-use super::model::{Body, Item, Origin, Ty, Use, Wrap};
+use super::model::{Body, Item, Origin, Ty, Union, Use, Variant, Wrap};
 use crate::names::spelled;
 
 /// Words that say nothing about what a type is.
@@ -14,7 +14,8 @@ const EMPTY: [&str; 14] = [
     "type", "value", "values",
 ];
 
-/// Gives the types that occur in several tools or schemas a name of their own, if there is one: their key, their tag
+/// Gives the types that occur in several tools or schemas a name of their own, if there is one: what values they are
+/// if these are simple, their key, their tag
 /// and their key, what the names of all places end in, or for whole answers that they are shared. The old name stays as
 /// an alias. `tags` are the tags of tools, by their arguments.
 pub(super) fn rename(items: &mut Vec<Item>, tags: &BTreeMap<usize, &str>, names: &mut Names) {
@@ -31,7 +32,10 @@ pub(super) fn rename(items: &mut Vec<Item>, tags: &BTreeMap<usize, &str>, names:
     for index in shared {
         let Some(item) = items.get(index) else { continue };
         let is_only = |key: &str| at_key.get(&key.to_ascii_lowercase()).is_some_and(|types| types.len() == 1);
-        let candidates = candidates(&item.uses, tags, is_only);
+        let mut candidates = candidates(&item.uses, tags, is_only);
+        if let Some(plain) = plain_name(item) {
+            candidates.insert(0, plain);
+        }
         if candidates.contains(&item.name) {
             continue;
         }
@@ -62,7 +66,24 @@ fn is_type(item: &Item) -> bool {
 
 fn is_shared(item: &Item) -> bool {
     let owners: BTreeSet<Option<usize>> = item.uses.iter().map(|place| place.owner).collect();
-    is_type(item) && owners.len() > 1
+    is_type(item) && (owners.len() > 1 || item.uses.len() > 1 && plain_name(item).is_some())
+}
+
+/// Returns the name of a union of values that need no type of their own, such as `IntegerOrString`.
+fn plain_name(item: &Item) -> Option<String> {
+    let Body::Union(Union { variants, .. }) = &item.body else { return None };
+    let of = |ty: &Ty| match ty {
+        Ty::Bool => Some("Boolean"),
+        Ty::Short | Ty::Int | Ty::Unsigned => Some("Integer"),
+        Ty::Float => Some("Number"),
+        Ty::Text => Some("String"),
+        _ => None,
+    };
+    let named = |variant: &Variant| match &variant.ty {
+        Ty::Vec(inner) => Some(format!("{}List", of(inner)?)),
+        ty => Some(of(ty)?.to_owned()),
+    };
+    Some(variants.iter().map(named).collect::<Option<Vec<_>>>()?.join("Or"))
 }
 
 /// Returns the names that a type may have, the best first.
@@ -122,6 +143,7 @@ fn take(items: &mut Vec<Item>, index: usize, name: &str, names: &mut Names) {
     let taken = names.take(name);
     let Some(item) = items.get_mut(index) else { return };
     let old = std::mem::replace(&mut item.name, taken);
+    item.fits_all = true;
     let was = std::mem::replace(&mut item.origin, Origin::Place { numbered: false });
     let (doc, owner) = (item.doc.clone(), item.owner);
     if let Some(Use { key, what, .. }) = item.uses.first().filter(|place| place.what == doc) {

@@ -73,6 +73,8 @@ fn listed<V: Clone + Ord>(
         let choice = choices.of(literal);
         let name = choice.map_or("", |choice| &choice.name);
         let name = if name.is_empty() { idents::camel(&written(&value)) } else { idents::camel(name) };
+        // The list of all is `ALL`, which `a-l-l` would be, too.
+        let name = if name == "ALL" { "All".to_owned() } else { name };
         let doc = choice.map_or_else(String::new, |choice| first_paragraph(&choice.description));
         variants.push(Listed { name: scope.take(&name), value, doc });
     }

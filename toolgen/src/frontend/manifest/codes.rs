@@ -213,20 +213,32 @@ why no argument can break out of it.
     SCRIPT = "E0431", "Code contains a placeholder", "
 A shell would read the value as code: a model, or a text it read, could run anything. Values go to a script as variables
 of its environment or as positional parameters, and are used in double quotes. The same holds for code in `argv`, after
-`sh -c`, `python -c` or `perl -e`, for programs of `awk` and `sed`, and for what `ssh` sends to a remote shell. Numbers
-and booleans are allowed there, and so is a placeholder that is the whole code.
+`sh -c`, `python -c` or `perl -e`, for programs of `awk` and `sed`, for settings of `git -c`, and for what `ssh`, `watch`
+or `parallel` give to a shell. Of a program that is not known, an argument after `-c`, `-e`, `--command` or `--eval`
+counts as code, too. Numbers and booleans are allowed there.
 
     shell: true
     script: grep \"$PATTERN\" \"$1\"
     env: {PATTERN: '{pattern}'}
     args: ['{path}']
+
+If a model is meant to write the code, a placeholder is all of it, and the manifest says so. It also says so if a
+program that is not known takes data there.
+
+    argv: [bash, -c, {arg: '{command}', code: true}]
+    argv: [build-docs, -c, {arg: '{config}', code: false}]
 ";
     VARIABLE = "E0432", "An environment variable cannot be used", "
-Names of variables have letters, digits and `_`. Variables that decide which code a program runs, such as PATH or
-LD_PRELOAD, may be set to a constant, but not to an argument.
+Names of variables have letters, digits and `_`. Variables that decide which code a program runs, such as PATH,
+LD_PRELOAD or GIT_SSH_COMMAND, may be set to a constant, but not to an argument. Others may if the command mentions
+them, as in a script with `$PATTERN`, or if the manifest says that their value is only data to the program.
+
+    argv: [weather, --today]
+    env: {WEATHER_CITY: {arg: '{city}', code: false}}
 ";
     EXIT_CODE = "E0433", "An exit code cannot be read", "
-Exit codes are numbers from 0 to 255; a program ended by a signal has 128 plus the number of the signal.
+Exit codes are numbers from 0 to 255; a program ended by a signal has 128 plus the number of the signal. `other` stands
+for all that are neither 0 nor listed.
 
     exit_codes:
       1: {success: true, message: No matches.}

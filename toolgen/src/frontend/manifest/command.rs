@@ -2,6 +2,7 @@
 
 mod code;
 mod starters;
+mod variables;
 mod words;
 
 use serde_json::Value;
@@ -10,6 +11,7 @@ use toolgen_core::spec::plan::{CommandOutput, CommandPlan, ExitCode, Stdin};
 use toolgen_core::spec::template::Template;
 use toolgen_core::{Call, List, Text};
 
+use self::variables::is_decisive;
 use self::words::argv_of;
 use super::attributes::argument_names;
 use super::calls::Lowered;
@@ -19,23 +21,6 @@ use super::keys;
 use super::node::Node;
 use super::template::{Place, Scope};
 use super::tools::Draft;
-use crate::choice::is_variable;
-
-/// Variables that decide which code a program runs.
-const DECISIVE: [&str; 12] = [
-    "PATH",
-    "IFS",
-    "ENV",
-    "BASH_ENV",
-    "SHELLOPTS",
-    "PS4",
-    "PYTHONPATH",
-    "PYTHONSTARTUP",
-    "PERL5LIB",
-    "PERL5OPT",
-    "RUBYOPT",
-    "NODE_OPTIONS",
-];
 
 impl<'a> Context<'a> {
     /// A call that starts a program.
@@ -126,9 +111,7 @@ impl<'a> Context<'a> {
     pub(super) fn scalar_template(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Template> {
         match node.value {
             Value::String(text) => self.text_template(text, &node.pointer, Place::Text, scope),
-            Value::Number(_) | Value::Bool(_) => {
-                Some(Template::Constant(Value::from(node.value.to_string()).to_string().into()))
-            }
+            Value::Number(_) | Value::Bool(_) => self.template(node, Place::Texts, scope),
             _ => {
                 self.wrong_kind(node, "a text", "");
                 None
@@ -136,51 +119,17 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn variables(&mut self, node: &Node<'a>, scope: &mut Scope) -> List<(Text, Template)> {
-        let mut variables = Vec::new();
-        for (name, value) in self.named(node, "env", "texts") {
-            self.check_variable(name, &value);
-            let Some(template) = self.scalar_template(&value, scope) else { continue };
-            let decisive = DECISIVE.contains(&name) || name.starts_with("LD_") || name.starts_with("DYLD_");
-            if decisive && !matches!(template, Template::Constant(_)) {
-                let message = format!("`{name}` decides which code runs, so no argument may set it");
-                self.report(codes::VARIABLE, &value.pointer, message, "give it a constant value");
-            }
-            variables.push((Text::from(name.to_owned()), template));
-        }
-        variables.into()
-    }
-
-    pub(super) fn inherited(&mut self, node: &Node<'a>) -> List<Text> {
-        let mut names = Vec::new();
-        for item in self.list(node, "inherit").unwrap_or_default() {
-            if let Some(name) = self.text_of(&item) {
-                self.check_variable(name, &item);
-                names.push(Text::from(name.to_owned()));
-            }
-        }
-        names.into()
-    }
-
-    /// Reports what is not the name of an environment variable.
-    pub(super) fn check_variable(&mut self, name: &str, node: &Node<'a>) {
-        if !is_variable(name) {
-            let message = format!("`{name}` is not a name of an environment variable");
-            self.report(
-                codes::VARIABLE,
-                &node.pointer,
-                message,
-                "use letters, digits and `_`, as in `API_KEY`",
-            );
-        }
-    }
-
     fn exit_codes(&mut self, node: &Node<'a>) -> List<ExitCode> {
         const FORM: &str = "write `1: What it means.` for a failure, or `1: {success: true, message: …}`";
         let mut codes = Vec::new();
         for (key, meaning) in self.named(node, "exit_codes", "meanings") {
-            let Some(code) = key.parse::<i32>().ok().filter(|code| (0..=255).contains(code)) else {
-                let message = format!("`{key}` is not an exit code: a whole number from 0 to 255");
+            let code = match key {
+                "other" => Some(ExitCode::OTHER),
+                key => key.parse::<i32>().ok().filter(|code| (0..=255).contains(code)),
+            };
+            let Some(code) = code else {
+                let message =
+                    format!("`{key}` is not an exit code: a whole number from 0 to 255, or `other`");
                 self.report(codes::EXIT_CODE, &meaning.pointer, message, FORM);
                 continue;
             };
@@ -208,7 +157,7 @@ impl<'a> Context<'a> {
                 let message =
                     format!("`{{{name}}}` stands in the script, where a shell would read its value as code");
                 let upper = name.to_uppercase();
-                let upper = if DECISIVE.contains(&upper.as_str()) { format!("ARG_{upper}") } else { upper };
+                let upper = if is_decisive(&upper) { format!("ARG_{upper}") } else { upper };
                 let help = format!(
                     "write `\"${upper}\"` and `env: {{{upper}: \"{{{name}}}\"}}`, or `\"$1\"` and `args: [\"{{{name}}}\"]`"
                 );

@@ -111,6 +111,10 @@ impl<'a> Context<'a> {
         let name = named(&node.pointer);
         let message = match node.value {
             Value::Null => format!("{name} has no value; it must be {expected}"),
+            Value::Number(_) => {
+                let number = self.document.text_at(&node.pointer).unwrap_or_default();
+                format!("{name} must be {expected}, not the number {number}")
+            }
             value => format!("{name} must be {expected}, not {}", kind_of(value)),
         };
         self.report(codes::WRONG_KIND, &node.pointer, message, help);

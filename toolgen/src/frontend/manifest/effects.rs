@@ -1,5 +1,6 @@
 //! The effects of a tool: those of its kind, and what its attributes say.
 
+use serde_json::Value;
 use toolgen_core::Text;
 use toolgen_core::internal::hosts::is_host;
 use toolgen_core::spec::{Effects, Files, Network};
@@ -12,9 +13,31 @@ use super::node::Node;
 /// The help for a word that is meant to switch the network on or off. YAML reads some of them as texts.
 const SWITCHED: &str = "write `none`, `any`, or hosts such as `api.example.com`";
 
+/// Whether what a tool states is what its kind determines: that is harmless, and a change of what it calls shows there.
+fn is_so(node: &Node<'_>, key: &str, of_kind: &Effects) -> bool {
+    let Effects { read_only, destructive, idempotent, open_world, network, files, spawns } = of_kind;
+    let known = match key {
+        "read_only" => Value::from(*read_only),
+        "destructive" => Value::from(*destructive),
+        "idempotent" => Value::from(*idempotent),
+        "open_world" => Value::from(*open_world),
+        "spawns" => Value::from(*spawns),
+        "pure" => Value::from(*of_kind == Effects::NONE),
+        "network" if *network == Network::None => Value::from("none"),
+        "network" if *network == Network::Any => Value::from("any"),
+        "files" => Value::from(match files {
+            Files::None => "none",
+            Files::Read => "read",
+            Files::Write => "write",
+        }),
+        _ => return false,
+    };
+    *node.value == known
+}
+
 impl<'a> Context<'a> {
     /// Returns the effects of a tool whose kind has these. `fixed` are those that the kind determines, each with the
-    /// reason; a tool must not state them.
+    /// reason; a tool must not state them otherwise.
     pub(super) fn effects(
         &mut self,
         attributes: &Attributes<'a>,
@@ -25,7 +48,7 @@ impl<'a> Context<'a> {
         let fits = |key: &str| fixed.iter().all(|(fixed, _)| *fixed != key);
         let holder = |key: &str| if fits(key) { attributes.of(key) } else { &attributes.own };
         for (key, why) in fixed {
-            if let Some(node) = attributes.own.get(key) {
+            if let Some(node) = attributes.own.get(key).filter(|node| !is_so(node, key, &of_kind)) {
                 let message = format!("`{key}` cannot be stated: {why}");
                 self.report(codes::EFFECTS, &node.pointer, message, "leave it out");
             }

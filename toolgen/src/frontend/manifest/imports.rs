@@ -213,6 +213,13 @@ impl<'a> Context<'a> {
             }
         }
         for (argument, at) in self.named(node, "fix", "values of arguments") {
+            // The argument may be a text, whose characters matter, or a number: what it is, is not known here.
+            let written = self.document.written.at(at.value, &at.pointer).filter(|_| at.value.is_number());
+            if let Some(written) = written {
+                let message = format!("`{written}` is read as the number {}", at.value);
+                let help = format!("put it in quotes if the text is meant, or write `{}`", at.value);
+                self.report(codes::WRONG_KIND, &at.pointer, message, help);
+            }
             options = options.fix(argument, at.value.clone());
         }
         for (argument, _) in self.texts(node, "omit").unwrap_or_default() {

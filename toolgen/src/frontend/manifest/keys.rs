@@ -126,7 +126,8 @@ pub(super) const COMMAND: Keys = Keys {
 };
 pub(super) const CONDITIONAL_ARGUMENTS: Keys =
     Keys { what: "a group of arguments", groups: &[&["if", "args"]] };
-pub(super) const ARGUMENT: Keys = Keys { what: "an argument", groups: &[&["arg", "allow_dash"]] };
+pub(super) const ARGUMENT: Keys = Keys { what: "an argument", groups: &[&["arg", "allow_dash", "code"]] };
+pub(super) const VARIABLE: Keys = Keys { what: "a variable", groups: &[&["arg", "code"]] };
 pub(super) const STDIN: Keys = Keys { what: "`stdin`", groups: &[&["text"]] };
 pub(super) const EXIT_CODE: Keys = Keys { what: "an exit code", groups: &[&["success", "message"]] };
 pub(super) const LIMITS: Keys = Keys { what: "`limits`", groups: &[&["cpus", "memory", "pids"]] };

@@ -66,6 +66,12 @@ impl Known {
         class(self.schema.shape(), &self.defs, 0)
     }
 
+    /// Whether a value holds no text but those that the schema lists.
+    pub(super) fn is_fixed(&self) -> bool {
+        matches!(self.class(), Class::Number | Class::Boolean)
+            || self.shape().is_some_and(|shape| matches!(shape.kind, Kind::Enum(_)))
+    }
+
     /// Returns the items of a list.
     pub(super) fn item(&self) -> Option<Known> {
         match &self.shape()?.kind {

@@ -8,7 +8,6 @@ mod auth;
 mod body;
 mod url;
 
-use serde_json::Value;
 use toolgen_core::spec::Network;
 use toolgen_core::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan, Server};
 use toolgen_core::spec::template::{Reference, Root, Template};
@@ -111,12 +110,7 @@ impl<'a> Context<'a> {
     /// A pair of the query.
     fn query(&mut self, name: &str, node: &Node<'a>, request: &mut Request, scope: &mut Scope) {
         let Some(template) = self.value_template(node, scope) else { return };
-        let text = match (&template, node.value) {
-            (_, Value::String(_)) => constant_text(&template),
-            (_, Value::Number(_) | Value::Bool(_)) => Some(node.value.to_string()),
-            _ => None,
-        };
-        match text {
+        match constant_text(&template) {
             Some(text) => request.query.push((Text::from(name.to_owned()), text.into())),
             None => request.parameter(name, Location::Query, template),
         }
@@ -135,6 +129,21 @@ impl<'a> Context<'a> {
             );
             return;
         }
+        if HeaderOwner::of(name) == Some(HeaderOwner::Security) {
+            let message = format!(
+                "the header `{name}` holds a credential, which neither a manifest nor a model may hold"
+            );
+            let help = match node.value.as_str().and_then(of_variable) {
+                Some((scheme, variable)) => {
+                    format!(
+                        "write `auth: {{{scheme}: {variable}}}`, which takes it from the environment variable"
+                    )
+                }
+                None => "use `auth`, which takes it from an environment variable".to_owned(),
+            };
+            self.report(codes::HEADER, &node.pointer, message, help);
+            return;
+        }
         let Some(template) = self.scalar_template(node, scope) else { return };
         let constant = constant_text(&template);
         if constant.as_deref().is_some_and(|text| text.chars().any(char::is_control)) {
@@ -151,22 +160,13 @@ impl<'a> Context<'a> {
                 let message = format!("the header `{name}` must be a constant");
                 self.report(codes::HEADER, &node.pointer, message, "write a tool for each media type");
             }
-            (Some(HeaderOwner::Security), _) => {
-                let message = format!(
-                    "the header `{name}` holds a credential, which neither a manifest nor a model may hold"
-                );
-                self.report(
-                    codes::HEADER,
-                    &node.pointer,
-                    message,
-                    "use `auth`, which takes it from an environment variable",
-                );
-            }
             (Some(HeaderOwner::Client), _) => {
                 let message = format!("the header `{name}` is set by the HTTP client");
                 self.report(codes::HEADER, &node.pointer, message, "leave it out");
             }
-            (None, _) => request.parameter(name, Location::Header, template),
+            (Some(HeaderOwner::Security) | None, _) => {
+                request.parameter(name, Location::Header, template);
+            }
         }
     }
 
@@ -176,7 +176,7 @@ impl<'a> Context<'a> {
             self.wrong_kind(node, "a value", "write `NAME: \"{argument}\"`, or a constant");
             return None;
         }
-        self.template(node, Place::Json, scope)
+        self.template(node, Place::Texts, scope)
     }
 }
 
@@ -207,6 +207,17 @@ impl Request {
             }
         }
     }
+}
+
+/// Returns the scheme and the variable of a credential that is written as shells do: `Bearer ${TOKEN}`.
+fn of_variable(text: &str) -> Option<(&'static str, &str)> {
+    let (scheme, rest) = text.trim().split_once(' ')?;
+    let scheme = ["bearer", "basic"].into_iter().find(|known| scheme.eq_ignore_ascii_case(known))?;
+    let inner = rest.trim().strip_prefix('$')?;
+    let name = inner.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')).unwrap_or(inner);
+    let name = name.strip_prefix("env:").or_else(|| name.strip_prefix("env.")).unwrap_or(name).trim();
+    let legal = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    (!name.is_empty() && name.chars().all(legal)).then_some((scheme, name))
 }
 
 /// Returns the text that a template always is.

@@ -62,7 +62,14 @@ impl Context<'_> {
         let shape = read(schema, &mut problems);
         for problem in problems {
             let (code, help) = match problem.kind {
-                ReadProblemKind::Default => (codes::DEFAULT, "correct the default or the schema"),
+                ReadProblemKind::Default => (
+                    codes::DEFAULT,
+                    "correct the default or the schema; a text that looks like a number stands in quotes",
+                ),
+                ReadProblemKind::Values => (
+                    codes::SCHEMA,
+                    "write them as `type` says: a text that looks like a number stands in quotes",
+                ),
                 _ => (codes::SCHEMA, "correct the schema"),
             };
             let full = format!("{}{}", place.pointer, problem.pointer);

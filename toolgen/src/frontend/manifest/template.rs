@@ -37,6 +37,8 @@ pub(super) struct Scope {
 pub(super) enum Place {
     /// It is JSON.
     Json,
+    /// It is sent as a text, or as several if it is a list or an object.
+    Texts,
     /// It is a text; a list or an object is its JSON.
     Text,
     /// It is the path of a folder.
@@ -94,22 +96,31 @@ impl Scope {
 impl<'a> Context<'a> {
     /// Compiles a value with placeholders. `None` after a problem.
     pub(super) fn template(&mut self, node: &Node<'a>, place: Place, scope: &mut Scope) -> Option<Template> {
+        let inner = if place == Place::Texts { place } else { Place::Json };
         match node.value {
             Value::String(text) => self.text_template(text, &node.pointer, place, scope),
             Value::Array(_) => {
                 // All items are read, so that all problems are told.
                 let items: Vec<_> =
-                    node.items().iter().map(|item| self.template(item, Place::Json, scope)).collect();
+                    node.items().iter().map(|item| self.template(item, inner, scope)).collect();
                 Some(list(items.into_iter().collect::<Option<_>>()?))
             }
             Value::Object(_) => {
                 let read = |(key, member): (&str, Node<'a>)| {
-                    Some((Text::from(key.to_owned()), self.template(&member, Place::Json, scope)?))
+                    Some((Text::from(key.to_owned()), self.template(&member, inner, scope)?))
                 };
                 let members: Vec<Option<(Text, Template)>> = node.entries().into_iter().map(read).collect();
                 Some(object(members.into_iter().collect::<Option<_>>()?))
             }
-            scalar => Some(Template::Constant(scalar.to_string().into())),
+            scalar => {
+                let text = self.document.text_at(&node.pointer).filter(|_| place == Place::Texts);
+                Some(
+                    text.map_or_else(
+                        || Template::Constant(scalar.to_string().into()),
+                        |text| constant(&text),
+                    ),
+                )
+            }
         }
     }
 
@@ -124,7 +135,7 @@ impl<'a> Context<'a> {
         let pieces = self.pieces(text, at)?;
         if let [Piece::Place(one)] = pieces.as_slice() {
             let (reference, known) = self.single(one, at, scope)?;
-            if !matches!(place, Place::Json | Place::Text) {
+            if !matches!(place, Place::Json | Place::Texts | Place::Text) {
                 self.check_inline(one, known.as_ref(), at, place);
             }
             return Some(Template::Value(reference));

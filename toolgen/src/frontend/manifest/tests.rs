@@ -20,6 +20,7 @@ const OBJECTS: &[(&str, &Keys)] = &[
     ("command", &keys::COMMAND),
     ("conditional_arguments", &keys::CONDITIONAL_ARGUMENTS),
     ("argument", &keys::ARGUMENT),
+    ("variable", &keys::VARIABLE),
     ("stdin", &keys::STDIN),
     ("exit_code", &keys::EXIT_CODE),
     ("limits", &keys::LIMITS),

@@ -84,13 +84,14 @@ impl<'a> Context<'a> {
         self.note_unusual(method, &declared.node.pointer);
         let Some((media_type, media, shape)) = self.chosen_media(&declared)? else { return Ok(None) };
         let Declared { required, description, .. } = declared;
-        let (media_type, kind) = self.definite_media(media_type, &shape);
+        let (media_type, kind) = self.definite_media(media::spelt(media_type), &shape);
         let Written { codec, shape, files } = self.written(kind, &media_type, shape, &media);
         let is_text = kind == Medium::Binary && matches!(codec, Codec::Text);
         let media_type = if is_text { media::first_definite(&media_type).to_owned() } else { media_type };
         let has_fields = matches!(codec, Codec::Json | Codec::Form(_) | Codec::Multipart(_) | Codec::Xml(_));
         let object = if has_fields { self.resolved(&shape) } else { Shape::ANY };
         let fields = if object.nullable || self.asks_for_more(&media) { None } else { flat(&object) };
+        let example = self.first_example(&media, &shape).map(Cow::into_owned);
         Ok(Some(BodyDraft {
             required,
             media_type,
@@ -100,7 +101,7 @@ impl<'a> Context<'a> {
             own_description: object.description,
             description,
             files,
-            example: self.first_example(&media).map(Cow::into_owned),
+            example,
         }))
     }
 
@@ -116,7 +117,7 @@ impl<'a> Context<'a> {
         Ok(Declared {
             description,
             required: node.flag("required"),
-            media: content.map(|node| node.entries()).unwrap_or_default(),
+            media: media::each(content.map(|node| node.entries()).unwrap_or_default()),
             place: node.pointer.child("content"),
             node,
         })
@@ -150,7 +151,7 @@ impl<'a> Context<'a> {
             let broken = self.broken;
             let Some(node) = self.resolve(node).map(|resolved| resolved.node) else { continue };
             let shape = self.content_shape(&node);
-            if self.broken > broken || !self.takes(media::kind(media_type), &shape) {
+            if self.broken > broken || !self.takes(media_type, &shape) {
                 continue;
             }
             // Another media type does not matter any more.
@@ -209,10 +210,13 @@ impl<'a> Context<'a> {
     }
 
     /// Whether values of this shape can be sent in a media type of this kind: a form needs fields, but the text of one
-    /// that is not multipart may be given whole.
-    fn takes(&mut self, kind: Medium, shape: &Shape) -> bool {
-        match kind {
+    /// that is not multipart, or whose boundary is known, may be given whole.
+    fn takes(&mut self, media_type: &str, shape: &Shape) -> bool {
+        match media::kind(media_type) {
             Medium::Form => self.may_be(shape, |kind| !is_list(kind)),
+            Medium::FormData | Medium::Multipart if media::has_boundary(media_type) => {
+                self.may_be(shape, |kind| !is_list(kind))
+            }
             Medium::FormData | Medium::Multipart => {
                 self.may_be(shape, |kind| !is_list(kind) && !is_scalar(kind))
             }
@@ -292,7 +296,11 @@ impl<'a> Context<'a> {
             Medium::Json | Medium::JsonLike | Medium::Any => (Codec::Json, shape),
             Medium::Lines if self.is_structured(&shape) => (Codec::JsonLines, self.lines(shape)),
             Medium::Yaml if self.is_structured(&shape) => (Codec::Json, shape),
-            Medium::Form if !self.may_be(&shape, |kind| !is_scalar(kind)) => (Codec::Text, shape),
+            Medium::Form | Medium::FormData | Medium::Multipart
+                if !self.may_be(&shape, |kind| !is_scalar(kind)) =>
+            {
+                (Codec::Text, shape)
+            }
             Medium::Form | Medium::FormData | Medium::Multipart => return self.form(kind, shape, media),
             Medium::Xml if schema.is_some() && self.is_structured(&shape) => {
                 let xml = schema.map(|schema| self.xml(&schema, ""));
@@ -310,8 +318,10 @@ impl<'a> Context<'a> {
             // What is encoded is sent as it is: the service decodes it.
             Medium::Binary if self.is_encoded(&shape) => (Codec::Text, text_shape(shape)),
             Medium::Binary => {
+                let mut shape = shape;
                 if self.is_structured(&shape) {
                     self.not_written(media_type, &media.pointer, "the body is one argument, a file");
+                    shape.description = self.encoded_told(&shape, media_type);
                 }
                 let is_either = self.is_plain_text(&shape) && media::may_be_texts(media_type);
                 let shape = match is_either {

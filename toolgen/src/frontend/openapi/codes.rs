@@ -80,7 +80,9 @@ what is missing or doubled, and what is done about it.
 ";
     PATH_PARAMETER = "W0314", "A path and its parameters do not match", "
 Each `{name}` of a path is a parameter with `in: path` of the same name, and vice versa. A parameter without a place in
-the path cannot be sent and is left out; a place without a parameter takes a string.
+the path cannot be sent and is left out; a place without a parameter takes a string. Places in the notation of routers,
+`:petId` and `<petId>`, are read as `{petId}`. A parameter of the query that the path itself gives a value
+(`/pets?kind=cat`) is left out.
 
     /pets/{petId}:
       parameters:
@@ -101,12 +103,14 @@ An operation asks for a scheme that is not declared under `components/securitySc
 `securityDefinitions`), or is declared in a way that does not say where the credential goes. That alternative of
 authentication is left out, so a call may be refused by the server. The same goes for a parameter `Authorization` that
 no scheme stands for: a model must not give credentials. If the service needs one all the same, send it as a header of
-every request: `HttpEngineBuilder::header`, or `--header NAME=VARIABLE`.
+every request: `HttpEngineBuilder::header`, or `--header NAME=VARIABLE`. Two schemes of one alternative that take the
+same place, such as basic and bearer, cannot both be sent; each is read as an alternative.
 ";
     SERVER = "W0318", "A server is not usable as it is declared", "
 A server needs a `url` with a host that exists, and each `{variable}` in it a default under `variables`. What is missing
-must be given before a call (`--base-url`). In Swagger 2.0 `host`, `basePath` and `schemes` are the server; without
-`schemes` it is reached by https.
+must be given before a call (`--base-url`), and so must a server that takes requests, if all that there are take
+WebSockets (`wss://…`). In Swagger 2.0 `host`, `basePath` and `schemes` are the server; without `schemes` it is reached by
+https.
 
     servers:
       - url: https://{region}.example.com
@@ -149,8 +153,8 @@ Write it without delimiters.
 ";
     PATTERN_DIALECT = "W0325", "A pattern is of another dialect", "
 Patterns are regular expressions of ECMA-262 (JavaScript). This one uses what only other dialects have, such as flags at
-its start (`(?i)`), `\\A`, `\\z` or possessive repetitions. The model sees it in words; arguments are not checked
-against it, and the server decides.
+its start (`(?i)`), `\\A`, `\\z` or possessive repetitions, or repeats so much that it cannot be tried. The model sees it in
+words; arguments are not checked against it, and the server decides.
 
     pattern: '(?i)[a-z]+'                write: '[A-Za-z]+'
 ";

@@ -3,20 +3,27 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
+use toolgen_core::Shape;
+use toolgen_core::schema::shape::Kind;
 
 use super::codes;
 use super::context::Context;
 use super::node::Node;
 use super::reference::{Broken, target_of, told};
 
+/// The most levels of an example whose scalars are read as they are written.
+const MAX_LEVELS: usize = 64;
+
 impl<'a> Context<'a> {
     /// Returns the first example of a media type or a parameter that has a value. References to examples are followed.
-    pub(super) fn first_example(&mut self, node: &Node<'a>) -> Option<Cow<'a, Value>> {
+    ///
+    /// Where its shape has a text, a scalar is the text that the document writes: `1.10`.
+    pub(super) fn first_example(&mut self, node: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
         let own = node.get("example").and_then(|own| {
             let found = self.follow(&own).ok().map(|found| found.node);
             match found {
-                Some(found) if found.pointer != own.pointer => self.value_of(&found),
-                _ => Some(Cow::Borrowed(own.value)),
+                Some(found) if found.pointer != own.pointer => self.value_of(&found, shape),
+                _ => Some(self.as_written(&own, shape)),
             }
         });
         let is_told = |value: &Cow<'a, Value>| !value.is_null();
@@ -24,33 +31,71 @@ impl<'a> Context<'a> {
             return Some(own);
         }
         // JSON Schema has a list of values, OpenAPI a map of examples.
-        let listed = node.items("examples").into_iter().map(|item| Cow::Borrowed(item.value)).find(is_told);
-        listed.or_else(|| {
+        let listed = node.items("examples").into_iter().find(|item| !item.value.is_null());
+        listed.map(|item| self.as_written(&item, shape)).or_else(|| {
             let named = node.members("examples");
-            named.into_iter().find_map(|(_, example)| self.named_example(&example).filter(is_told))
+            named.into_iter().find_map(|(_, example)| self.named_example(&example, shape).filter(is_told))
         })
     }
 
-    fn named_example(&mut self, example: &Node<'a>) -> Option<Cow<'a, Value>> {
+    /// Returns the value of an example for this shape.
+    pub(super) fn as_written(&mut self, node: &Node<'a>, shape: &Shape) -> Cow<'a, Value> {
+        match self.files.has_written(&node.pointer) {
+            true => Cow::Owned(self.texts_in(node, shape, 0)),
+            false => Cow::Borrowed(node.value),
+        }
+    }
+
+    fn texts_in(&mut self, node: &Node<'a>, shape: &Shape, depth: usize) -> Value {
+        let kind = self.resolved(shape).kind;
+        match (node.value, &kind) {
+            _ if depth > MAX_LEVELS => node.value.clone(),
+            (Value::Array(_), Kind::Array(rules)) => {
+                node.listed().iter().map(|item| self.texts_in(item, &rules.items, depth + 1)).collect()
+            }
+            (Value::Object(members), Kind::Object(rules)) => {
+                let mut read = members.clone();
+                for field in &rules.fields {
+                    if let (Some(member), Some(value)) =
+                        (node.get(field.wire_name()), read.get_mut(field.wire_name()))
+                    {
+                        *value = self.texts_in(&member, &field.shape, depth + 1);
+                    }
+                }
+                Value::Object(read)
+            }
+            (value, Kind::String(_)) => {
+                self.files.written(value, &node.pointer).map_or_else(|| value.clone(), Value::from)
+            }
+            (value, Kind::Enum(values)) => {
+                let written = self.files.written(value, &node.pointer);
+                let listed = written.filter(|text| values.iter().any(|one| one.to_json() == **text));
+                listed.map_or_else(|| value.clone(), Value::from)
+            }
+            (value, _) => value.clone(),
+        }
+    }
+
+    fn named_example(&mut self, example: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
         if target_of(example.value).is_some() {
             let found = self.follow(example).ok()?.node;
-            return self.value_of(&found);
+            return self.value_of(&found, shape);
         }
-        self.told_value(example)
+        self.told_value(example, shape)
     }
 
     /// Returns the value of what a reference to an example leads to, which may be the value itself.
-    fn value_of(&mut self, found: &Node<'a>) -> Option<Cow<'a, Value>> {
+    fn value_of(&mut self, found: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
         let is_example = ["value", "dataValue", "serializedValue", "externalValue"]
             .iter()
             .any(|key| found.get(key).is_some());
-        if is_example { self.told_value(found) } else { Some(Cow::Borrowed(found.value)) }
+        if is_example { self.told_value(found, shape) } else { Some(self.as_written(found, shape)) }
     }
 
     /// Returns the value that an example has: as data, as the text that is sent (OpenAPI 3.2), or as a file.
-    fn told_value(&mut self, example: &Node<'a>) -> Option<Cow<'a, Value>> {
+    fn told_value(&mut self, example: &Node<'a>, shape: &Shape) -> Option<Cow<'a, Value>> {
         if let Some(data) = example.get("dataValue").or_else(|| example.get("value")) {
-            return Some(Cow::Borrowed(data.value));
+            return Some(self.as_written(&data, shape));
         }
         // Of other texts it cannot be said what they are made of: `5` may be a number or a text.
         let sent = example.text("serializedValue").and_then(|text| serde_json::from_str::<Value>(text).ok());

@@ -10,6 +10,7 @@
 mod inside;
 mod names;
 pub(super) mod scan;
+mod texts;
 pub(super) mod uri;
 
 use std::borrow::Cow;
@@ -25,7 +26,7 @@ use self::scan::{Found, scan};
 use super::node::Node;
 use crate::options::Options;
 use crate::problem::Problems;
-use crate::source::{Document, MAX_BYTES, Pointer, Source, percent_decode, plain};
+use crate::source::{Document, MAX_BYTES, Pointer, Source, Written, percent_decode, plain};
 
 /// The most files of a document.
 const MAX_FILES: usize = 10_000;
@@ -60,6 +61,8 @@ pub(super) enum Refused {
 struct File<'d> {
     source: Arc<Source>,
     root: Cow<'d, Value>,
+    /// The texts of the scalars that the tree does not keep.
+    written: Written,
     /// The token of its places; empty for the document itself.
     token: String,
     /// The identity it gives itself (`$self`, OpenAPI 3.2).
@@ -209,7 +212,8 @@ impl<'d> Loader<'d> {
         };
         let file = File {
             source: Arc::clone(&document.source),
-            root: Cow::Borrowed(&document.root),
+            root: texts::named(Cow::Borrowed(&document.root), &document.written),
+            written: document.written.clone(),
             token: String::new(),
             own: own_identity(&document.root),
         };
@@ -283,14 +287,14 @@ impl<'d> Loader<'d> {
         let (index, token) = (self.files.all.len(), self.token_of(&real));
         self.known.insert(real, index);
         self.files.tokens.insert(token.clone(), index);
-        self.files.all.push(File {
-            source: Arc::clone(&document.source),
-            own: own_identity(&document.root),
-            root: Cow::Owned(
-                Arc::try_unwrap(document).map_or_else(|shared| shared.root.clone(), |own| own.root),
-            ),
-            token,
-        });
+        let source = Arc::clone(&document.source);
+        let (root, written) = match Arc::try_unwrap(document) {
+            Ok(own) => (own.root, own.written),
+            Err(shared) => (shared.root.clone(), shared.written.clone()),
+        };
+        let own = own_identity(&root);
+        let root = texts::named(Cow::Owned(root), &written);
+        self.files.all.push(File { source, own, root, written, token });
         index
     }
 

@@ -1,9 +1,10 @@
 //! Reads forms: the parts of a body that are written one by one, and the files among them.
 
+use toolgen_core::internal::outline_within;
 use toolgen_core::schema::shape::read::Rules;
 use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, UnionMode, UnionRules};
 use toolgen_core::spec::plan::{Encoding, FILE_FIELDS, Location, Part, Style, Xml, file_told};
-use toolgen_core::{Shape, Text};
+use toolgen_core::{List, Shape, Text};
 
 use super::codes;
 use super::context::Context;
@@ -237,6 +238,17 @@ impl<'a> Context<'a> {
         );
     }
 
+    /// Says what a file is that its schema describes as a value: a signed or encrypted form of it, or the like.
+    pub(super) fn encoded_told(&mut self, shape: &Shape, media_type: &str) -> Text {
+        let object = self.resolved(shape);
+        let said = [&shape.description, &object.description].into_iter().find(|text| !text.is_empty());
+        let stop = |text: &Text| if text.trim_end().ends_with(['.', '!', '?']) { "" } else { "." };
+        let said = said.map_or_else(String::new, |text| format!("{}{} ", text.trim_end(), stop(text)));
+        let holds =
+            outline_within(&object, &List::EMPTY).map_or_else(String::new, |what| format!(" of {what}"));
+        format!("{said}The {media_type}{holds}.").into()
+    }
+
     /// Whether a shape stands for bytes: `format: binary` (3.0), or a text with the media type of bytes but no encoding
     /// (3.1).
     pub(super) fn is_file(&mut self, shape: &Shape, content_type: &str) -> bool {
@@ -276,7 +288,7 @@ impl<'a> Context<'a> {
 
 fn field_encoding(node: &Node<'_>) -> Option<Encoding> {
     let style = node.text("style").and_then(|text| style_of(text, Location::Query));
-    let explode = node.get("explode").and_then(|node| node.value.as_bool());
+    let explode = node.stated("explode");
     let allow_reserved = node.flag("allowReserved");
     if style.is_none() && explode.is_none() && !allow_reserved {
         return None;

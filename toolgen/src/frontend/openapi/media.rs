@@ -2,6 +2,8 @@
 
 use toolgen_core::spec::plan::is_surely_bytes;
 
+use super::node::Node;
+
 /// The ways to write a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
@@ -59,9 +61,43 @@ pub(super) fn kind(media_type: &str) -> Kind {
     }
 }
 
-/// Returns the media type without its parameters, in lower case.
+/// Returns the media type without its parameters, in lower case. Published documents forget the `;` before these, too.
 pub(super) fn essence(media_type: &str) -> String {
-    media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    let head = media_type.split(';').next().unwrap_or_default().trim();
+    let word = head.split_whitespace().next().unwrap_or_default();
+    let is_whole = word.split_once('/').is_some_and(|(_, sub)| !sub.is_empty());
+    if is_whole { word.to_ascii_lowercase() } else { head.to_ascii_lowercase() }
+}
+
+/// Returns the media type with the `;` that it forgot before its parameters.
+pub(super) fn spelt(media_type: String) -> String {
+    let head = media_type.split(';').next().unwrap_or_default().trim();
+    match head.split_once(char::is_whitespace) {
+        Some((name, rest)) if name.contains('/') && rest.contains('=') && !rest.contains([',', '/']) => {
+            media_type.replacen(head, &format!("{name}; {}", rest.trim_start()), 1)
+        }
+        _ => media_type,
+    }
+}
+
+/// Whether the media type says by which boundary its parts are separated.
+pub(super) fn has_boundary(media_type: &str) -> bool {
+    let mut parameters = media_type.split(';').skip(1);
+    parameters
+        .any(|one| one.trim_start().get(..9).is_some_and(|start| start.eq_ignore_ascii_case("boundary=")))
+}
+
+/// Returns the media types of keys, each of which may list several.
+pub(super) fn each<'a>(content: Vec<(&'a str, Node<'a>)>) -> Vec<(&'a str, Node<'a>)> {
+    let each = |(key, node): (&'a str, Node<'a>)| listed(key).map(move |one| (one, node.clone()));
+    content.into_iter().flat_map(each).collect()
+}
+
+fn listed(key: &str) -> impl Iterator<Item = &str> {
+    // A comma may also stand in a parameter.
+    let is_list = key.split(',').all(|one| one.contains('/') && !one.contains('"'));
+    let limit = if is_list { usize::MAX } else { 1 };
+    key.splitn(limit, ',').map(str::trim)
 }
 
 /// Returns the first type of a list that is not a range, or that of any bytes.
@@ -87,6 +123,8 @@ mod tests {
         for (text, expected) in [
             ("application/json", Kind::Json),
             ("Application/JSON; charset=utf-8", Kind::Json),
+            ("application/json charset=utf-8", Kind::Json),
+            ("multipart/mixed;boundary=a", Kind::Multipart),
             ("application/merge-patch+json", Kind::JsonLike),
             ("application/vnd.api+json;v=1", Kind::JsonLike),
             ("application/x-www-form-urlencoded", Kind::Form),
@@ -110,6 +148,16 @@ mod tests {
         ] {
             assert_eq!(kind(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_key_may_list_several_types() {
+        let of = |key| listed(key).collect::<Vec<_>>();
+        assert_eq!(of("application/json, text/xml;q=1"), ["application/json", "text/xml;q=1"]);
+        assert_eq!(of("multipart/related; start=\"a/b,c/d\""), ["multipart/related; start=\"a/b,c/d\""]);
+        assert_eq!(of("text/plain; a=b,c"), ["text/plain; a=b,c"]);
+        assert_eq!(spelt("a/b charset=x; y=z".to_owned()), "a/b; charset=x; y=z");
+        assert!(has_boundary("multipart/mixed; charset=x;Boundary=a") && !has_boundary("multipart/mixed"));
     }
 
     #[test]

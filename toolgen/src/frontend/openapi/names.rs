@@ -7,7 +7,7 @@ pub(super) fn operation_name(method: &str, path: &str) -> String {
     let mut name = method.to_ascii_lowercase();
     // A fragment distinguishes operations on one path, so it is part of the name.
     for segment in path.split(['/', '?', '#', '&']).filter(|segment| !segment.is_empty()) {
-        let mut rest = segment;
+        let mut rest = unqualified(segment);
         while let Some((before, after)) = rest.split_once('{') {
             push_words(&mut name, before);
             let (inside, behind) = after.split_once('}').unwrap_or((after, ""));
@@ -18,6 +18,16 @@ pub(super) fn operation_name(method: &str, path: &str) -> String {
         push_words(&mut name, rest);
     }
     name
+}
+
+/// Returns a function of OData without the namespace that qualifies it: `Get()` of `Sample.Models.Get()`.
+fn unqualified(segment: &str) -> &str {
+    let Some((name, _)) = segment.split_once('(').filter(|_| segment.ends_with(')')) else { return segment };
+    let legal = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '.';
+    match name.rfind('.').filter(|_| name.chars().all(legal)) {
+        Some(at) => &segment[at + 1..],
+        None => segment,
+    }
 }
 
 fn push_words(name: &mut String, text: &str) {
@@ -66,6 +76,8 @@ mod tests {
             ("GET", "/a/{b}.{format}", "get_a_by_b_by_format"),
             ("PUT", "/v1/größe", "put_v1_gr_e"),
             ("POST", "/x?beta=true", "post_x_beta_true"),
+            ("GET", "/Me/Sample.Models.TripPin.GetInvolvedPeople()", "get_Me_GetInvolvedPeople"),
+            ("GET", "/Get.Near(lat={lat})", "get_Near_lat_by_lat"),
         ] {
             assert_eq!(named(&[("", method, path)]), [name]);
         }

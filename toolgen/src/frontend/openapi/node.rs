@@ -41,12 +41,22 @@ impl<'a> Node<'a> {
         self.text(key).map(plain).unwrap_or_default()
     }
 
-    /// Whether the member of this key is `true`, or a text that says so.
+    /// Whether the member of this key is `true`, or says so otherwise.
     pub(super) fn flag(&self, key: &str) -> bool {
-        match self.value.as_object().and_then(|object| object.get(key)) {
-            Some(Value::Bool(flag)) => *flag,
-            Some(Value::String(text)) => text.eq_ignore_ascii_case("true"),
-            _ => false,
+        self.stated(key) == Some(true)
+    }
+
+    /// Returns what the member of this key says: `true` and `false`, also as texts and in the words of YAML 1.1. `None`
+    /// if there is none, or it is neither.
+    pub(super) fn stated(&self, key: &str) -> Option<bool> {
+        match self.value.as_object()?.get(key)? {
+            Value::Bool(flag) => Some(*flag),
+            Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
+                "true" | "yes" | "y" | "on" => Some(true),
+                "false" | "no" | "n" | "off" => Some(false),
+                _ => None,
+            },
+            _ => None,
         }
     }
 

@@ -73,7 +73,7 @@ impl<'a> Context<'a> {
                 codes::OPERATION,
                 &operation.node.pointer,
                 format!("the operation has a parameter or a body that cannot be sent{cause}; it is left out"),
-                "another problem of the operation says where, and what to do; `cargo toolgen check` shows it",
+                "another problem of the operation says where, and what to do",
             );
         }
         compiled.ok()

@@ -1,6 +1,7 @@
 //! Reads the parameters of operations.
 
-use std::borrow::Cow;
+mod in_path;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use toolgen_core::schema::shape::{Kind, Literal, StringRules};
@@ -171,6 +172,11 @@ impl<'a> Context<'a> {
         if location == Location::Path && matches!(encoding, Encoding::Style { .. }) {
             fill_segment(&mut shape);
         }
+        if let (Some(given), None) = (node.get("required"), node.stated("required")) {
+            let message =
+                format!("`required` must be true or false, not {}; `{name}` is optional", given.value);
+            self.parameter_problem(node, &message, "write `required: true`");
+        }
         let required = location == Location::Path || node.flag("required");
         Some(Param { name: name.to_owned(), location, required, encoding, shape, whole: false })
     }
@@ -232,7 +238,7 @@ impl<'a> Context<'a> {
             Location::Query | Location::Cookie => Style::Form,
         };
         let mut style = default;
-        let mut explode = node.get("explode").and_then(|node| node.value.as_bool());
+        let mut explode = node.stated("explode");
         if let Some(text) = node.text("style") {
             match style_of(text, location) {
                 Some(given) => style = given,
@@ -276,64 +282,11 @@ impl<'a> Context<'a> {
         shape.deprecated |= node.flag("deprecated");
         if shape.examples.is_empty() {
             // Swagger 2.0 has no keyword for the example of a parameter; this is the usual one.
-            let other = || {
-                node.get("x-example").map(|node| Cow::Borrowed(node.value)).filter(|value| !value.is_null())
-            };
-            let example = self.first_example(node).or_else(other);
+            let other = node.get("x-example");
+            let example = self.first_example(node, shape);
+            let example = example.or_else(|| other.map(|other| self.as_written(&other, shape)));
             let short = example.filter(|value| value.to_string().len() <= 256);
             shape.examples = short.map_or(List::EMPTY, |example| vec![Literal::of(&example)].into());
-        }
-    }
-
-    /// Restricts the path parameters to those in the path template.
-    fn match_template(&mut self, params: &mut Vec<Param>, operation: &Node<'a>, template: &mut Template) {
-        template.adopt_case(
-            params.iter().filter(|param| param.location == Location::Path).map(|param| &*param.name),
-        );
-        for param in params.iter_mut().filter(|param| param.location == Location::Path) {
-            if let Some(key) = template.query_key(&param.name) {
-                param.location = Location::Query;
-                param.encoding = Encoding::FORM;
-                param.name = key.to_owned();
-            }
-        }
-        let mut unused = Vec::new();
-        params.retain(|param| {
-            let used = param.location != Location::Path || template.has(&param.name);
-            if !used {
-                unused.push(param.name.clone());
-            }
-            used
-        });
-        for name in unused {
-            self.report(
-                codes::PATH_PARAMETER,
-                &operation.pointer,
-                format!("the path has no place for the parameter `{name}`; it is left out"),
-                "put `{…}` into the path, or correct `in`",
-            );
-        }
-        let in_path = params.iter().filter(|param| param.location == Location::Path);
-        let mut declared: BTreeSet<String> = in_path.map(|param| param.name.clone()).collect();
-        for name in template.names() {
-            if !declared.insert(name.clone()) {
-                continue;
-            }
-            self.report(
-                codes::PATH_PARAMETER,
-                &operation.pointer,
-                format!("`{{{name}}}` of the path is not declared as a parameter; a text is assumed"),
-                "declare it under `parameters` with `in: path`",
-            );
-            let encoding = Encoding::SIMPLE;
-            params.push(Param {
-                name,
-                location: Location::Path,
-                required: true,
-                encoding,
-                shape: text(),
-                whole: false,
-            });
         }
     }
 }

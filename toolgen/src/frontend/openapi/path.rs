@@ -1,5 +1,11 @@
-//! Reads keys of `paths`: templates, with the query strings and fragments that documents put there.
+//! Reads keys of `paths`: templates, with the query strings and fragments that documents put there, and with what other
+//! notations of paths have in and around their placeholders.
 
+mod expression;
+
+use std::collections::BTreeSet;
+
+use self::expression::{Expression, Piece, pieces, placed};
 use super::server::placeholders;
 
 /// The path of an operation.
@@ -13,6 +19,8 @@ pub(super) struct Template {
     variable: Vec<(String, String)>,
     /// What follows a `#`, which is never sent.
     pub(super) fragment: String,
+    /// The names of the parameters that stand for several segments: their slashes separate segments.
+    wildcards: BTreeSet<String>,
 }
 
 impl Template {
@@ -20,12 +28,15 @@ impl Template {
     pub(super) fn parse(key: &str) -> Template {
         let key = key.trim();
         let (key, fragment) = split_outside(key, '#');
-        // `{?a,b}` (RFC 6570) only repeats the parameters.
-        let key = key.split_once("{?").map_or(key, |(before, _)| before);
+        // `{?a,b}` and `{&a}` (RFC 6570) only repeat the parameters.
+        let key = ["{?", "{&"]
+            .iter()
+            .fold(key, |key, query| key.split_once(query).map_or(key, |(before, _)| before));
         let (path, pairs) = split_outside(key, '?');
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         let fragment = fragment.to_owned();
-        let mut template = Template { path, query: Vec::new(), variable: Vec::new(), fragment };
+        let mut template =
+            Template { path, query: Vec::new(), variable: Vec::new(), fragment, wildcards: BTreeSet::new() };
         for pair in pairs.trim_matches(['{', '}']).split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             match placeholders(&format!("{value}}}")).first() {
@@ -45,28 +56,78 @@ impl Template {
         self.path.contains(&format!("{{{name}}}"))
     }
 
+    /// Whether a parameter stands for several segments.
+    pub(super) fn is_wildcard(&self, name: &str) -> bool {
+        self.wildcards.contains(name)
+    }
+
     /// Returns the key of the query pair whose value is this parameter.
     pub(super) fn query_key(&self, name: &str) -> Option<&str> {
         let pair = self.variable.iter().find(|(_, variable)| variable == name && !self.has(name))?;
         Some(&pair.0)
     }
 
-    /// Rewrites placeholders as the parameters they must mean are declared: `{petID}` as `{petId}`.
-    pub(super) fn adopt_case<'n>(&mut self, declared: impl Iterator<Item = &'n str>) {
-        let plain = |name: &str| -> String {
-            name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-        };
-        let declared: Vec<&str> = declared.collect();
-        for own in self.names() {
-            if declared.contains(&own.as_str()) {
+    /// Rewrites placeholders as the parameters they must mean are declared: `{petID}` as `{petId}`, `{id:int}` and
+    /// `{+id}` as `{id}`. Each parameter comes with whether its style writes what precedes its value.
+    pub(super) fn adopt(&mut self, declared: &[(&str, bool)]) {
+        let names: Vec<&str> = declared.iter().map(|(name, _)| *name).collect();
+        let mut path = String::with_capacity(self.path.len());
+        for piece in pieces(&self.path) {
+            let raw = match piece {
+                Piece::Fixed(text) => {
+                    path.push_str(text);
+                    continue;
+                }
+                Piece::Placeholder(raw) => raw,
+            };
+            let expression = Expression::of(raw);
+            let name = match names.contains(&raw) {
+                true => raw,
+                false => meant(expression.name, &names).unwrap_or(expression.name),
+            };
+            if expression.many {
+                self.wildcards.insert(name.to_owned());
+            }
+            if name != raw && !declared.contains(&(name, true)) {
+                path.push_str(&expression.before(name));
+            }
+            path.push_str(&format!("{{{name}}}"));
+        }
+        self.path = path;
+    }
+
+    /// Rewrites segments of other notations, `:id` and `<id>`, as placeholders of the parameters that are declared and
+    /// have no place otherwise. Returns what was rewritten, and how.
+    pub(super) fn place(&mut self, declared: &[(&str, bool)]) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let mut segments: Vec<String> = self.path.split('/').map(str::to_owned).collect();
+        for segment in &mut segments {
+            let Some(Expression { name, many, .. }) = placed(segment) else { continue };
+            if self.has(name) || !declared.iter().any(|(own, _)| *own == name) {
                 continue;
             }
-            let mut meant = declared.iter().filter(|name| plain(name) == plain(&own) && !self.has(name));
-            if let (Some(name), None) = (meant.next(), meant.next()) {
-                self.path = self.path.replace(&format!("{{{own}}}"), &format!("{{{name}}}"));
+            if many {
+                self.wildcards.insert(name.to_owned());
             }
+            let placeholder = format!("{{{name}}}");
+            found.push((segment.clone(), placeholder.clone()));
+            *segment = placeholder;
         }
+        self.path = segments.join("/");
+        found
     }
+}
+
+/// Returns the one parameter that a name must mean, whatever its case and what joins its words.
+fn meant<'n>(name: &str, declared: &[&'n str]) -> Option<&'n str> {
+    if let Some(own) = declared.iter().find(|own| **own == name) {
+        return Some(own);
+    }
+    let plain = |name: &str| -> String {
+        name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let mut meant = declared.iter().filter(|own| plain(own) == plain(name));
+    meant.next().copied().filter(|_| meant.next().is_none())
 }
 
 /// Splits a key at a character that is not part of a parameter's name.
@@ -107,10 +168,57 @@ mod tests {
     #[test]
     fn placeholders_follow_the_declaration() {
         let mut template = Template::parse("/a/{petID}/{x}");
-        template.adopt_case(["pet_id", "x"].into_iter());
+        template.adopt(&[("pet_id", false), ("x", false)]);
         assert_eq!(template.names(), ["pet_id", "x"]);
         let mut unclear = Template::parse("/a/{petID}");
-        unclear.adopt_case(["pet_id", "petId"].into_iter());
+        unclear.adopt(&[("pet_id", false), ("petId", false)]);
         assert_eq!(unclear.names(), ["petID"]);
+    }
+
+    #[test]
+    fn expressions_are_the_parameters_that_they_name() {
+        for (key, path, wildcards) in [
+            ("/a/{+id}", "/a/{id}", &["id"][..]),
+            ("/a/{*id}", "/a/{id}", &["id"]),
+            ("/a/{**id}", "/a/{id}", &["id"]),
+            ("/a/{id*}", "/a/{id}", &["id"]),
+            ("/a/{id+}", "/a/{id}", &["id"]),
+            ("/a/{id:.*}", "/a/{id}", &["id"]),
+            ("/a/{id: .+}", "/a/{id}", &["id"]),
+            ("/a/{id:path}", "/a/{id}", &["id"]),
+            ("/a/{id=**}", "/a/{id}", &["id"]),
+            ("/a/{id=x/*}:run", "/a/{id}:run", &["id"]),
+            ("/a{/id}", "/a/{id}", &[]),
+            ("/a{/id*}", "/a/{id}", &["id"]),
+            ("/a{.id}", "/a.{id}", &[]),
+            ("/a{;id}", "/a;id={id}", &[]),
+            ("/a/{id:int}/b", "/a/{id}/b", &[]),
+            ("/a/{id:[0-9]+}", "/a/{id}", &[]),
+            ("/a/{id:[0-9]{4}}/b", "/a/{id}/b", &[]),
+            ("/a/{id:\\d+\\.+x}", "/a/{id}", &[]),
+            ("/a/{ID:int}", "/a/{id}", &[]),
+            ("/a/{id?}", "/a/{id}", &[]),
+            ("/a/{other:int}", "/a/{other}", &[]),
+        ] {
+            let mut template = Template::parse(key);
+            template.adopt(&[("id", false)]);
+            let found: Vec<&str> = template.wildcards.iter().map(String::as_str).collect();
+            assert_eq!((template.path.as_str(), found.as_slice()), (path, wildcards), "{key}");
+        }
+        // What is declared by these characters has no other name.
+        let mut template = Template::parse("/a/{id*}/{x}{.y}{;z}");
+        template.adopt(&[("id*", false), ("x", false), ("y", true), ("z", true)]);
+        assert_eq!(template.path, "/a/{id*}/{x}{y}{z}");
+        assert!(template.is_wildcard("id*"));
+    }
+
+    #[test]
+    fn other_notations_are_the_parameters_that_have_no_place() {
+        let declared = &[("id", false), ("rest", false), ("x", false)];
+        let mut template = Template::parse("/a/:id/<path:rest>/:other/{x}/:x/b:id");
+        let found = template.place(declared);
+        assert_eq!(template.path, "/a/{id}/{rest}/:other/{x}/:x/b:id");
+        assert_eq!(found.len(), 2);
+        assert!(template.is_wildcard("rest") && !template.is_wildcard("id"));
     }
 }

@@ -11,12 +11,14 @@ mod heirs;
 
 pub(super) use defs::Defs;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use toolgen_core::Shape;
 use toolgen_core::schema::shape::read::{
     Nesting, Place, ReadProblem, ReadProblemKind, Rules, Source, name_values, normal_form, read_normal_form,
+    types_taken,
 };
 
 use super::codes;
@@ -80,6 +82,16 @@ impl<'a> Context<'a> {
         !anchor.is_empty() && files.map(|file| count_dynamic(file, anchor)).sum::<usize>() > 1
     }
 
+    /// Returns the types of the values of a schema, as far as it is known without reading it.
+    fn types_at(&self, node: &Node<'a>, left: &Cell<usize>) -> Option<Vec<&'static str>> {
+        let target = |text: &str| {
+            let target =
+                self.locate(text, &node.pointer).and_then(|target| self.past_references(target)).ok()?;
+            self.types_at(&target, left)
+        };
+        types_taken(node.value, &target, left)
+    }
+
     /// Returns the nearest place that exists: the normal form has members that the document does not have.
     fn nearest_place(&self, base: &Pointer, rest: &str) -> Pointer {
         let mut node = self.files.at(base).unwrap_or_else(|| Node::new(&Value::Null, base.clone()));
@@ -110,6 +122,9 @@ fn count_dynamic(file: &Value, anchor: &str) -> usize {
     count
 }
 
+/// The maximum number of schemas that are looked at to find the types of one.
+const MAX_SEEN: usize = 500;
+
 const CORRECT: &str = "correct the schema; the rest of it is used as it is";
 
 impl<'a> Source<'a> for Context<'a> {
@@ -126,6 +141,9 @@ impl<'a> Source<'a> for Context<'a> {
             ReadProblemKind::PatternDialect => {
                 (codes::PATTERN_DIALECT, "write it as ECMA-262 has it, without flags")
             }
+            ReadProblemKind::PatternUntried => {
+                (codes::PATTERN_DIALECT, "repeat less of it, or smaller parts")
+            }
             ReadProblemKind::Default => (codes::DEFAULT, "correct the default or the schema"),
             ReadProblemKind::Values => (codes::CONTRADICTION, "write the values as the type that is meant"),
             ReadProblemKind::Names => {
@@ -139,6 +157,10 @@ impl<'a> Source<'a> for Context<'a> {
             pointer = pointer.parent().unwrap_or_default();
         }
         self.report(code, &pointer, problem.message, help);
+    }
+
+    fn written(&self, value: &Value, pointer: &str) -> Option<String> {
+        self.files.written(value, &Pointer::parse(pointer)?).map(str::to_owned)
     }
 
     fn name_of(&mut self, reference: &'a str, pointer: &str) -> Option<String> {
@@ -176,6 +198,14 @@ impl<'a> Source<'a> for Context<'a> {
 
     fn is_open(&self, name: &str) -> bool {
         self.defs.is_open(name)
+    }
+
+    fn is_heir(&self, pointer: &str) -> bool {
+        self.defs.is_heir(pointer)
+    }
+
+    fn types_of(&self, name: &str) -> Option<Vec<&'static str>> {
+        self.types_at(self.defs.node(name)?, &Cell::new(MAX_SEEN))
     }
 
     fn discriminator(

@@ -39,6 +39,15 @@ impl Schemes {
     }
 }
 
+/// Whether a request has room for one of two credentials alone.
+fn same_place(one: &Placement, other: &Placement) -> bool {
+    match (one, other) {
+        (Placement::Query(one), Placement::Query(other))
+        | (Placement::Cookie(one), Placement::Cookie(other)) => one == other,
+        _ => one.header().zip(other.header()).is_some_and(|(one, other)| one.eq_ignore_ascii_case(other)),
+    }
+}
+
 impl<'a> Context<'a> {
     /// Returns the names of the schemes the document declares, usable or not.
     pub(super) fn declared_schemes(&self) -> Vec<String> {
@@ -126,7 +135,33 @@ impl<'a> Context<'a> {
         Some(alternatives)
     }
 
-    fn alternative(&mut self, node: &Node<'a>) -> Option<SecurityRequirement> {
+    /// Returns an alternative; several, if some of its schemes take the same place in a request.
+    fn alternative(&mut self, node: &Node<'a>) -> Vec<SecurityRequirement> {
+        let Some(schemes) = self.schemes_of(node) else { return Vec::new() };
+        let taken = |at: usize| {
+            schemes.iter().take(at).any(|other| same_place(&other.placement, &schemes[at].placement))
+        };
+        let Some(second) = (0..schemes.len()).find(|at| taken(*at)) else {
+            return vec![SecurityRequirement { schemes: schemes.into() }];
+        };
+        let place = schemes[second].placement.clone();
+        let (rivals, others): (Vec<_>, Vec<_>) =
+            schemes.into_iter().partition(|scheme| same_place(&scheme.placement, &place));
+        let names: Vec<String> = rivals.iter().map(|scheme| format!("`{}`", scheme.id)).collect();
+        self.report(
+            codes::SECURITY,
+            &node.pointer,
+            format!(
+                "{} take the same place in a request, which has room for one; each is an alternative",
+                names.join(" and ")
+            ),
+            "write each as an item of its own under `security`",
+        );
+        let with_others = |rival| others.iter().cloned().chain([rival]).collect();
+        rivals.into_iter().map(|rival| SecurityRequirement { schemes: with_others(rival) }).collect()
+    }
+
+    fn schemes_of(&mut self, node: &Node<'a>) -> Option<Vec<SecurityScheme>> {
         let object = node.object()?;
         let mut schemes = Vec::new();
         for (id, scopes) in object.iter().filter(|(id, _)| !id.starts_with("x-")) {
@@ -139,7 +174,7 @@ impl<'a> Context<'a> {
             };
             schemes.push(scheme);
         }
-        Some(SecurityRequirement { schemes: schemes.into() })
+        Some(schemes)
     }
 
     fn report_unusable(&mut self, id: &str, place: &Pointer) {

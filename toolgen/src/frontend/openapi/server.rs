@@ -36,13 +36,41 @@ impl<'a> Context<'a> {
 
     pub(super) fn servers_at(&mut self, node: &Node<'a>) -> Vec<Server> {
         let listed = self.list(node, "servers");
-        listed
+        let servers: Vec<Server> = listed
             .iter()
             .filter_map(|server| {
                 let server = self.resolve(server)?.node;
                 self.server(&server)
             })
-            .collect()
+            .collect();
+        self.without_sockets(servers, node)
+    }
+
+    /// Leaves out the servers of WebSockets. If there are no others, they stay, and no request is sent to them.
+    pub(super) fn without_sockets(&mut self, mut servers: Vec<Server>, holder: &Node<'a>) -> Vec<Server> {
+        let is_socket = |server: &Server| {
+            let scheme = server.url.split_once("://").map_or("", |(scheme, _)| scheme);
+            matches!(scheme.to_ascii_lowercase().as_str(), "ws" | "wss")
+        };
+        let sockets = servers.iter().filter(|server| is_socket(server)).count();
+        if sockets == 0 {
+            return servers;
+        }
+        if sockets < servers.len() {
+            servers.retain(|server| !is_socket(server));
+            return servers;
+        }
+        let urls: Vec<&str> = servers.iter().map(|server| server.url.as_str()).collect();
+        self.report(
+            codes::SERVER,
+            &holder.pointer.child("servers"),
+            format!(
+                "`{}` is for WebSockets alone, and tools send requests by HTTP; calls fail",
+                urls.join("`, `")
+            ),
+            "exclude the operation, or add the server that takes requests (`--base-url` names one, too)",
+        );
+        servers
     }
 
     fn server(&mut self, node: &Node<'a>) -> Option<Server> {
@@ -89,13 +117,24 @@ impl<'a> Context<'a> {
     }
 
     fn variable(&mut self, name: &str, node: &Node<'a>) -> ServerVariable {
-        let allowed: Vec<String> = node.items("enum").iter().filter_map(|item| scalar(item.value)).collect();
-        let default = node.get("default").and_then(|node| scalar(node.value));
+        let allowed = node.items("enum");
+        let allowed: Vec<String> = allowed.iter().filter_map(|item| self.scalar(item)).collect();
+        let default = node.get("default").and_then(|node| self.scalar(&node));
         let default = default.or_else(|| allowed.first().cloned()).unwrap_or_default();
         ServerVariable {
             name: name.to_owned().into(),
             default: default.into(),
             allowed: allowed.into_iter().map(Text::from).collect(),
+        }
+    }
+
+    /// Returns a scalar as the document writes it.
+    fn scalar(&self, node: &Node<'a>) -> Option<String> {
+        let written = || self.files.written(node.value, &node.pointer).map(str::to_owned);
+        match node.value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(_) | Value::Bool(_) => Some(written().unwrap_or_else(|| node.value.to_string())),
+            _ => None,
         }
     }
 }
@@ -114,14 +153,6 @@ fn unlikely_host(url: &str) -> Option<&str> {
     let port = host.rsplit_once(':').map_or("", |(_, port)| if port.ends_with(']') { "" } else { port });
     let is_port = port.contains('{') || port.chars().all(|char| char.is_ascii_digit());
     (host.is_empty() || !known.all(legal) || !is_port).then_some(host)
-}
-
-fn scalar(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
-        _ => None,
-    }
 }
 
 /// Returns the names in braces of a template.

@@ -83,4 +83,23 @@ A model imitates examples. This one breaks the schema, so it is not shown in doc
 
 Correct the example or the schema. Manifests are stricter: E0420.
 ";
+    VAGUE = "W0713", "Nothing says how to call a tool", "
+The tool may change something, none of its arguments is required, each is any text, and no description says more than
+a name. A model can only guess what to give.
+
+Say which arguments are required, what each of them is, with an example, and what is used where one is left out.
+
+    container: {type: string, description: Container}
+    container_name: {type: string, description: 'The image, such as ubuntu:22.04'}
+";
+    NO_VALUE = "W0714", "No value fits a schema", "
+The rules of the schema exclude one another, so that a model can give nothing that is accepted. If the argument is
+required, the tool can never be called; otherwise the argument can never be given.
+
+Correct the rule that is wrong: bounds that are swapped, parts of `allOf` of two types, lists of values without a common
+one. Leave out a tool that nobody needs.
+
+    type: integer, minimum: 5, maximum: 3
+    allOf: [{type: string}, {type: integer}]
+";
 }

@@ -1,17 +1,24 @@
 //! The value of a JSON text.
 
+use std::borrow::Cow;
+
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
 use super::super::{At, Finding, MAX_DEPTH, MAX_FINDINGS, Reading, number, quote};
 use super::lex::{Broken, Lexer};
 use crate::problem::codes;
-use crate::source::Pointer;
+use crate::source::{Pointer, Written};
 
 /// Reads a text. Returns no value if it is not JSON; text after the value is only a finding.
 pub(in crate::source) fn read(text: &str) -> Reading {
-    let mut reader =
-        Reader { lexer: Lexer::new(text), path: Vec::new(), members: Vec::new(), findings: Vec::new() };
+    let mut reader = Reader {
+        lexer: Lexer::new(text),
+        path: Vec::new(),
+        members: Vec::new(),
+        written: Written::default(),
+        findings: Vec::new(),
+    };
     let value = match reader.value() {
         Ok(value) => Some(value),
         Err(Stop::Broken(broken)) => {
@@ -38,16 +45,18 @@ pub(in crate::source) fn read(text: &str) -> Reading {
     for (at, message) in oddities.into_iter().filter(|_| value.is_some()) {
         reader.find(codes::ODD_STRING, at, String::from(message), "write it as an escape");
     }
-    (value, reader.findings)
+    (value.map(|value| (value, reader.written)), reader.findings)
 }
 
 struct Reader<'t> {
     lexer: Lexer<'t>,
-    /// The path to the reader's place, for findings; pushed for containers only.
+    /// The path to the reader's place, for findings and texts.
     path: Vec<Step>,
     /// The members of objects whose end is not reached, with the offsets of their keys: a map that knew their number is a
     /// third smaller than one that grew.
     members: Vec<(usize, String, Value)>,
+    /// The texts of numbers that print otherwise.
+    written: Written,
     findings: Vec<Finding>,
 }
 
@@ -82,6 +91,10 @@ impl Reader<'_> {
                 let (value, oddity) = number::decimal(text).split(text);
                 if let Some((code, message)) = oddity {
                     self.find(code, start, message, "write a smaller number, or none");
+                }
+                if let Some(written) = Written::of(text, &value) {
+                    let path: Vec<String> = self.pointer().tokens().map(Cow::into_owned).collect();
+                    self.written.add(&path, written);
                 }
                 Ok(value)
             }
@@ -184,13 +197,15 @@ impl Reader<'_> {
         if self.findings.len() >= MAX_FINDINGS {
             return;
         }
-        let mut pointer = Pointer::ROOT;
-        for &step in &self.path {
-            pointer = match step {
-                Step::Item(index) => pointer.item(index),
-                Step::Key(start) => pointer.child(&self.lexer.string_at(start)),
-            };
-        }
+        let pointer = self.pointer();
         self.findings.push(Finding { code, pointer, at: At::Byte(at), message, help });
+    }
+
+    /// Returns the place that the reader is at.
+    fn pointer(&self) -> Pointer {
+        self.path.iter().fold(Pointer::ROOT, |pointer, step| match step {
+            Step::Item(index) => pointer.item(*index),
+            Step::Key(start) => pointer.child(&self.lexer.string_at(*start)),
+        })
     }
 }

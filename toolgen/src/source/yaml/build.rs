@@ -1,11 +1,11 @@
 //! Builds values from nodes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use super::super::number::Read;
-use super::super::{At, Finding, MAX_DEPTH, MAX_FINDINGS, Pointer, Position, quote};
+use super::super::{At, Finding, MAX_DEPTH, MAX_FINDINGS, Pointer, Position, Written, quote};
 use super::compose::{Id, Kind, Node, Tree};
 use super::scalar;
 use crate::problem::codes;
@@ -14,12 +14,12 @@ use crate::problem::codes;
 const MAX_COPIES: usize = 1_000_000;
 
 /// Builds the value of a document, or returns `None` if it would be too large or too deep.
-pub(super) fn build(tree: &Tree<'_>, findings: &mut Vec<Finding>) -> Option<Value> {
+pub(super) fn build(tree: &Tree<'_>, findings: &mut Vec<Finding>) -> Option<(Value, Written)> {
     let budget = tree.nodes.len() + MAX_COPIES;
     let mut builder =
         Builder { tree, seen: vec![false; tree.nodes.len()], budget, path: Vec::new(), findings };
     match builder.value(tree.root) {
-        Ok(value) => Some(value),
+        Ok((value, written)) => Some((value, written.unwrap_or_default())),
         Err(stop) => {
             builder.path.clear();
             // The reason for refusing the document must not be lost among lesser findings.
@@ -50,6 +50,9 @@ struct Builder<'b, 't> {
     findings: &'b mut Vec<Finding>,
 }
 
+/// A value, and the texts of its scalars that it does not keep.
+type Built<T = Value> = Result<(T, Option<Written>), Stop>;
+
 struct Stop {
     node: Id,
     why: Why,
@@ -61,27 +64,35 @@ enum Why {
 }
 
 impl<'b, 't> Builder<'b, 't> {
-    fn value(&mut self, id: Id) -> Result<Value, Stop> {
-        let Some(node) = self.tree.nodes.get(id) else { return Ok(Value::Null) };
+    fn value(&mut self, id: Id) -> Built {
+        let Some(node) = self.tree.nodes.get(id) else { return Ok((Value::Null, None)) };
         let first = self.spend(id, node)?;
         if self.path.len() > MAX_DEPTH {
             return Err(Stop { node: id, why: Why::TooDeep });
         }
         match &node.kind {
-            Kind::Scalar { text, plain } => Ok(self.scalar(node, text, *plain, first)),
+            Kind::Scalar { text, plain } => {
+                let value = self.scalar(node, text, *plain, first);
+                let written = Written::of(text, &value);
+                Ok((value, written))
+            }
             Kind::List(items) => {
                 self.check_collection_tag(node, "seq", first);
                 let mut list = Vec::with_capacity(items.len());
+                let mut parts = BTreeMap::new();
                 for (index, &item) in items.iter().enumerate() {
                     self.path.push(index.to_string());
-                    list.push(self.value(item)?);
-                    self.path.pop();
+                    let (value, written) = self.value(item)?;
+                    list.push(value);
+                    let token = self.path.pop();
+                    parts.extend(token.zip(written));
                 }
-                Ok(Value::Array(list))
+                Ok((Value::Array(list), Written::of_parts(parts)))
             }
             Kind::Map(members) => {
                 self.check_collection_tag(node, "map", first);
-                self.map(members, first).map(Value::Object)
+                let (map, written) = self.map(members, first)?;
+                Ok((Value::Object(map), written))
             }
         }
     }
@@ -98,8 +109,9 @@ impl<'b, 't> Builder<'b, 't> {
         Ok(first)
     }
 
-    fn map(&mut self, members: &'b [(Id, Id)], first: bool) -> Result<Map<String, Value>, Stop> {
+    fn map(&mut self, members: &'b [(Id, Id)], first: bool) -> Built<Map<String, Value>> {
         let mut map = Map::with_capacity(members.len());
+        let mut parts = BTreeMap::new();
         // Keys of the map itself win over merged ones, wherever they stand.
         let has_merge = members.iter().any(|(key, _)| self.tree.is_merge(*key));
         let own: BTreeSet<&str> = match has_merge {
@@ -109,9 +121,14 @@ impl<'b, 't> Builder<'b, 't> {
         for &(key, value) in members {
             if let Some(sources) = self.tree.merged(key, value) {
                 for source in sources {
-                    let Value::Object(source) = self.value(source)? else { continue };
+                    let (Value::Object(source), written) = self.value(source)? else { continue };
+                    let mut merged = match written {
+                        Some(Written::Parts(parts)) => parts,
+                        _ => BTreeMap::new(),
+                    };
                     for (name, value) in source {
                         if !own.contains(name.as_str()) && !map.contains_key(&name) {
+                            parts.extend(merged.remove_entry(&name));
                             map.insert(name, value);
                         }
                     }
@@ -129,14 +146,18 @@ impl<'b, 't> Builder<'b, 't> {
                 continue;
             };
             self.path.push(name.to_owned());
-            let value = self.value(value)?;
+            let (value, written) = self.value(value)?;
+            match written {
+                Some(written) => parts.insert(name.to_owned(), written),
+                None => parts.remove(name),
+            };
             if map.insert(name.to_owned(), value).is_some() && first {
                 let message = format!("the key `{}` is given twice; the last value is kept", quote(name));
                 self.find(codes::DUPLICATE_KEY, at, message, "take one of the two away");
             }
             self.path.pop();
         }
-        Ok(map)
+        Ok((map, Written::of_parts(parts)))
     }
 
     fn scalar(&mut self, node: &Node<'t>, text: &str, plain: bool, first: bool) -> Value {

@@ -130,7 +130,8 @@ fn slip(lines: &[Cow<'_, str>], stuck: &Stuck, blanks: usize) -> Option<(&'stati
 }
 
 /// Returns what indents the lines of a quoted string further than its key, if they begin where the key does. A line
-/// that may be the next key or item is not such a line: the quote is not closed then.
+/// that may be the next key or item is not such a line: the quote is not closed then. One that only ends like a key is a
+/// part of the text if the text ends with its line.
 fn continued(lines: &[Cow<'_, str>], start: Position) -> Option<Vec<Edit>> {
     let mut lines = lines.iter().enumerate().skip(start.line - 1);
     let (_, first) = lines.next()?;
@@ -139,12 +140,15 @@ fn continued(lines: &[Cow<'_, str>], start: Position) -> Option<Vec<Edit>> {
     let key = first.len() - first.trim_start_matches([' ', '-', '?']).len();
     let mut closed = closes(&first[opening + 1..], quote);
     let mut edits = Vec::new();
-    while !closed {
+    let mut like_keys = false;
+    while closed.is_none() {
         let (index, line) = lines.next()?;
         let content = line.trim_start_matches(' ');
         let indent = line.len() - content.len();
         let word = content.split(' ').next().unwrap_or_default();
-        let is_key = word == "-" || word.ends_with(':') || content.trim_end().ends_with(':');
+        let like_key = content.trim_end().ends_with(':');
+        let is_key = word == "-" || (word.ends_with(':') && !like_key);
+        like_keys |= like_key;
         let marks_document = line.starts_with("---") || line.starts_with("...");
         if indent <= key && !content.trim_end().is_empty() {
             if indent < key || is_key || marks_document {
@@ -154,20 +158,22 @@ fn continued(lines: &[Cow<'_, str>], start: Position) -> Option<Vec<Edit>> {
         }
         closed = closes(line, quote);
     }
-    (!edits.is_empty()).then_some(edits)
+    let after = closed.unwrap_or_default().trim();
+    let is_clear = !like_keys || after.is_empty() || after.starts_with('#');
+    (is_clear && !edits.is_empty()).then_some(edits)
 }
 
-/// Whether a quote is closed within a line inside it.
-fn closes(line: &str, quote: char) -> bool {
-    let mut chars = line.chars().peekable();
-    while let Some(char) = chars.next() {
+/// Returns what follows a quote that is closed within a line inside it.
+fn closes(line: &str, quote: char) -> Option<&str> {
+    let mut chars = line.char_indices().peekable();
+    while let Some((at, char)) = chars.next() {
         if char == '\\' && quote == '"' {
             chars.next();
-        } else if char == quote && (quote == '"' || chars.next_if_eq(&quote).is_none()) {
-            return true;
+        } else if char == quote && (quote == '"' || chars.next_if(|(_, next)| *next == quote).is_none()) {
+            return Some(&line[at + char.len_utf8()..]);
         }
     }
-    false
+    None
 }
 
 #[cfg(test)]
@@ -200,6 +206,12 @@ mod tests {
             ("a: {\n  \"x\": \"1\"\n}\nb: [\n \"y\"\n]\n", json!({"a": {"x": "1"}, "b": ["y"]}), &[3, 6]),
             ("a: 'x\n  y\n\nit''s\n'\nb: 1\n", json!({"a": "x y\nit's ", "b": 1}), &[1]),
             ("a:\n- b: \"x\\\"\\\n  y\\\n  z\" # c\n", json!({"a": [{"b": "x\"yz"}]}), &[2]),
+            (
+                "a: \"One of:\n\n  x\nand the following:\n  y\nnote:\nz\"\nb: 1\n",
+                json!({"a": "One of:\nx and the following: y note: z", "b": 1}),
+                &[1],
+            ),
+            ("- a: 'x\n  it:\n  y' # c\n  b: 1\n", json!([{"a": "x it: y", "b": 1}]), &[1]),
             ("a: 'x'#c\nb: \"é\"# 'd'\nc: [1]#e\n", json!({"a": "x", "b": "é", "c": [1]}), &[1, 2, 3]),
         ] {
             let (found, told) = read(text);
@@ -213,6 +225,8 @@ mod tests {
         for text in [
             "a: \"x\nb: 3\nc: \"d\"\n",
             "a: 'x\n- 3\n'\n",
+            "a: \"x\nb:\n  c: \"d\"\n",
+            "a: 'x\nb:\n- 'd'\n",
             "a:\n  b: 'x\ny'\n",
             "a: 'x\n---\ny'\n",
             "a: [1, 2\nb: 3\n",

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::number::{self, Read};
 
 /// Resolves an unquoted scalar.
-pub(super) fn resolve(text: &str) -> Read {
+pub(in crate::source) fn resolve(text: &str) -> Read {
     let exact = |value| Read::Exact(value);
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return exact(Value::Null),

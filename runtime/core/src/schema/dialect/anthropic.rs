@@ -1,12 +1,12 @@
 //! Anthropic: the Messages API.
 
-use super::{Dialect, JSON_SCHEMA, KeyRule, Nulls, OPENAI_NAMES, Patterns, RequestLimits};
+use super::{Dialect, Engine, JSON_SCHEMA, KeyRule, Nulls, OPENAI_NAMES, Patterns, RequestLimits};
 
 /// The Anthropic Messages API, tools without strict mode.
 pub const ANTHROPIC: Dialect = Dialect {
     name: "anthropic",
     title: "Anthropic",
-    checked: "2026-11-22",
+    checked: "2026-11-27",
     sources: &[
         // A valid schema of draft 2020-12, whose root is an object.
         "anthropic-sdk-python 2.12.0, types/tool_param.py",
@@ -14,6 +14,8 @@ pub const ANTHROPIC: Dialect = Dialect {
         "anthropics/claude-code#5319",
         // Keys: `^[a-zA-Z0-9_.-]{1,64}$`.
         "freee/freee-mcp#15",
+        // Patterns are not compiled: the vendor's own client sends `\p{…}` and looks ahead.
+        "pleaseai/shunt#488",
         // Names: 128 characters, 64 on Bedrock and in tool references.
         "anthropics/claude-code#96152",
         "anthropics/claude-code#20830",
@@ -59,6 +61,7 @@ pub const ANTHROPIC_STRICT: Dialect = Dialect {
         "uuid",
     ]),
     patterns: Patterns::Regular,
+    engine: Engine::Re2,
     min_items: Some(1),
     nulls: Nulls::AnyOf,
     ref_alone: true,

@@ -1,6 +1,6 @@
 //! Google Gemini: the two fields of a function declaration that hold a schema.
 
-use super::{Dialect, JSON_SCHEMA, KeyRule, Nulls, RequestLimits};
+use super::{Dialect, Engine, JSON_SCHEMA, KeyRule, Nulls, RequestLimits};
 
 /// Google Gemini, the `parameters` of a function declaration: a subset of OpenAPI 3.0 schemas.
 ///
@@ -9,7 +9,7 @@ use super::{Dialect, JSON_SCHEMA, KeyRule, Nulls, RequestLimits};
 pub const GEMINI: Dialect = Dialect {
     name: "gemini",
     title: "Google Gemini",
-    checked: "2026-11-22",
+    checked: "2026-11-27",
     sources: &[
         // The fields of `Schema`; enumerations hold texts; references are for Vertex only.
         "google-genai 3.4.0, types.Schema and types.FunctionDeclaration",
@@ -26,6 +26,8 @@ pub const GEMINI: Dialect = Dialect {
         // `enum[0]: cannot be empty`.
         "sbroenne/mcp-server-excel#607",
         "langchain-ai/langchainjs#9875",
+        // Not known: whether patterns are compiled. The engine of the vendor's own services takes the least.
+        "https://github.com/google/re2/wiki/Syntax",
         // Names: 128 characters by the SDK, 64 by errors of 2025; at most 512 functions.
         "google-gemini/gemini-cli#6704",
         "google-gemini/gemini-cli#19083",
@@ -46,6 +48,7 @@ pub const GEMINI: Dialect = Dialect {
         "pattern",
     ],
     formats: Some(&["date-time"]),
+    engine: Engine::Re2,
     nulls: Nulls::Keyword,
     root_composition: false,
     any_of_alone: true,

@@ -1,6 +1,6 @@
 //! Plain JSON Schema, and the Model Context Protocol.
 
-use super::{ALL_KEYWORDS, Dialect, KeyRule, Limits, Nulls, Patterns, RequestLimits};
+use super::{ALL_KEYWORDS, Dialect, Engine, KeyRule, Limits, Nulls, Patterns, RequestLimits};
 
 /// Plain JSON Schema 2020-12, as MCP accepts it.
 pub const JSON_SCHEMA: Dialect = Dialect {
@@ -20,6 +20,7 @@ pub const JSON_SCHEMA: Dialect = Dialect {
     keywords: ALL_KEYWORDS,
     formats: None,
     patterns: Patterns::All,
+    engine: Engine::EcmaScript,
     min_items: None,
     nulls: Nulls::Type,
     root_composition: true,

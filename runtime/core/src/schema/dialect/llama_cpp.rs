@@ -1,6 +1,6 @@
 //! Local models: llama.cpp and Ollama.
 
-use super::{Dialect, OPENAI, Patterns, RequestLimits};
+use super::{Dialect, Engine, OPENAI, Patterns, RequestLimits};
 
 /// The server of llama.cpp, which compiles all tools of a request into one grammar.
 pub const LLAMA_CPP: Dialect = Dialect {
@@ -31,6 +31,7 @@ pub const LLAMA_CPP: Dialect = Dialect {
     ],
     formats: Some(&["date-time", "date", "time", "uuid"]),
     patterns: Patterns::Anchored,
+    engine: Engine::Re2,
     ref_alone: true,
     closed_by_default: true,
     requests: RequestLimits::NONE,

@@ -1,12 +1,12 @@
 //! OpenAI: Chat Completions and Responses, whose schemas are the same.
 
-use super::{Dialect, JSON_SCHEMA, KeyRule, Limits, OPENAI_NAMES, Patterns, RequestLimits};
+use super::{Dialect, Engine, JSON_SCHEMA, KeyRule, Limits, OPENAI_NAMES, Patterns, RequestLimits};
 
 /// OpenAI function calling (Chat Completions and Responses) without strict mode.
 pub const OPENAI: Dialect = Dialect {
     name: "openai",
     title: "OpenAI",
-    checked: "2026-11-22",
+    checked: "2026-11-27",
     sources: &[
         // Names: `^[a-zA-Z0-9_-]{1,64}$`.
         "openai-python 3.54.0, types/shared_params/function_definition.py",
@@ -21,6 +21,11 @@ pub const OPENAI: Dialect = Dialect {
         // Azure; not documented.
         "modelcontextprotocol/servers#799",
         "getsentry/sentry-mcp#106",
+        // `… is not a 'regex'`, strict or not: Python's `re` compiles each pattern, and each key of `patternProperties`;
+        // `\p{…}`, `(?<name>…)`, `\u{…}` and `\z` are refused, and looking ahead is not.
+        "BerriAI/litellm#40485",
+        "pleaseai/shunt#488",
+        "lidge-jun/opencodex#4072",
         // At most 128 tools.
         "vishalmysore/Tools4AI#16",
     ],
@@ -55,6 +60,7 @@ pub const OPENAI: Dialect = Dialect {
         "uniqueItems",
     ],
     formats: None,
+    engine: Engine::Python,
     root_composition: false,
     requests: RequestLimits { tools: Some(128), ..RequestLimits::NONE },
     ..JSON_SCHEMA
@@ -64,7 +70,7 @@ pub const OPENAI: Dialect = Dialect {
 pub const OPENAI_STRICT: Dialect = Dialect {
     name: "openai-strict",
     title: "OpenAI strict",
-    checked: "2026-11-22",
+    checked: "2026-11-27",
     sources: &[
         // Closed objects, all properties required, the keywords, formats and limits.
         "https://platform.openai.com/docs/guides/structured-outputs#supported-schemas",
@@ -77,6 +83,9 @@ pub const OPENAI_STRICT: Dialect = Dialect {
         "GREsau/schemars#473",
         "akitaonrails/ai-memory#30",
         "BuilderIO/agent-native#3085",
+        // `regex lookaround is not supported`; the engine, as without strict mode.
+        "Dokploy/mcp#45",
+        "BerriAI/litellm#40485",
         // Descriptions of tools, as without strict mode.
         "modelcontextprotocol/servers#799",
     ],

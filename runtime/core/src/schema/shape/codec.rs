@@ -138,10 +138,11 @@ impl<'a> Codec<'a> {
 
     /// Whether a field is rendered: one that must be absent has no schema in a dialect without `not`.
     fn shows(&self, field: &Field) -> bool {
+        let is_never = |target: &Shape| target.kind == Kind::Never && !target.nullable;
         let absent = !field.required
             && !field.shape.nullable
-            && field.shape.kind == Kind::Never
-            && !self.dialect.takes("not");
+            && !self.dialect.takes("not")
+            && super::resolved(&field.shape, self.defs).is_some_and(is_never);
         field.access != self.hidden && !absent
     }
 

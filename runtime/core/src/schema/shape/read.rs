@@ -32,7 +32,7 @@ mod source;
 use serde_json::Value;
 
 pub(super) use build::{is_natural_all, is_natural_raw, is_natural_union, raw_keyword_is_well_formed};
-pub use normal::{examples, name_values, normal_form};
+pub use normal::{examples, name_values, normal_form, types_taken};
 pub use plain::plain;
 pub use source::{Nesting, Place, Rules, Source};
 
@@ -75,6 +75,8 @@ pub enum ReadProblemKind {
     Pattern,
     /// A pattern is a regular expression of a dialect other than ECMA-262: it is shown, but not checked.
     PatternDialect,
+    /// A pattern repeats too much to be tried on texts: it is shown, but not checked.
+    PatternUntried,
     /// A default is not a value the schema allows.
     Default,
     /// A reference does not name a schema under `$defs`.

@@ -25,6 +25,7 @@ use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
 
 pub use canonical::canonical;
+pub(super) use root::unite;
 pub use unions::overlaps;
 
 /// A schema for a provider, and what it no longer expresses.
@@ -55,6 +56,14 @@ impl Loss {
     #[must_use]
     pub fn weakens(&self) -> bool {
         !(self.in_prose && matches!(self.keyword, "default" | "examples" | "deprecated"))
+    }
+}
+
+impl Loss {
+    /// Whether a value that the tool takes cannot be sent: a strict dialect has no other form for it, and a lax one has.
+    #[must_use]
+    pub fn withholds(&self) -> bool {
+        self.keyword == "nullable"
     }
 }
 

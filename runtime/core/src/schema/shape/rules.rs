@@ -87,15 +87,15 @@ pub(crate) struct Stated {
     pub(crate) value: Value,
     /// The keyword and the value that state it to a provider, if canonical text states it differently.
     pub(crate) shown: Option<(&'static str, Value)>,
-    /// Whether a dialect that takes the keyword takes this value of it.
-    pub(crate) taken: fn(&Dialect, &Value) -> bool,
+    /// The value as a dialect that takes the keyword has it; `None` if it has no such value.
+    pub(crate) written: fn(&Dialect, &Value) -> Option<Value>,
     /// Part of a sentence that states it; empty if neither a provider nor a model sees it.
     pub(crate) told: String,
 }
 
 impl Stated {
     fn new(keyword: &'static str, value: impl Into<Value>, told: String) -> Stated {
-        Stated { keyword, value: value.into(), shown: None, taken: |_, _| true, told }
+        Stated { keyword, value: value.into(), shown: None, written: |_, value| Some(value.clone()), told }
     }
 
     /// A text, unless it is empty.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
-use super::{Kind, Shape, read};
+use super::{Kind, ObjectRules, Shape, read};
 use crate::base::frozen::{Frozen, List, Text};
 
 /// A [`Shape`], as a tree or as canonical JSON Schema text that is read on first use.
@@ -105,6 +105,19 @@ pub fn resolved<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a Shape> 
         shape = find_def(defs, name)?;
     }
     None
+}
+
+/// Returns the object that a shape describes: behind references, and with rules beside it.
+#[must_use]
+pub fn object_in<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a ObjectRules> {
+    match &resolved(shape, defs)?.kind {
+        Kind::Object(rules) => Some(rules),
+        Kind::All(parts) => parts.iter().find_map(|part| match &part.kind {
+            Kind::Object(rules) => Some(rules),
+            _ => None,
+        }),
+        _ => None,
+    }
 }
 
 /// Returns the shape of this name in a list sorted by name.

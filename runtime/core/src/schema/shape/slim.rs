@@ -13,23 +13,24 @@ mod places;
 mod share;
 mod sheet;
 mod text;
+mod trims;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use super::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, UnionMode};
 use super::{find_def, pointer, resolved};
 use crate::base::frozen::{List, Text};
 
-pub(crate) use depth::outline_within;
+pub use depth::outline_within;
 pub(crate) use leaves::shortened;
 pub(crate) use places::{Opened, Places};
 pub(crate) use sheet::{Bytes, Sheet, Sized};
 pub use text::SlimError;
+pub use trims::{Lever, Trim};
 
 /// What is trimmed of a tool before a model reads it.
 ///
@@ -142,78 +143,6 @@ pub enum Words {
     None,
 }
 
-/// A kind of trimming.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Lever {
-    /// A description was shortened or left out.
-    Description,
-    /// What a description says about how a value is written (its default, its values, its format) was left out.
-    Needed,
-    /// Examples, or a long default, were left out.
-    Examples,
-    /// A description that only repeats a name was left out.
-    Restating,
-    /// An object no longer says that it takes no other keys.
-    Closed,
-    /// An optional argument was left out.
-    Optional,
-    /// A part deep inside was replaced by a description of it.
-    Depth,
-    /// A long list of allowed values was replaced by a type and a description.
-    Values,
-    /// A named shape was written where it is used.
-    Inline,
-    /// A part that occurs more than once became a named shape.
-    Share,
-    /// The tool is still above its ceiling.
-    Ceiling,
-}
-
-impl Lever {
-    /// The name, as [`Slim`] is written: `description`, `examples`, …
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Lever::Description => "description",
-            Lever::Needed => "needed",
-            Lever::Examples => "examples",
-            Lever::Restating => "restating",
-            Lever::Closed => "closed",
-            Lever::Optional => "optional",
-            Lever::Depth => "depth",
-            Lever::Values => "values",
-            Lever::Inline => "inline",
-            Lever::Share => "share",
-            Lever::Ceiling => "ceiling",
-        }
-    }
-}
-
-impl fmt::Display for Lever {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Something that was trimmed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trim {
-    /// The place in the schema of the arguments, as a JSON pointer; empty for the tool itself.
-    pub pointer: String,
-    /// What trimmed it.
-    pub lever: Lever,
-    /// What became of it.
-    pub what: String,
-}
-
-impl fmt::Display for Trim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.pointer.is_empty() { "the tool" } else { &self.pointer };
-        write!(f, "{place}: {} ({})", self.what, self.lever)
-    }
-}
-
 /// A smaller shape, the named shapes that it refers to, and what was trimmed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slimmed {
@@ -232,22 +161,24 @@ pub struct Slimmed {
 /// [`ToolSpec::schema`]: crate::spec::ToolSpec::schema
 #[must_use]
 pub fn slim(shape: &Shape, defs: &List<Def>, tool: &str, slim: &Slim) -> Slimmed {
-    slim_to(shape, defs, tool, slim, None)
+    slim_to(shape, defs, tool, slim, None, true)
 }
 
-/// As [`slim`], with only the first places spelled out.
+/// As [`slim`], with only the first places spelled out. What is trimmed is only told if asked for: it takes most of the
+/// time, and most smaller shapes are only measured.
 pub(crate) fn slim_to(
     shape: &Shape,
     defs: &List<Def>,
     tool: &str,
     slim: &Slim,
     opened: Option<Opened<'_>>,
+    tells: bool,
 ) -> Slimmed {
     let opened = opened.filter(|opened| !opened.is_all());
     if slim.is_idle() && opened.is_none() {
         return Slimmed { shape: shape.clone(), defs: defs.clone(), trims: Vec::new() };
     }
-    let mut slimmer = Slimmer::new(defs, tool, slim, opened);
+    let mut slimmer = Slimmer::new(defs, tool, slim, opened, tells);
     let pruned = slimmer.prune(shape);
     let shape = slimmer.node(&pruned, "", 0);
     let defs = slimmer.named();
@@ -264,15 +195,23 @@ struct Slimmer<'a> {
     /// The parts that are spelled out, if not all are.
     opened: Option<Opened<'a>>,
     path: String,
+    /// Whether what is trimmed is told.
+    tells: bool,
     trims: Vec<Trim>,
     /// The named shapes that were reached and not visited yet, by the level at which they are.
     waiting: BTreeSet<(usize, String)>,
 }
 
 impl<'a> Slimmer<'a> {
-    fn new(defs: &'a List<Def>, tool: &str, slim: &'a Slim, opened: Option<Opened<'a>>) -> Slimmer<'a> {
+    fn new(
+        defs: &'a List<Def>,
+        tool: &str,
+        slim: &'a Slim,
+        opened: Option<Opened<'a>>,
+        tells: bool,
+    ) -> Slimmer<'a> {
         let (path, trims, waiting) = Default::default();
-        Slimmer { defs, tool: words::of(tool), slim, opened, path, trims, waiting }
+        Slimmer { defs, tool: words::of(tool), slim, opened, path, tells, trims, waiting }
     }
 
     /// Whether some schemas accept more than before.
@@ -290,7 +229,9 @@ impl<'a> Slimmer<'a> {
     }
 
     fn trim(&mut self, lever: Lever, what: impl Into<String>) {
-        self.trims.push(Trim { pointer: self.path.clone(), lever, what: what.into() });
+        if self.tells {
+            self.trims.push(Trim { pointer: self.path.clone(), lever, what: what.into() });
+        }
     }
 
     fn at<T>(&mut self, tokens: &[&str], visit: impl FnOnce(&mut Self) -> T) -> T {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::line;
+use crate::base::frozen::Text;
 use crate::spec::{Requirement, RequirementKind, Timeout, ToolSpec};
 
 /// Returns a Markdown page for callers whose calls of a tool fail: for each requirement the specification declares, the
@@ -11,32 +13,8 @@ use crate::spec::{Requirement, RequirementKind, Timeout, ToolSpec};
 #[must_use]
 pub fn troubleshooting(spec: &ToolSpec) -> String {
     let mut out = format!("# Troubleshooting `{}`\n", spec.name);
-    for requirement in spec.requires.iter().filter(|it| it.kind != RequirementKind::Service) {
-        section(&mut out, &requirement.told(), &remedy(requirement));
-    }
-    if spec.requires.iter().any(|it| !it.optional && it.kind != RequirementKind::Service) {
-        let text = format!("Cannot execute '{}': prerequisites not met.", spec.name);
-        let remedy = "Everything that is missing is listed below that line, and the tools to call first, in their \
-                      order. The code of the error is `dependency_not_met`.";
-        section(&mut out, &text, remedy);
-    }
-    for requirement in spec.requires.iter().filter(|it| it.kind == RequirementKind::Service) {
-        let remedy = format!("The program has to lend its tools the service `{}`.", requirement.name);
-        section(&mut out, &requirement.told(), &remedy);
-    }
-    for scope in spec.required_scopes() {
-        let text = format!("Permission denied: API key missing scope '{scope}' for tool '{}'", spec.name);
-        section(&mut out, &text, &format!("Use an API key that has the scope `{scope}`."));
-    }
-    let text = format!("Permission denied: API key does not have access to tool '{}'", spec.name);
-    section(&mut out, &text, "The API key is limited to a list of tools. Add this tool to the list.");
-    if !spec.service.is_empty() {
-        let text = format!("Service '{}' is temporarily unavailable. Please try again later.", spec.service);
-        section(
-            &mut out,
-            &text,
-            "Several calls of the service failed, so no more are made for a while. Wait.",
-        );
+    for (text, remedy) in refusals(spec, true) {
+        section(&mut out, &text, &remedy);
     }
     if let Timeout::Millis(millis) = spec.timeout {
         let text = format!("Tool exceeded timeout of {:?}", std::time::Duration::from_millis(millis));
@@ -45,6 +23,89 @@ pub fn troubleshooting(spec: &ToolSpec) -> String {
     let text = format!("Tool not found: {}", spec.name);
     section(&mut out, &text, "The program does not offer the tool, or the name is spelled in another way.");
     out
+}
+
+/// Returns what a caller reads of each refusal that the specification declares, and what to do about it: on a page, also
+/// of those that every tool has.
+fn refusals(spec: &ToolSpec, is_page: bool) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let mut say = |text: String, remedy: String| all.push((text, remedy));
+    for requirement in spec.requires.iter().filter(|it| it.kind != RequirementKind::Service) {
+        say(requirement.told().into_owned(), remedy(requirement));
+    }
+    if is_page && spec.requires.iter().any(|it| !it.optional && it.kind != RequirementKind::Service) {
+        let text = format!("Cannot execute '{}': prerequisites not met.", spec.name);
+        let remedy = "Everything that is missing is listed below that line, and the tools to call first, in their \
+                      order. The code of the error is `DEPENDENCY_NOT_MET`.";
+        say(text, remedy.to_owned());
+    }
+    for requirement in spec.requires.iter().filter(|it| it.kind == RequirementKind::Service) {
+        let remedy = format!("The program has to lend its tools the service `{}`.", requirement.name);
+        let text = match requirement.optional {
+            true => requirement.told().into_owned(),
+            false => {
+                format!("failed to create tool '{}': {}", spec.name, requirement.told_by(spec.name.as_str()))
+            }
+        };
+        say(text, remedy);
+    }
+    for scope in if is_page { spec.required_scopes() } else { own_scopes(spec) } {
+        let text = format!("Permission denied: API key missing scope '{scope}' for tool '{}'", spec.name);
+        say(text, format!("Use an API key that has the scope `{scope}`."));
+    }
+    if is_page {
+        let text = format!("Permission denied: API key does not have access to tool '{}'", spec.name);
+        say(text, "The API key is limited to a list of tools. Add this tool to the list.".to_owned());
+    }
+    if !spec.service.is_empty() {
+        let text = format!("Service '{}' is temporarily unavailable. Please try again later.", spec.service);
+        let remedy = "Several calls of the service failed, so no more are made for a while. Wait.";
+        say(text, remedy.to_owned());
+    }
+    all
+}
+
+/// Writes the lines of the full documentation that say what calls of a tool need, and what to do if they are refused for
+/// the lack of it. There are none for a tool that declares nothing.
+pub(super) fn needs(out: &mut String, spec: &ToolSpec) {
+    let named: Vec<String> = spec.requires.iter().map(named).collect();
+    line(out, "Requires", &named.join(", "));
+    let scopes: Vec<&str> = own_scopes(spec).iter().map(|scope| scope.as_str()).collect();
+    line(out, "Scopes", &scopes.join(", "));
+    let refusals = refusals(spec, false);
+    if !refusals.is_empty() {
+        out.push_str("  - Troubleshooting:\n");
+    }
+    for (text, remedy) in refusals {
+        let _ = writeln!(
+            out,
+            "    - {}: {remedy}",
+            text.lines().next().unwrap_or_default().trim_end_matches('.')
+        );
+    }
+}
+
+/// Returns the scopes of a tool, if they are others than those that any tool of its effects needs.
+fn own_scopes(spec: &ToolSpec) -> &[Text] {
+    if *spec.scopes == *spec.usual_scopes() { &[] } else { &spec.scopes }
+}
+
+/// Names a requirement in a few words.
+fn named(requirement: &Requirement) -> String {
+    let kind = match requirement.kind {
+        RequirementKind::Context => "context value",
+        RequirementKind::Session => "session state",
+        RequirementKind::Entity => "entity",
+        RequirementKind::Tool => "tool",
+        RequirementKind::Service => "service",
+        RequirementKind::Custom => "check",
+    };
+    let argument = match requirement.argument.as_str() {
+        "" => String::new(),
+        argument => format!(" by `{argument}`"),
+    };
+    let optional = if requirement.optional { " (optional)" } else { "" };
+    format!("{kind} `{}`{argument}{optional}", requirement.name)
 }
 
 fn section(out: &mut String, text: &str, remedy: &str) {

@@ -3,7 +3,7 @@
 use crate::base::frozen::List;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::Loss;
-use crate::schema::shape::{Extra, Kind, Shape, find_def, pointer, prose, resolved};
+use crate::schema::shape::{Extra, Kind, Shape, find_def, object_in, pointer, prose, resolved};
 use crate::spec::ToolSpec;
 
 /// A rule that the schema in a dialect does not express.
@@ -123,9 +123,7 @@ pub(super) fn in_one_line(rules: &[Unsaid]) -> String {
 
 /// Whether the documentation of a tool in full says a rule: it does so for the arguments themselves.
 pub(super) fn is_in_full(rule: &Unsaid, spec: &ToolSpec) -> bool {
-    let Some(Kind::Object(rules)) = resolved(&spec.input, &spec.defs).map(|shape| &shape.kind) else {
-        return false;
-    };
+    let Some(rules) = object_in(&spec.input, &spec.defs) else { return false };
     let said = |shape: &Shape| {
         let target = resolved(shape, &spec.defs);
         [Some(shape), target].into_iter().flatten().any(|shape| prose::rules(shape).contains(&rule.told))

@@ -152,7 +152,17 @@ pub(super) fn restates(description: &str, name: &str) -> bool {
         return false;
     }
     let (told, named) = (stems(description), stems(name));
-    told.iter().all(|word| named.contains(word)) && (!told.is_empty() || !named.is_empty())
+    let is_named = |word: &String| named.iter().any(|named| named == word || is_short_for(named, word));
+    told.iter().all(is_named) && (!told.is_empty() || !named.is_empty())
+}
+
+/// Whether a word is the other one with letters left out, as `cmd` and `dir` are.
+fn is_short_for(short: &str, word: &str) -> bool {
+    let mut letters = word.chars();
+    (2..=4).contains(&short.len())
+        && word.len() > short.len()
+        && letters.next() == short.chars().next()
+        && short.chars().skip(1).all(|wanted| letters.any(|letter| letter == wanted))
 }
 
 /// Whether a text was never written.

@@ -2,23 +2,41 @@
 //!
 //! A field whose key was changed keeps its original key for the wire, see [`Field`](crate::schema::shape::Field).
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
 use crate::base::sha256::sha256;
-use crate::schema::shape::read::{Place, ReadProblem, Source, normal_form, read_normal_form};
+use crate::schema::shape::pointer::referenced;
+use crate::schema::shape::read::{Place, ReadProblem, Source, normal_form, read_normal_form, types_taken};
 use crate::schema::shape::{Def, Shape};
 
 /// The longest key, in bytes.
 const MAX_KEY: usize = 64;
 
+/// The maximum number of schemas that are looked at to find the types of one.
+const MAX_SEEN: usize = 500;
+
 /// A schema on its own, whose keys are made portable.
-struct Keys<'p> {
+struct Keys<'p, 'd> {
     problems: &'p mut Vec<ReadProblem>,
+    /// The schemas in its `$defs`.
+    defs: Option<&'d Map<String, Value>>,
 }
 
-impl Source<'_> for Keys<'_> {
+impl Keys<'_, '_> {
+    fn types_at(&self, name: &str, left: &Cell<usize>) -> Option<Vec<&'static str>> {
+        let target = |text: &str| self.types_at(&referenced(text)?, left);
+        types_taken(self.defs?.get(name)?, &target, left)
+    }
+}
+
+impl Source<'_> for Keys<'_, '_> {
+    fn types_of(&self, name: &str) -> Option<Vec<&'static str>> {
+        self.types_at(name, &Cell::new(MAX_SEEN))
+    }
+
     fn report(&mut self, problem: ReadProblem) {
         self.problems.push(problem);
     }
@@ -30,13 +48,14 @@ impl Source<'_> for Keys<'_> {
 
 /// Reads a schema and the schemas in its `$defs`. Places start with `prefix`.
 pub(super) fn read(schema: &Value, prefix: &str, problems: &mut Vec<ReadProblem>) -> (Shape, Vec<Def>) {
+    let named = schema.get("$defs").and_then(Value::as_object);
     let mut shape = |schema: &Value, pointer: String| {
         let place = Place { pointer, ..Place::default() };
-        let normal = normal_form(schema, place, &mut Keys { problems: &mut *problems });
+        let normal = normal_form(schema, place, &mut Keys { problems: &mut *problems, defs: named });
         read_normal_form(&normal, "", problems)
     };
     let root = shape(schema, prefix.to_owned());
-    let named = schema.get("$defs").and_then(Value::as_object).into_iter().flat_map(Map::iter);
+    let named = named.into_iter().flat_map(Map::iter);
     let defs = named.map(|(name, schema)| Def {
         name: name.clone().into(),
         schema: shape(schema, format!("{prefix}/$defs/{name}")).into(),

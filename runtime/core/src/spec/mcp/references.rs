@@ -167,6 +167,42 @@ fn map_references(schema: &Value, map: &mut dyn FnMut(&str) -> Option<String>) -
     }
 }
 
+/// Returns the references of a schema that lead nowhere in it, with their places, which start with `prefix`.
+pub(super) fn dangling(schema: &Value, prefix: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut open = vec![(prefix.to_owned(), schema)];
+    while let Some((at, part)) = open.pop() {
+        match part {
+            Value::Array(items) => {
+                open.extend(items.iter().enumerate().map(|(index, item)| (format!("{at}/{index}"), item)));
+            }
+            Value::Object(members) => {
+                for (key, value) in members {
+                    let at = child(&at, key);
+                    match value {
+                        Value::String(text) if key == "$ref" => {
+                            let target = text.strip_prefix('#').map(|target| {
+                                normal(&percent_decode(target).unwrap_or_else(|| target.to_owned()))
+                            });
+                            if target.is_some_and(|target| schema.pointer(&target).is_none()) {
+                                found.push((at, text.clone()));
+                            }
+                        }
+                        Value::Object(named) if NAMED.contains(&key.as_str()) => {
+                            open.extend(named.iter().map(|(name, schema)| (child(&at, name), schema)));
+                        }
+                        _ if DATA.contains(&key.as_str()) => {}
+                        _ => open.push((at, value)),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    found.sort();
+    found
+}
+
 fn references(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
     map_references(schema, &mut |text| {

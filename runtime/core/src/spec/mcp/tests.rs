@@ -3,9 +3,10 @@
 use serde_json::json;
 
 use super::*;
-use crate::schema::dialect::JSON_SCHEMA;
+use crate::base::frozen::List;
+use crate::schema::dialect::{Dialect, JSON_SCHEMA, OPENAI};
 use crate::schema::shape::decode::decode_owned;
-use crate::schema::shape::render::canonical as shown;
+use crate::schema::shape::render::{Rendered, canonical as shown, render_input};
 
 fn server(transport: McpTransport) -> Frozen<McpServer> {
     McpServer { alias: "shop".into(), transport, ..McpServer::EMPTY }.into()
@@ -116,9 +117,92 @@ fn arguments_are_always_an_object() {
     assert_eq!(input(json!({"$ref": "#/$defs/All", "$defs": {"All": object}})), plain);
     let mut beside = object.clone();
     beside["not"] = json!({"required": ["b"]});
-    assert_eq!(input(beside), (plain.0, 1));
-    let (open, problems) = input(json!({"oneOf": [object, {"type": "object"}]}));
+    assert_eq!(
+        input(beside),
+        (r#"{"allOf":[{"type":"object","properties":{"a":{"type":"string"}}},{"not":{"required":["b"]}}]}"#.to_owned(), 0)
+    );
+    assert_eq!(input(json!({"oneOf": [object, {"type": "object"}]})), plain);
+    let (open, problems) =
+        input(json!({"oneOf": [{"type": "object"}, {"type": "object", "minProperties": 1}]}));
     assert_eq!((&*open, problems), (r#"{"type":"object"}"#, 1));
+}
+
+/// Returns what a provider reads of a schema of arguments, and the keywords that its schema does not say.
+fn as_seen(schema: &Value, dialect: &Dialect) -> (Value, Vec<&'static str>) {
+    let one = tool(&program(), &json!({"name": "x", "inputSchema": schema}), true).unwrap().spec;
+    let Rendered { schema, losses } = render_input(&one.input, &one.defs, dialect).unwrap();
+    (schema, losses.iter().map(|loss| loss.keyword).collect())
+}
+
+#[test]
+fn the_arguments_of_all_alternatives_are_listed_with_the_rules() {
+    let id = json!({"type": "integer"});
+    let name = json!({"type": "string"});
+    let either = json!([{"properties": {"id": id}, "required": ["id"]}, {"properties": {"name": name}, "required": ["name"]}]);
+    let both = json!({"id": id, "name": name});
+    let one_of_them = json!([{"required": ["id"]}, {"required": ["name"]}]);
+    for schema in [
+        json!({"type": "object", "oneOf": either}),
+        json!({"anyOf": either}),
+        json!({"type": "object", "properties": both, "oneOf": one_of_them}),
+        json!({"type": "object", "properties": both, "additionalProperties": false, "oneOf": either}),
+        json!({"anyOf": [{"$ref": "#/$defs/ById"}, {"$ref": "#/$defs/ByName"}],
+            "$defs": {"ById": either[0], "ByName": either[1]}}),
+        json!({"$ref": "#/$defs/All", "$defs": {"All": {"type": "object", "anyOf": either}}}),
+    ] {
+        let (seen, losses) = as_seen(&schema, &JSON_SCHEMA);
+        assert_eq!((&seen["type"], &seen["properties"]), (&json!("object"), &both), "{schema}: {seen}");
+        let choice = seen.get("anyOf").or_else(|| seen.get("oneOf")).and_then(Value::as_array).unwrap();
+        let asked: Vec<&Value> = choice.iter().map(|one| &one["required"]).collect();
+        assert_eq!((asked, losses), (vec![&json!(["id"]), &json!(["name"])], Vec::new()), "{seen}");
+        let (seen, losses) = as_seen(&schema, &OPENAI);
+        assert_eq!(seen["properties"], both, "{seen}");
+        let told = seen["description"].as_str().unwrap();
+        assert!(told.contains("of these sets of fields: `id`, or `name`"), "{told}");
+        assert!(losses.contains(&"anyOf") || losses.contains(&"oneOf"), "{losses:?}");
+    }
+}
+
+#[test]
+fn rules_about_arguments_stay_and_name_what_else_may_be_given() {
+    let base = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}});
+    for (rules, listed) in [
+        (json!({"dependentRequired": {"a": ["b"]}}), "b"),
+        (json!({"if": {"required": ["a"]}, "then": {"required": ["b"]}}), "b"),
+        (
+            json!({"if": {"required": ["a"]}, "then": {"properties": {"c": {"type": "integer"}}}, "else": {"required": ["b"]}}),
+            "c",
+        ),
+        (json!({"not": {"required": ["a", "b"]}}), "b"),
+        (json!({"allOf": [{"properties": {"c": {"type": "integer"}}, "required": ["c"]}]}), "c"),
+        (
+            json!({"anyOf": [{"properties": {"c": {"type": "integer"}}, "required": ["c"], "additionalProperties": false}, {"required": ["b"]}]}),
+            "c",
+        ),
+    ] {
+        let mut schema = base.clone();
+        schema.as_object_mut().unwrap().extend(rules.as_object().unwrap().clone());
+        let (seen, losses) = as_seen(&schema, &JSON_SCHEMA);
+        assert!(seen["properties"].get(listed).is_some() && losses.is_empty(), "{schema}: {seen}");
+        let (seen, losses) = as_seen(&schema, &OPENAI);
+        assert!(seen["properties"].get(listed).is_some(), "{schema}: {seen}");
+        let is_plain = rules.get("allOf").is_some();
+        assert_eq!(
+            (losses.is_empty(), seen.get("description").is_none()),
+            (is_plain, is_plain),
+            "{schema}: {seen}"
+        );
+    }
+    let schema = json!({"type": "object", "properties": {"q": {"type": "string"}}, "oneOf": [
+        {"properties": {"id": {"type": "integer"}}, "required": ["id"], "additionalProperties": false},
+        {"properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": false},
+    ]});
+    let one = tool(&program(), &json!({"name": "x", "inputSchema": schema}), true).unwrap().spec;
+    let takes = |given: Value| decode_owned(given, &one.input, &one.defs, &JSON_SCHEMA).is_ok();
+    assert!(takes(json!({"q": "x", "id": 1})) && takes(json!({"name": "x"})));
+    assert!(!takes(json!({"q": "x"})) && !takes(json!({"id": 1, "other": 2})) && !takes(json!({"id": "x"})));
+    let told = crate::spec::docs::detail(&one);
+    assert!(told.contains("- id (integer, optional)") && told.contains("Rules: give"), "{told}");
 }
 
 #[test]
@@ -150,6 +234,46 @@ fn a_schema_that_is_nothing_but_itself_ends() {
     assert_eq!(messages, ["the schema `B` is part of itself; that part is left out"]);
     let shown: Vec<String> = one.tool.spec.defs.iter().map(|def| shown(def.schema.shape())).collect();
     assert_eq!(shown, [r##"{"$ref":"#/$defs/B"}"##, r#"{"type":"string"}"#]);
+}
+
+#[test]
+fn what_is_odd_in_a_schema_is_told_of_its_own_tool_and_called_what_it_is() {
+    let cycle = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"allOf": [{"$ref": "#/$defs/A"}]}}});
+    let dangling = json!({"type": "object", "properties": {"a/b": {"$ref": "#/$defs/None"}, "c": {"default": {"$ref": "#/x"}}}});
+    let list = [
+        ("cycle", cycle),
+        ("dangling", dangling),
+        ("text", json!({"type": "string"})),
+        ("fine", json!({"type": "object"})),
+    ];
+    let list = list.map(|(name, schema)| json!({"name": name, "inputSchema": schema}));
+    let told: Vec<String> = tools(&program(), &list, true)
+        .into_iter()
+        .map(|one| {
+            one.unwrap().problems.iter().map(|one| format!("{} {}", one.pointer, one.message)).collect()
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "/inputSchema the schema `A` is part of itself; that part is left out",
+            "/inputSchema/properties/a~1b/$ref the reference `#/$defs/None` leads nowhere, so any value is accepted here",
+            "/inputSchema this is the schema of a text, and arguments are an object, so any are accepted",
+            "",
+        ]
+    );
+}
+
+#[test]
+fn what_a_descriptor_lacks_is_called_what_it_is() {
+    for (descriptor, part) in [
+        (json!({"name": 7, "inputSchema": {}}), "the name is not a text"),
+        (json!({"name": "x", "inputSchema": []}), "the schema of the arguments is not an object"),
+        (json!({"name": "x", "inputSchema": null}), "the schema of the arguments is not an object"),
+    ] {
+        let why = tool(&program(), &descriptor, true).unwrap_err();
+        assert!(why.to_string().contains(part), "{why}");
+    }
 }
 
 #[test]

@@ -113,10 +113,17 @@ pub enum CommandOutput {
 /// The meaning of an exit code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExitCode {
-    /// The code; 128 plus the signal number if a signal ended the program.
+    /// The code; 128 plus the signal number if a signal ended the program. [`ExitCode::OTHER`] stands for all codes that
+    /// are neither 0 nor listed.
     pub code: i32,
     /// Whether the call succeeded.
     pub success: bool,
     /// A text for the model, before the output. May be empty.
     pub message: Text,
+}
+
+impl ExitCode {
+    /// The code of the meaning of all codes that are neither 0 nor listed. If they are a success, the code and all output
+    /// are the result: the tool runs what a model writes, and the model learns from how that ends.
+    pub const OTHER: i32 = -1;
 }

@@ -95,29 +95,32 @@ impl<'a> Ladder<'a> {
         inline: bool,
         room: usize,
     ) -> Option<ToolSchema<'a>> {
-        let mut best: Option<ToolSchema<'a>> = None;
+        let mut best: Option<(Rung, ToolSchema<'a>)> = None;
         let mut scale = Scale(1, 1);
         for _ in 0..CORRECTIONS {
             let size = |rung: &Rung| self.size(rung, inline, scale);
             let Some(rung) = self.search(optional, &|rung| within(size(rung), room)) else { break };
-            let Some(told) = render(&self.form(&rung)) else { break };
+            let Some(told) = render(&self.form(&rung, false)) else { break };
             let bytes = told.bytes();
             let known = self.sheet.bytes(&rung.slim, rung.count, inline);
             let others = bytes.saturating_sub(known.texts + self.description.kept(rung.slim.description));
             scale = Scale(others.max(1), known.others.max(1));
             let is_close = bytes.saturating_mul(100) >= room.saturating_mul(CLOSE);
             let is_richest = self.rungs.first() == Some(&rung);
-            if bytes <= room && best.as_ref().is_none_or(|best| best.bytes() < bytes) {
-                best = Some(told);
+            if bytes <= room && best.as_ref().is_none_or(|(_, best)| best.bytes() < bytes) {
+                best = Some((rung, told));
                 if is_close || is_richest {
                     break;
                 }
             }
         }
-        best.or_else(|| {
-            let made = |rung: &Rung| within(render(&self.form(rung))?.bytes(), room);
-            render(&self.form(&self.search(optional, &made)?))
-        })
+        let (rung, told) = best.or_else(|| {
+            let made = |rung: &Rung| within(render(&self.form(rung, false))?.bytes(), room);
+            let rung = self.search(optional, &made)?;
+            let told = render(&self.form(&rung, false))?;
+            Some((rung, told))
+        })?;
+        Some(ToolSchema { trims: self.form(&rung, true).trims(), ..told })
     }
 
     /// Returns the bytes of the form under some levers, about.
@@ -139,15 +142,19 @@ impl<'a> Ladder<'a> {
     /// Returns the smallest form.
     pub(super) fn smallest(&self) -> Form<'a> {
         let (slim, count) = self.rungs.last().map_or((&self.own, 0), |rung| (&rung.slim, rung.count));
-        self.form(&Rung { slim: Slim { optional: Some(List::EMPTY), ..slim.clone() }, count })
+        self.form(&Rung { slim: Slim { optional: Some(List::EMPTY), ..slim.clone() }, count }, true)
     }
 
-    fn form(&self, rung: &Rung) -> Form<'a> {
+    /// Returns the form of a rung, and what is trimmed only if that is to be told.
+    fn form(&self, rung: &Rung, tells: bool) -> Form<'a> {
         let Ladder { spec, arranged, places, .. } = self;
         let opened = Opened { places, count: rung.count };
         let tool = spec.name.as_str();
-        let mut slimmed = slim::slim_to(&arranged.shape, &arranged.defs, tool, &rung.slim, Some(opened));
-        slimmed.trims.splice(..0, arranged.trims.iter().cloned());
+        let mut slimmed =
+            slim::slim_to(&arranged.shape, &arranged.defs, tool, &rung.slim, Some(opened), tells);
+        if tells {
+            slimmed.trims.splice(..0, arranged.trims.iter().cloned());
+        }
         Form { spec, slim: Cow::Owned(rung.slim.clone()), slimmed: OnceCell::from(Some(slimmed)) }
     }
 

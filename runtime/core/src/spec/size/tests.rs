@@ -9,7 +9,7 @@ use super::*;
 use crate::schema::dialect::{ANTHROPIC, GEMINI, JSON_SCHEMA, OPENAI};
 use crate::schema::shape::read::read;
 use crate::schema::shape::slim::{CEILING, Words};
-use crate::schema::shape::{Def, Field, ObjectRules, Shape, arbitrary};
+use crate::schema::shape::{Def, Field, Kind, ObjectRules, Shape, arbitrary};
 
 fn spec(input: &Value) -> ToolSpec {
     ToolSpec { input: read(input, &mut Vec::new()).into(), ..ToolSpec::EMPTY }

@@ -18,7 +18,7 @@ use seccompiler::{BpfProgram, apply_filter};
 use super::super::process::{Confinement, Held, find, inherited, unique_name};
 use super::super::{ExecError, ExecOptions};
 use super::{Command, Confined, Sandbox, asked, limits, named, refuse};
-use filter::Denied;
+use filter::{Denied, Sockets};
 use group::ControlGroup;
 use landlock::Writable;
 
@@ -71,7 +71,10 @@ pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) ->
             landlock::restrict(writable)?;
         }
         set_no_new_privs(true).map_err(|why| why.to_string())?;
-        filter.map_or(Ok(()), |filter| apply_filter(&filter).map_err(|why| why.to_string()))
+        [filter, filter::known()]
+            .iter()
+            .try_for_each(|filter| apply_filter(filter))
+            .map_err(|why| why.to_string())
     };
     let started = move |pid| {
         if let Some(group) = &group {
@@ -84,16 +87,17 @@ pub(in super::super) async fn confine(sandbox: Sandbox, command: Command<'_>) ->
     Ok(Confined { argv, confinement: Some(confinement), prefix })
 }
 
-/// The filter of system calls that the means needs for these options, if any.
-fn filter(means: &Means, options: &ExecOptions) -> Result<Option<BpfProgram>, ExecError> {
-    let asked = [("read_only", options.read_only), ("network_disabled", options.network_disabled)];
-    let asked = named(asked);
-    if asked.is_empty() {
-        return Ok(None);
-    }
+/// The filter of system calls that the means needs for these options.
+fn filter(means: &Means, options: &ExecOptions) -> Result<BpfProgram, ExecError> {
     let alone = matches!(means, Means::Landlock);
-    let denied = Denied { sockets: alone && options.network_disabled, metadata: alone && options.read_only };
-    filter::compile(denied).map(Some).map_err(|reason| refuse(asked, reason))
+    let sockets = match (options.network_disabled, options.read_only) {
+        (true, _) if alone => Some(Sockets::All),
+        (false, false) => None,
+        _ => Some(Sockets::Outside),
+    };
+    let metadata = alone && options.read_only;
+    let denied = Denied { sockets, metadata, locks: options.read_only, peers: alone };
+    filter::compile(denied).map_err(|reason| refuse(asked(options), reason))
 }
 
 /// Checks that the limits can be limits.

@@ -6,7 +6,7 @@ use super::*;
 use crate::base::frozen::{List, Text};
 use crate::engine::http::files::Files as _;
 use crate::spec::plan::{
-    Body as BodyPlan, BodyField, BodySource, Codec, Part, Server, ServerVariable, Xml, XmlNode,
+    Body as BodyPlan, BodyField, BodySource, Codec, Part, Server, ServerVariable, Style, Xml, XmlNode,
 };
 
 fn parameter(name: &'static str, location: Location, encoding: Encoding) -> Parameter {
@@ -95,7 +95,7 @@ fn a_missing_path_value_has_the_known_text() {
     for arguments in [json!({}), json!({"petId": null}), json!({"petId": []})] {
         let problems = build(&plan, &arguments, &BuildOptions::default()).unwrap_err();
         assert_eq!(problems[0].message, "Missing required path parameter 'petId' for /pets/{petId}");
-        assert_eq!(problems[0].kind.code(), "missing_path_param");
+        assert_eq!(problems[0].kind.code(), "MISSING_PARAMETER");
     }
     assert_eq!(
         kinds(&path_plan("/pets/{petId}", &[]), &json!({"petId": 1})),
@@ -536,4 +536,53 @@ fn a_body_is_what_the_charset_of_its_media_type_says() {
         let problems = sent(media_type, codec, value).unwrap_err();
         assert!(problems[0].message.contains(why), "{media_type}: {problems:?}");
     }
+}
+
+#[test]
+fn a_name_stands_in_the_query_once() {
+    let mut plan = plan("/x", vec![parameter("a", Location::Query, Encoding::FORM)]);
+    plan.servers = vec![server("https://h.example/v1?a=1&b=2")].into();
+    let url = |plan: &RequestPlan, arguments, base_url| {
+        let options = BuildOptions { base_url, ..BuildOptions::default() };
+        build(plan, &arguments, &options).map(|request| request.url).map_err(|problems| problems[0].clone())
+    };
+    assert_eq!(url(&plan, json!({}), None).unwrap(), "https://h.example/v1/x?a=1&b=2");
+    assert_eq!(url(&plan, json!({"a": "5"}), None).unwrap(), "https://h.example/v1/x?b=2&a=5");
+    // What the operator sets is not up to a model.
+    let own = Some("https://own.example/?%61=1");
+    assert_eq!(
+        url(&plan, json!({"a": "1"}), Some("https://own.example/?a=1")).unwrap(),
+        "https://own.example/x?a=1"
+    );
+    let problem = url(&plan, json!({"a": "5"}), own).unwrap_err();
+    assert_eq!((problem.kind, problem.argument.as_str()), (RequestProblemKind::Arguments, "a"));
+}
+
+#[test]
+fn a_server_variable_stays_in_its_place() {
+    let variable =
+        |name: &'static str| ServerVariable { name: name.into(), default: "d".into(), allowed: List::EMPTY };
+    let mut plan = plan("/x", vec![]);
+    let with = |plan: &mut RequestPlan, url: &'static str, value: &str| {
+        plan.servers = vec![Server { url: url.into(), variables: vec![variable("v")].into() }].into();
+        let values = [("v".to_owned(), value.to_owned())];
+        let options = BuildOptions { server_variables: &values, ..BuildOptions::default() };
+        build(plan, &json!({}), &options).map(|request| request.url).map_err(|problems| problems[0].kind)
+    };
+    for bad in ["a@b", "evil.example/", "a\\b", "a?b", "a#b", "a b", "a\n"] {
+        let refused = Err(RequestProblemKind::ServerVariable);
+        assert_eq!(with(&mut plan, "https://{v}.example/1", bad), refused, "{bad}");
+    }
+    for bad in ["a?b", "a#b", "a\\b"] {
+        assert_eq!(
+            with(&mut plan, "https://h.example/{v}", bad),
+            Err(RequestProblemKind::ServerVariable),
+            "{bad}"
+        );
+    }
+    assert_eq!(with(&mut plan, "https://{v}/1", "h.example:8080").unwrap(), "https://h.example:8080/1/x");
+    assert_eq!(with(&mut plan, "https://h.example/{v}", "a/b@c").unwrap(), "https://h.example/a/b@c/x");
+    assert_eq!(with(&mut plan, "{v}/1", "https://h.example").unwrap(), "https://h.example/1/x");
+    plan.servers = vec![server("wss://h.example")].into();
+    assert_eq!(kinds(&plan, &json!({})), [RequestProblemKind::Server]);
 }

@@ -42,7 +42,7 @@ pub(super) async fn granted(
     let url = oauth.shown_url();
     let failed = |why: String, operator: &str| {
         let text = format!("No token for `{scheme}`: {why}");
-        let error = ToolError::failed_with("oauth_error", text);
+        let error = ToolError::failed_with("OAUTH_ERROR", text);
         error.with_operator_detail(format!("No token for `{scheme}` from {url}: {why}; {operator}"))
     };
     let request =

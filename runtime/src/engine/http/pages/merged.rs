@@ -145,12 +145,12 @@ impl HttpEngine {
     /// Returns a page as the result of a call, with this body.
     async fn answered(&self, tool: &Tool, page: Page, body: Vec<u8>) -> Result<ToolResult, ToolError> {
         let (request, reply) = page.reply(body);
-        let failed = self.is_failure(tool, &reply);
+        let refusal = self.failed(tool, &request, &reply);
         let limits = Limits { stream_until: None, ..self.limits(tool) };
         let result = response::result(&request, reply, limits).await;
-        let mut result = result.map_err(|error| network(&request, "read_error", error))?;
-        if failed {
-            result.details["success"] = false.into();
+        let mut result = result.map_err(|error| network(&request, "READ_ERROR", error))?;
+        if let Some(refusal) = refusal {
+            refusal.tell(&mut result.details);
         }
         Ok(result)
     }

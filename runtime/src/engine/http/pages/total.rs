@@ -51,7 +51,7 @@ pub(super) fn ends_short(said: &str) -> ToolError {
         "Error: the list is not whole: more items follow ({said}); if that is how the service counts, or its list comes in \
          pages in another way, say so where the tools are compiled: `Options::pagination`"
     );
-    ToolError::failed_with("incomplete_list", text)
+    ToolError::failed_with("INCOMPLETE_LIST", text)
 }
 
 /// Returns how many items come before the first page that was asked for; `None` if that cannot be known.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn path(value: &Value, style: Style, explode: bool) -> String {
-    in_path("color", value, style, explode).unwrap_or_default()
+    in_path("color", value, style, explode, Escape::Uri).unwrap_or_default()
 }
 
 fn query(value: &Value, style: Style, explode: bool) -> String {
@@ -96,7 +96,7 @@ fn a_delimiter_inside_a_value_is_encoded() {
 #[test]
 fn null_and_empty_collections_are_undefined() {
     for value in [json!(null), json!([]), json!({}), json!([null]), json!({"a": null})] {
-        assert_eq!(in_path("color", &value, Style::Simple, false), None, "{value}");
+        assert_eq!(in_path("color", &value, Style::Simple, false, Escape::Uri), None, "{value}");
         assert_eq!(query(&value, Style::Form, true), "", "{value}");
         assert_eq!(query(&value, Style::DeepObject, true), "", "{value}");
     }

@@ -9,6 +9,7 @@ use tokio::time::{sleep, timeout};
 
 use super::channel::{Channel, Exchange};
 use crate::base::sse::{Event, Reader, TooLong};
+use crate::engine::mcp::deep;
 
 /// The first pause before a stream is resumed, unless the server names one. It doubles up to the longest.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -50,7 +51,7 @@ async fn whole(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<(),
         }
         body.extend_from_slice(bytes);
     }
-    let message = serde_json::from_slice(&body).map_err(|why| format!("the answer is not JSON: {why}"))?;
+    let message = deep::read(&body).map_err(|why| format!("the answer is not JSON: {why}"))?;
     let mut messages = Messages { channel, id: Some(id), odd: None };
     if messages.take(message) { Ok(()) } else { Err(messages.without_answer("the response")) }
 }
@@ -184,7 +185,7 @@ impl Messages<'_> {
         if !matches!(event.kind.as_slice(), b"" | b"message") || event.data.is_empty() {
             return false;
         }
-        match serde_json::from_slice(&event.data) {
+        match deep::read(&event.data) {
             Ok(message) => self.take(message),
             Err(_) => {
                 self.odd = Some("what is not JSON");

@@ -7,6 +7,7 @@ use crate::base::frozen::{List, Text};
 use crate::base::future::BoxFuture;
 use crate::call::secrets::Secrets;
 use crate::engine::http::{HttpEngine, Secret, is_token, of_environment};
+use crate::engine::mcp::error::UNSET;
 use crate::spec::plan::{McpServer, McpTransport};
 
 /// Gives the tokens that an MCP server over HTTP wants, such as those of OAuth.
@@ -72,9 +73,8 @@ pub(super) fn headers(named: &List<(Text, Text)>) -> Result<Vec<(String, Secret)
 }
 
 fn variable_for(variable: &Text, what: &str) -> Result<Secret, String> {
-    of_environment(variable).ok_or_else(|| {
-        format!("the environment variable {variable} is not set; it holds {what} of the server")
-    })
+    of_environment(variable)
+        .ok_or_else(|| format!("the environment variable {variable}{UNSET}{what} of the server"))
 }
 
 /// Returns the values of the variables that hold credentials.
@@ -92,6 +92,8 @@ pub(in crate::engine::mcp) fn credentials(headers: &List<(Text, Text)>, bearer: 
 pub(super) enum Auth {
     /// No token is sent.
     None,
+    /// No token is sent, but headers, each from an environment variable.
+    Headers(List<(Text, Text)>),
     /// It was in this environment variable.
     Variable(Text, Secret),
     /// It comes from this source, for this server.
@@ -105,7 +107,7 @@ impl Auth {
         sources: &[(Text, Arc<dyn TokenSource>)],
         client: &HttpEngine,
     ) -> Result<Auth, String> {
-        let McpTransport::Http { url, .. } = &server.transport else { return Ok(Auth::None) };
+        let McpTransport::Http { url, headers, .. } = &server.transport else { return Ok(Auth::None) };
         // What the program says last counts, and more than a document.
         if let Some((_, source)) = sources.iter().rev().find(|(alias, _)| *alias == server.alias) {
             let (server, url) = (server.alias.clone(), url.clone());
@@ -114,7 +116,7 @@ impl Auth {
             return Ok(Auth::Source(Arc::clone(source), wanted));
         }
         if bearer.is_empty() {
-            return Ok(Auth::None);
+            return Ok(if headers.is_empty() { Auth::None } else { Auth::Headers(headers.clone()) });
         }
         Ok(Auth::Variable(bearer.clone(), variable_for(bearer, "the bearer token")?))
     }
@@ -125,7 +127,7 @@ impl Auth {
         refused: Option<(Option<Secret>, String)>,
     ) -> Result<Option<Secret>, String> {
         match self {
-            Auth::None => Ok(None),
+            Auth::None | Auth::Headers(_) => Ok(None),
             Auth::Variable(_, token) => Ok(Some(token.clone())),
             Auth::Source(source, wanted) => {
                 let mut wanted = wanted.clone();
@@ -149,6 +151,11 @@ impl Auth {
                 "Name the environment variable with its token (`bearer`), or give the client a source of \
                            tokens: `McpOptions::tokens`"
                     .to_owned()
+            }
+            Auth::Headers(headers) => {
+                let named = headers.iter().map(|(name, variable)| format!("{variable} (`{name}`)"));
+                let named: Vec<String> = named.collect();
+                format!("Put what it accepts into {}", named.join(" and "))
             }
             Auth::Variable(variable, _) => format!("Put a token that it accepts into {variable}"),
             Auth::Source(..) => "It refused the token of its source, and the one after".to_owned(),

@@ -14,6 +14,7 @@ use crate::base::media_type::essence;
 use crate::base::sync::unpoisoned;
 use crate::engine::http::{Body, HttpEngine, HttpRequest, Redirects, Secret, Unanswered};
 use crate::engine::mcp::credentials::Credentials;
+use crate::engine::mcp::error::ANSWERED;
 use crate::engine::mcp::inbox::Inbox;
 use crate::engine::mcp::options::McpOptions;
 use crate::engine::mcp::transport::{Broken, Message};
@@ -92,7 +93,7 @@ impl Exchange {
             body.extend_from_slice(bytes.as_ref());
         }
         let status = self.response.status();
-        let mut told = format!("the server answered with status {status}");
+        let mut told = format!("{ANSWERED}{status}");
         let after = self.header(&RETRY_AFTER);
         if !after.is_empty() {
             told.push_str(&format!(" (retry after {after})"));

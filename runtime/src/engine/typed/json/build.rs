@@ -14,7 +14,7 @@ macro_rules! __build {
         $(= $known:ident: $value:expr)?;
     )*) => {$(
         impl $type {
-            #[doc = concat!("Creates `", stringify!($type), "` of what is required.")]
+            #[doc = ::core::concat!("Creates `", ::core::stringify!($type), "` of what is required.")]
             #[must_use]
             pub fn new($($name: $crate::engine::typed::json::build::given!(type $of)),*) -> Self {
                 Self {
@@ -26,7 +26,7 @@ macro_rules! __build {
             }
 
             $(
-                #[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+                #[doc = ::core::concat!("Sets [`", ::core::stringify!($field), "`](Self::", ::core::stringify!($field), ").")]
                 #[must_use]
                 pub fn $method(mut self, $field: $crate::engine::typed::json::build::given!(type $some)) -> Self {
                     self.$field = ::core::option::Option::Some($crate::engine::typed::json::build::given!($field $some $($null)?));
@@ -34,8 +34,8 @@ macro_rules! __build {
                 }
 
                 $(
-                    #[doc = concat!(
-                        "Sets [`", stringify!($field), "`](Self::", stringify!($field),
+                    #[doc = ::core::concat!(
+                        "Sets [`", ::core::stringify!($field), "`](Self::", ::core::stringify!($field),
                         ") to null, which is different from leaving it out.",
                     )]
                     #[must_use]
@@ -88,13 +88,14 @@ macro_rules! __from {
     )*)*};
 }
 
-/// Implements `From` for a union and what one variant holds.
+/// Implements `From` for a union and what one variant holds. The names of its parameters are none that a document's
+/// type can have.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __held {
     ($union:ident $variant:ident [$of:ty]) => {
-        impl<T: ::core::convert::Into<$of>, const N: usize> ::core::convert::From<[T; N]> for $union {
-            fn from(items: [T; N]) -> Self {
+        impl<__T: ::core::convert::Into<$of>, const __N: usize> ::core::convert::From<[__T; __N]> for $union {
+            fn from(items: [__T; __N]) -> Self {
                 Self::$variant(::core::convert::Into::into(
                     $crate::engine::typed::json::build::list_of::<$of>(items),
                 ))

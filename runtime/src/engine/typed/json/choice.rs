@@ -102,7 +102,7 @@ macro_rules! __choices {
             impl $crate::__private::types_prelude::FromStr for $closed {
                 type Err = $crate::engine::typed::JsonError;
 
-                fn from_str(text: &str) -> ::core::result::Result<Self, Self::Err> {
+                fn from_str(text: &str) -> ::core::result::Result<Self, $crate::engine::typed::JsonError> {
                     match $crate::engine::typed::json::choice::find(Self::ALL, Self::as_str, text) {
                         ::core::option::Option::Some(choice) => ::core::result::Result::Ok(choice),
                         ::core::option::Option::None => ::core::result::Result::Err(
@@ -117,7 +117,7 @@ macro_rules! __choices {
             impl $crate::__private::types_prelude::FromStr for $open {
                 type Err = ::core::convert::Infallible;
 
-                fn from_str(text: &str) -> ::core::result::Result<Self, Self::Err> {
+                fn from_str(text: &str) -> ::core::result::Result<Self, ::core::convert::Infallible> {
                     ::core::result::Result::Ok(
                         match $crate::engine::typed::json::choice::find(Self::ALL, Self::as_str, text) {
                             ::core::option::Option::Some(choice) => choice,
@@ -155,7 +155,7 @@ macro_rules! __numbers {
             impl ::core::convert::TryFrom<i64> for $closed {
                 type Error = $crate::engine::typed::JsonError;
 
-                fn try_from(number: i64) -> ::core::result::Result<Self, Self::Error> {
+                fn try_from(number: i64) -> ::core::result::Result<Self, $crate::engine::typed::JsonError> {
                     match $crate::engine::typed::json::choice::numbered(Self::ALL, Self::as_i64, number) {
                         ::core::option::Option::Some(choice) => ::core::result::Result::Ok(choice),
                         ::core::option::Option::None => ::core::result::Result::Err(

@@ -101,7 +101,7 @@ impl Row {
             principal: kept(&intent.principal),
             tool_name: kept(&intent.tool_name),
             tool_call_id: kept(&intent.tool_call_id),
-            approved_by: kept(&intent.approved_by),
+            approved_by: intent.approved_by.as_ref().map(kept),
             spec_hash: intent.spec_hash.clone(),
             timestamp: intent.timestamp.clone(),
             // Their text is what is written.
@@ -177,7 +177,7 @@ pub(super) async fn write(
                 &all(rows, |row| row.intent.tool_name.as_str()),
                 &all(rows, |row| row.intent.tool_call_id.as_str()),
                 &all(rows, |row| row.intent.spec_hash.as_str()),
-                &all(rows, |row| row.intent.approved_by.as_str()),
+                &all(rows, |row| row.intent.approved_by.as_deref()),
                 &all(rows, |row| row.parameters.as_str()),
                 &all(rows, ended),
                 &all(rows, |row| row.outcome.as_ref().and_then(|ended| ended.result.as_deref())),

@@ -9,7 +9,8 @@ use crate::layers::audit::AuditError;
 use crate::layers::postgres::Target;
 
 /// What each version of the tables adds to the previous one. A released version is never changed.
-const VERSIONS: &[&str] = &["
+const VERSIONS: &[&str] = &[
+    "
     CREATE TABLE tool_executions (
         id BIGINT NOT NULL,
         session_id TEXT NOT NULL,
@@ -49,7 +50,14 @@ const VERSIONS: &[&str] = &["
         -- When it was last heard of, and how long it may be silent.
         seen TIMESTAMPTZ NOT NULL,
         lease INTERVAL NOT NULL
-    );"];
+    );",
+    // Nobody is NULL, in the partitions, too.
+    "ALTER TABLE tool_executions ALTER COLUMN approved_by DROP NOT NULL;
+    DO $$ DECLARE day regclass; BEGIN
+        FOR day IN SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'tool_executions'::regclass LOOP
+            EXECUTE format('ALTER TABLE %s ALTER COLUMN approved_by DROP NOT NULL', day);
+        END LOOP;
+    END $$;"];
 
 /// How many days have their partition ahead of time.
 const AHEAD: i32 = 3;

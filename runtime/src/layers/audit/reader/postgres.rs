@@ -11,6 +11,8 @@ use tokio_postgres::{Client, IsolationLevel, Row};
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditRecord, AuditStatus};
 use crate::base::frozen::Text;
+use crate::call::codes;
+use crate::layers::audit::data::named;
 use crate::layers::postgres::Target;
 
 /// How many rows are fetched at once, and how many records may wait for their reader.
@@ -244,7 +246,7 @@ fn record(row: &Row) -> Result<AuditRecord, tokio_postgres::Error> {
             spec_hash: text(11)?,
             attempt: row.try_get::<_, i64>(12)?.try_into().unwrap_or(1),
             approved: row.try_get(13)?,
-            approved_by: text(14)?,
+            approved_by: named(row.try_get::<_, Option<String>>(14)?.map(Text::from)),
         },
         outcome: outcome(row, json(16)?)?,
     })
@@ -259,7 +261,7 @@ fn outcome(row: &Row, result: Value) -> Result<Option<AuditOutcome>, tokio_postg
         status,
         result,
         error: row.try_get(17)?,
-        error_code: row.try_get::<_, Option<String>>(18)?.map(Into::into),
+        error_code: row.try_get::<_, Option<String>>(18)?.map(|code| codes::current(&code).to_owned().into()),
         is_error: row.try_get(19)?,
         duration: Duration::from_millis(row.try_get::<_, i64>(20)?.try_into().unwrap_or(0)),
     }))

@@ -10,6 +10,8 @@ use serde_json::Value;
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditRecord, AuditStatus};
 use crate::base::frozen::Text;
+use crate::call::codes;
+use crate::layers::audit::data::named;
 use crate::layers::sqlite::stores;
 
 /// The table of a [`SqliteSink`](super::super::SqliteSink).
@@ -135,7 +137,7 @@ impl Columns {
                 spec_hash: self.text(row, "spec_hash")?,
                 attempt: self.get(row, "attempt")?.unwrap_or(1),
                 approved: self.get(row, "approved")?.unwrap_or(false),
-                approved_by: self.text(row, "approved_by")?,
+                approved_by: named(self.get::<String>(row, "approved_by")?.map(Text::from)),
             },
             outcome: self.outcome(row)?,
         })
@@ -156,7 +158,9 @@ impl Columns {
             result: self.json(row, "result")?,
             is_error: self.get(row, "is_error")?.unwrap_or(error.is_some()),
             error,
-            error_code: self.get::<String>(row, "error_code")?.map(Into::into),
+            error_code: self
+                .get::<String>(row, "error_code")?
+                .map(|code| codes::current(&code).to_owned().into()),
             duration: Duration::from_millis(millis.and_then(|millis| millis.try_into().ok()).unwrap_or(0)),
         }))
     }

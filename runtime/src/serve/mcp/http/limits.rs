@@ -20,6 +20,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Sleep, sleep};
 
 use super::super::Server;
+use super::super::shares::quarter;
 
 /// The response to a client that gets no connection.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\
@@ -32,6 +33,7 @@ pub(super) struct Limits {
     pub(super) connections: usize,
     pub(super) sessions: usize,
     pub(super) sessions_each: usize,
+    requests_each: Option<usize>,
     pub(super) request: usize,
     pub(super) read_time: Duration,
 }
@@ -42,6 +44,7 @@ impl Default for Limits {
             connections: 1024,
             sessions: 512,
             sessions_each: 64,
+            requests_each: None,
             request: 4 << 20,
             read_time: Duration::from_secs(30),
         }
@@ -71,6 +74,14 @@ impl Server {
         self
     }
 
+    /// Sets how many requests of one [principal](Self::principal), or without principals of one session, are answered at
+    /// the same time over HTTP, at least 1, streams of events included; by default a quarter of
+    /// [`max_connections`](Self::max_connections), but 8 in any case. A further one gets status 429.
+    pub fn max_requests_each(mut self, requests: usize) -> Server {
+        self.gate.limits.requests_each = Some(requests.max(1));
+        self
+    }
+
     /// Sets how many bytes the body of a request over HTTP has at most; 4 MiB by default. A longer one gets status 413.
     pub fn max_request(mut self, bytes: usize) -> Server {
         self.gate.limits.request = bytes;
@@ -87,6 +98,11 @@ impl Server {
 }
 
 impl Limits {
+    /// How many requests of one caller are answered at the same time.
+    pub(super) fn requests_each(&self) -> usize {
+        self.requests_each.unwrap_or_else(|| quarter(self.connections))
+    }
+
     /// Reads the body of a request.
     ///
     /// # Errors

@@ -1,20 +1,22 @@
 //! How many sessions there are at the same time: for a new one, the idle one that was used longest ago ends.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use serde_json::Value;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::limits::Limits;
 use crate::base::frozen::Text;
 use crate::base::sync::unpoisoned;
 
 /// When a client that was refused may try again, in seconds.
-const RETRY: u64 = 5;
+pub(super) const RETRY: u64 = 5;
 
 /// The sessions of a server, and their owners.
 pub(super) struct Sessions {
@@ -28,17 +30,58 @@ struct Known {
     owner: Option<Text>,
     /// When a request came last.
     used: Instant,
-    /// Shared with every request that is being answered.
-    use_: InUse,
+    shared: Arc<Shared>,
+}
+
+/// What a session shares with each of its requests that is being answered.
+#[derive(Default)]
+struct Shared {
+    /// The IDs of these requests.
+    requests: Mutex<HashSet<String>>,
+    /// Fires when the client ends the session.
+    ended: CancellationToken,
 }
 
 /// Belongs to a request: as long as it is there, the session is in use.
-#[derive(Clone, Default)]
-pub(super) struct InUse(Arc<()>);
+#[derive(Clone)]
+pub(in crate::serve::mcp) struct InUse(Arc<Use>);
+
+struct Use {
+    session: Arc<Shared>,
+    /// The ID of the request, once it is known.
+    id: OnceLock<String>,
+}
+
+impl InUse {
+    /// Gives the request its ID; returns whether no other request of the session has it.
+    pub(super) fn has_id(&self, id: &Value) -> bool {
+        let id = id.to_string();
+        let is_free = unpoisoned(self.0.session.requests.lock()).insert(id.clone());
+        is_free && self.0.id.set(id).is_ok()
+    }
+
+    /// Ends what runs in the session.
+    pub(super) fn end(&self) {
+        self.0.session.ended.cancel();
+    }
+
+    /// Returns the token that fires when the client ends the session.
+    pub(in crate::serve::mcp) fn ended(&self) -> CancellationToken {
+        self.0.session.ended.clone()
+    }
+}
+
+impl Drop for Use {
+    fn drop(&mut self) {
+        if let Some(id) = self.id.get() {
+            unpoisoned(self.session.requests.lock()).remove(id);
+        }
+    }
+}
 
 impl Known {
     fn is_idle(&self) -> bool {
-        Arc::strong_count(&self.use_.0) == 1
+        Arc::strong_count(&self.shared) == 1
     }
 }
 
@@ -52,7 +95,7 @@ impl Sessions {
         let mut known = unpoisoned(self.known.lock());
         let session = known.get_mut(id.to_str().ok()?)?;
         session.used = Instant::now();
-        Some(session.use_.clone())
+        Some(InUse(Arc::new(Use { session: Arc::clone(&session.shared), id: OnceLock::new() })))
     }
 
     /// Notes that a session has begun. If there are too many now, an idle one ends.
@@ -67,7 +110,7 @@ impl Sessions {
             let mut known = unpoisoned(self.known.lock());
             // Those that ended on their own.
             known.retain(|id, _| open.contains_key(id));
-            let new = Known { owner: owner.cloned(), used: Instant::now(), use_: InUse::default() };
+            let new = Known { owner: owner.cloned(), used: Instant::now(), shared: Arc::default() };
             known.insert(Arc::clone(&id), new);
             let Some(excess) = self.excess(&known, owner) else { return Ok(()) };
             let theirs = |session: &Known| !excess.of_owner || session.owner.as_ref() == owner;

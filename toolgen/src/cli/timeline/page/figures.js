@@ -46,7 +46,11 @@ function overTime(element, shown) {
 }
 
 function drawOverview() {
-  overTime($("histogram"), shownCalls());
+  const most = overTime($("histogram"), shownCalls());
+  const [begin, end] = view.whole;
+  $("most").textContent = calls.size ? `${most.toLocaleString()} call${most === 1 ? "" : "s"}` : "";
+  $("first").textContent = calls.size ? clock(begin, 1000) : "";
+  $("last").textContent = calls.size ? clock(end, 1000) : "";
   const brush = $("brush");
   brush.hidden = !view.range;
   if (!view.range) return;

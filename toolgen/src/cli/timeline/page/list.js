@@ -42,6 +42,7 @@ function refilter() {
   const { rows, passed } = rowsOf(view.runs, view.folded);
   [view.rows, view.passed] = [rows, passed];
   $("space").style.height = `${rows.length * ROW}px`;
+  legend();
   const all = calls.size;
   $("count").textContent = passed === all ? `${all.toLocaleString()} calls` : `${passed.toLocaleString()} of ${all.toLocaleString()} calls`;
   if (about.unreadable) $("count").textContent += ` · ${about.unreadable} lines cannot be read`;
@@ -134,8 +135,10 @@ function nameOf(row, index) {
   name.append(fold);
   if (row.run) {
     const failed = row.failed ? `, ${row.failed} failed` : "";
-    name.append(make("b", "", row.session || row.agent || "calls without a session"));
-    name.append(make("small", "", `${row.session && row.agent ? row.agent + " · " : ""}${row.count} call${row.count === 1 ? "" : "s"}${failed} · ${clock(row.start, 1000)}, ${span(row.end - row.start)}`));
+    const own = titleOf(row);
+    name.title = [row.session, row.agent, new Date(row.start).toLocaleString()].filter(Boolean).join(" · ");
+    name.append(make("b", "", `${clock(row.start, 1000)} ${own}`));
+    name.append(make("small", "", `${row.agent && row.agent !== own ? row.agent + " · " : ""}${row.count} call${row.count === 1 ? "" : "s"}${failed}, ${span(row.end - row.start)}`));
     return name;
   }
   name.append(make("span", "dot"));
@@ -156,6 +159,24 @@ function nameOf(row, index) {
   return name;
 }
 
+/** What a run is called: its session, unless a loop made its name up; then how it began. */
+function titleOf(run) {
+  if (run.session && !/^[a-z]+-[0-9a-f-]{8,}$/.test(run.session)) return run.session;
+  const first = run.calls[0];
+  return first ? `${first.tool} ${first.brief}`.trim() : run.agent || "calls without a session";
+}
+
+/** The colours of the statuses that there are. */
+function legend() {
+  const there = new Set([...calls.values()].map((call) => call.status));
+  const each = STATUSES.filter((status) => there.has(status)).map((status) => {
+    const it = make("span", status);
+    it.append(make("span", "dot"), document.createTextNode(` ${status}`));
+    return it;
+  });
+  $("legend").replaceChildren(...each);
+}
+
 function trackOf(row, from, to) {
   const track = make("div", "track");
   track.setAttribute("role", "gridcell");
@@ -169,7 +190,8 @@ function trackOf(row, from, to) {
     bar.style.width = `${Math.max(end - start, 0)}%`;
     track.append(bar);
     const took = make("span", "took", row.run ? "" : span(row.took));
-    // Beside the bar, on the side with room.
+    // Beside the bar, on the side with room, there is also room for why it failed.
+    if (!row.run && row.why && row.status !== "ok" && (end < 60 || left > 40)) took.append(make("span", "why", ` ${row.why.slice(0, 300)}`));
     if (end < 85) took.style.left = `calc(${Math.max(end, 0)}% + 3px)`;
     else took.style.right = `calc(${100 - Math.min(Math.max(start, 8), 100)}% + 3px)`;
     track.append(took);

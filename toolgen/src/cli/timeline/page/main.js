@@ -70,7 +70,7 @@ async function show(id) {
   fact("Turn", call.turn ? `${call.of?.turns.get(call.turn) ?? call.turn} of this run` : "");
   fact("Agent", call.agent);
   fact("Principal", call.principal);
-  fact("Id of the model", call.model);
+  fact("ID of the call", call.model);
   fact("Contract", all.spec_hash);
   const link = (other) => {
     const made = make("button", "link", other.tool);
@@ -86,7 +86,10 @@ async function show(id) {
   if (asked.length > 0 && !asked[0].sure) parts.push(make("p", "why", "The record does not say which approval is its own: these have its tool, caller, ID of the model and time."));
   for (const { approval, sure } of asked) parts.push(...approvalParts(approval, sure, all));
   parts.push(section("Arguments", text(all.parameters)));
-  if (all.result !== undefined && all.result !== null) parts.push(section("Result", text(all.result)));
+  if (all.result !== undefined && all.result !== null) {
+    const [read, unfolded] = unfold(all.result);
+    parts.push(section(unfolded ? "Result, with the JSON in its texts" : "Result", text(read)));
+  }
   if (call.below.length) {
     const list = make("dl");
     for (const child of call.below.slice(0, 200)) {
@@ -98,7 +101,7 @@ async function show(id) {
     below.append(make("h3", "", `Calls that it made (${call.below.length})`), list);
     parts.push(below);
   }
-  const command = callAgain(about.documents, call.tool, all.parameters);
+  const command = callAgain(about.documents, call.tool, argumentsOf(all.parameters));
   if (command) parts.push(section("Call it again", command));
   const hadFocus = panel.contains(document.activeElement);
   panel.replaceChildren(...parts);
@@ -132,7 +135,7 @@ function approvalParts(approval, sure, record) {
   // What is sealed is what would run: middleware may have changed what the record has.
   if (approval.shown !== undefined) {
     parts.push(section("Arguments of the approval", text(approval.shown)));
-    if (record.parameters !== undefined && !same(approval.shown, record.parameters)) parts.push(make("p", "why", "These are not the arguments of the record: what is approved is what stands here."));
+    if (record.parameters !== undefined && !same(approval.shown, argumentsOf(record.parameters))) parts.push(make("p", "why", "These are not the arguments of the record: what is approved is what stands here."));
   }
   if (approval.state !== "waiting" || approval.damage) return parts;
   const offers = sure

@@ -26,6 +26,13 @@ function commandOf(...words) {
   return safe.includes(null) ? null : safe.join(" ");
 }
 
+/** The arguments of a record: without the values of the context that a client sent, which stand beside them. */
+function argumentsOf(parameters) {
+  if (parameters === null || typeof parameters !== "object" || Array.isArray(parameters)) return parameters;
+  const { "@client": _, ...given } = parameters;
+  return given;
+}
+
 /** The command that calls a tool again; `null` if what was called is no name of a tool, or its arguments are not all there. */
 function callAgain(documents, tool, parameters) {
   if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(tool)) return null;
@@ -211,3 +218,23 @@ function size(bytes) {
 
 /** The value below which this share of sorted values lies. */
 const quantile = (sorted, share) => (sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] : 0);
+
+/** A value in which texts that are objects or lists of JSON are what they hold, and whether there are any. */
+function unfold(value) {
+  if (typeof value === "string" && /^\s*[[{]/.test(value)) {
+    try {
+      return [unfold(JSON.parse(value))[0], true];
+    } catch {
+      return [value, false];
+    }
+  }
+  if (value === null || typeof value !== "object") return [value, false];
+  let any = false;
+  const each = (it) => {
+    const [read, unfolded] = unfold(it);
+    any ||= unfolded;
+    return read;
+  };
+  const read = Array.isArray(value) ? value.map(each) : Object.fromEntries(Object.entries(value).map(([name, it]) => [name, each(it)]));
+  return [read, any];
+}

@@ -5,7 +5,7 @@ use toolgen_core::schema::shape::{Kind, ObjectRules};
 
 use super::super::model::{Body, CallTypes, Origin, Presence, Struct, Ty, Use, Wanted, Wrap};
 use super::super::objects::{item_at, object_of};
-use super::super::place::Place;
+use super::super::place::{Place, longer};
 use super::super::usage::Usage;
 use super::Lowering;
 
@@ -27,7 +27,7 @@ impl Lowering<'_> {
         // Before the result that holds them, so that they are named after the tool alone.
         let item = wanted.items.map(|at| self.item(wanted, at, &name));
         let what = format!("The result of [`{0}`](super::{0}).", wanted.ident);
-        let place = Place::new(&format!("{name}Output"), what, Usage::OUTPUT);
+        let place = Place::new(&longer(&name, "Output"), what, Usage::OUTPUT);
         let nothing = if wanted.success.is_empty { Ty::Unit } else { Ty::Value };
         let output = spec.output.as_ref().map_or(nothing, |shape| self.value(shape, &place));
         let headers = wanted.success.headers.as_ref().and_then(|shape| self.headers(shape, input, &name));
@@ -49,7 +49,7 @@ impl Lowering<'_> {
         let item = wanted.spec.output.as_ref().and_then(|shape| item_at(self.defs, shape, at));
         let what = format!("An item of the list of [`{0}`](super::{0}).", wanted.ident);
         item.map_or(Ty::Value, |shape| {
-            self.value(&shape, &Place::new(&format!("{name}Item"), what, Usage::OUTPUT))
+            self.value(&shape, &Place::new(&longer(&name, "Item"), what, Usage::OUTPUT))
         })
     }
 
@@ -57,7 +57,7 @@ impl Lowering<'_> {
     fn headers(&mut self, shape: &Shape, input: usize, name: &str) -> Option<Ty> {
         let Kind::Object(rules) = &shape.kind else { return None };
         let what = format!("The headers of an answer to [`{name}`], as `Answer::headers` reads them.");
-        let index = self.reserve(&format!("{name}Headers"), what);
+        let index = self.reserve(&longer(&name, "Headers"), what);
         let own = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
         let body = self.structure(rules, &Place::new(&own, String::new(), Usage::OUTPUT));
         self.set(index, Body::Struct(body));
@@ -74,7 +74,7 @@ impl Lowering<'_> {
     /// Returns the type of answers other than success, which the arguments' documentation names. It gets a name after
     /// them, unless the document has one for it.
     fn failure(&mut self, shape: &Shape, input: usize, name: &str) -> Ty {
-        let own = format!("{name}Error");
+        let own = longer(name, "Error");
         let what = "What answers other than success hold.".to_owned();
         let ty = self.value(shape, &Place::new(&own, what.clone(), Usage::OUTPUT));
         let item = if let Ty::Item(at, Wrap::Plain) = &ty { self.items.get(*at) } else { None };

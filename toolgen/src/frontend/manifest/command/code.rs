@@ -1,164 +1,86 @@
-//! Arguments that a program runs as code: `sh -c`, `python -c`, what `ssh` sends to a shell.
+//! Arguments that a program runs as code: `sh -c`, `python -c`, what `ssh` sends to a shell. Where nothing says that a
+//! program takes data, an argument after what is mostly an option for code counts as such, too.
 
-use super::starters::STARTERS;
+mod places;
+mod programs;
 
-/// How code is passed to a program.
-enum Takes {
-    /// After an option: the letters that a group of short ones ends with, and the long ones.
-    Option(&'static str, &'static [&'static str]),
-    /// As the first argument that is not an option: the short options that have a value, and those that name a file
-    /// instead.
-    First(&'static str, &'static str),
-    /// As the first argument that is not an option, after this command.
-    Command(&'static str),
-    /// As all that follows the first argument that is not an option: the short options that have a value.
-    Rest(&'static str),
+use self::places::places;
+use self::programs::{DATA, base, program, starts};
+
+/// An argument that is code, or may be.
+pub(super) struct Code<'t> {
+    /// Its place among the arguments.
+    pub(super) place: usize,
+    /// The program that runs it.
+    pub(super) program: &'t str,
+    /// What to do instead.
+    pub(super) help: &'static str,
+    /// Whether it surely is code.
+    pub(super) sure: bool,
 }
 
-/// Programs that run code passed to them, and what keeps a value out of it.
-const PROGRAMS: [(&[&str], Takes, &str); 12] = [
-    (
-        &["ash", "bash", "dash", "fish", "ksh", "sh", "zsh"],
-        Takes::Option("c", &["--command"]),
-        "write `\"$1\"` in the code, and the name of the program and the value after it: `[sh, -c, 'wc -l -- \"$1\"', sh, \"{file}\"]`",
-    ),
-    (
-        &["runuser", "su"],
-        Takes::Option("c", &["--command", "--session-command"]),
-        "write a `script` of `shell: true`",
-    ),
-    (
-        &["pypy", "python"],
-        Takes::Option("c", &[]),
-        "read it from `sys.argv`, and give the value after the code: `[python3, -c, 'import sys; print(sys.argv[1])', \"{text}\"]`",
-    ),
-    (&["perl"], Takes::Option("eE", &[]), "read it from `@ARGV`, and give the value after `--`"),
-    (&["ruby"], Takes::Option("e", &[]), "read it from `ARGV`, and give the value after `--`"),
-    (
-        &["bun", "node", "nodejs"],
-        Takes::Option("ep", &["--eval", "--print"]),
-        "read it from `process.argv`, and give the value after `--`",
-    ),
-    (&["deno"], Takes::Command("eval"), "read it from `Deno.args`, and give the value after the code"),
-    (&["php"], Takes::Option("r", &["--run"]), "read it from `$argv`, and give the value after `--`"),
-    (
-        &["lua", "Rscript", "osascript"],
-        Takes::Option("e", &[]),
-        "read it from the variables of the environment (`env`)",
-    ),
-    (
-        &["awk", "gawk", "mawk"],
-        Takes::First("Fv", "f"),
-        "read it from `ENVIRON[\"NAME\"]`, and set the variable under `env`",
-    ),
-    (
-        &["sed"],
-        Takes::First("l", "f"),
-        "use a program that takes the value as an argument, such as `grep -F` or `perl`",
-    ),
-    (
-        &["ssh"],
-        Takes::Rest("BbcDEeFIiJLlmOoPpQRSWw"),
-        "send the value on the standard input (`stdin: {text: \"{name}\"}`): a shell on the other machine reads the arguments",
-    ),
+/// Words after which most programs take code, or a program.
+const OPTIONS: [&str; 14] = [
+    "-c",
+    "-e",
+    "-exec",
+    "-execdir",
+    "-ok",
+    "-okdir",
+    "/c",
+    "/k",
+    "--command",
+    "--eval",
+    "--exec",
+    "--execute",
+    "--expression",
+    "--session-command",
 ];
 
-/// Returns the arguments that are code, among the texts of all: their places, the program that runs them, and what to
-/// do instead.
-pub(super) fn code(texts: &[&str]) -> Vec<(usize, &'static str, &'static str)> {
-    let mut found = Vec::new();
+const HELP: &str = "keep the code constant, and give it the value as an argument or a variable of its own";
+
+/// Returns the arguments that are code or may be, among the texts of all.
+pub(super) fn code<'t>(texts: &[&'t str]) -> Vec<Code<'t>> {
+    let Some(first) = texts.first().map(|first| base(first)) else { return Vec::new() };
+    if DATA.contains(&first) {
+        return Vec::new();
+    }
+    let mut found: Vec<Code<'t>> = Vec::new();
+    // The program whose options the words are, as far as it is known.
+    let (mut runs, mut reads) = (first, false);
     for (at, text) in texts.iter().enumerate() {
-        // Only a program that starts others makes one of a later word.
-        let starts = || texts.first().is_some_and(|first| is_starter(base(first)));
-        if at > 0 && !starts() {
-            break;
-        }
-        let Some((name, takes, help)) = program(base(text)) else { continue };
-        let after = texts.get(at + 1..).unwrap_or_default();
-        let places = places(takes, after);
-        if !places.is_empty() {
-            found.extend(places.into_iter().map(|place| (at + 1 + place, name, *help)));
-            break;
+        let name = base(text);
+        if let Some((takes, help)) = program(name) {
+            (runs, reads) = (name, true);
+            // Only a program that starts others surely makes one of a later word.
+            let known = at == 0 || starts(first);
+            let after = texts.get(at + 1..).unwrap_or_default();
+            let places = places(takes, after);
+            let done = !places.is_empty();
+            found.extend(places.into_iter().map(|(place, sure)| Code {
+                place: at + 1 + place,
+                program: name,
+                help,
+                sure: sure && known,
+            }));
+            if done {
+                break;
+            }
+        } else if DATA.contains(&name) {
+            (runs, reads) = (name, true);
+        } else if at > 0 && !reads && is_option(text) {
+            let joined = text.contains('{');
+            let place = if joined { at } else { at + 1 };
+            found.push(Code { place, program: runs, help: HELP, sure: false });
         }
     }
     found
 }
 
-/// Returns the name of a program without its folder and its version: `python` for `/usr/bin/python3.12`.
-fn base(text: &str) -> &str {
-    let name = text.rsplit('/').next().unwrap_or_default();
-    let name = name.strip_suffix(".exe").unwrap_or(name);
-    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
-}
-
-fn program(name: &str) -> Option<(&'static str, &'static Takes, &'static &'static str)> {
-    PROGRAMS.iter().find_map(|(names, takes, help)| {
-        let name = names.iter().find(|known| **known == name)?;
-        Some((*name, takes, help))
-    })
-}
-
-fn is_starter(name: &str) -> bool {
-    let others = ["chroot", "find", "flock", "ionice", "parallel", "strace", "time", "unshare", "watch"];
-    others.contains(&name) || STARTERS.iter().any(|(known, _)| *known == name)
-}
-
-/// Returns which of the arguments of a program are code.
-fn places(takes: &Takes, words: &[&str]) -> Vec<usize> {
-    match takes {
-        Takes::Option(letters, long) => option(letters, long, words).into_iter().collect(),
-        Takes::First(valued, files) => first(valued, files, words).into_iter().collect(),
-        Takes::Command(command) => match words {
-            [own, rest @ ..] if own == command => first("", "", rest).map(|at| at + 1).into_iter().collect(),
-            _ => Vec::new(),
-        },
-        Takes::Rest(valued) => match first(valued, "", words) {
-            Some(host) => (host + 1..words.len()).collect(),
-            None => Vec::new(),
-        },
-    }
-}
-
-/// Returns the argument of the first option that is followed by code.
-fn option(letters: &str, long: &[&str], words: &[&str]) -> Option<usize> {
-    for (at, word) in words.iter().enumerate() {
-        if let Some((name, _)) = word.split_once('=')
-            && long.contains(&name)
-        {
-            return Some(at);
-        }
-        let is_group = word.len() > 1 && word.starts_with('-') && !word.starts_with("--");
-        if long.contains(word) || (is_group && word.ends_with(|c| letters.contains(c))) {
-            let after = words.get(at + 1..)?;
-            // `sh -c -- CODE`
-            let skipped = usize::from(after.first() == Some(&"--"));
-            return after.get(skipped).map(|_| at + 1 + skipped);
-        }
-        if !word.starts_with(['-', '+']) {
-            return None;
-        }
-    }
-    None
-}
-
-/// Returns the first argument that is not an option, if no option names a file instead.
-fn first(valued: &str, files: &str, words: &[&str]) -> Option<usize> {
-    let mut at = 0;
-    while let Some(word) = words.get(at) {
-        let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
-            return Some(at);
-        };
-        if letters == "-" {
-            return words.get(at + 1).map(|_| at + 1);
-        }
-        let is_short = !letters.starts_with('-');
-        if is_short && letters.starts_with(|c| files.contains(c)) {
-            return None;
-        }
-        let has_value_next = is_short && letters.len() == 1 && valued.contains(letters);
-        at += if has_value_next { 2 } else { 1 };
-    }
-    None
+/// Whether a word is an option for code, or one and its value.
+fn is_option(word: &str) -> bool {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    OPTIONS.iter().any(|option| option.eq_ignore_ascii_case(name))
 }
 
 #[cfg(test)]
@@ -181,11 +103,68 @@ mod tests {
             (&["awk", "-F", ":", "X", "v"], &[3]),
             (&["awk", "-f", "program.awk", "v"], &[]),
             (&["ssh", "-p", "22", "host", "ls", "v"], &[4, 5]),
-            (&["find", ".", "-exec", "sh", "-c", "X", ";"], &[5]),
+            (&["find", ".", "-exec", "sh", "-c", "X", ";"], &[3, 5]),
             (&["grep", "-e", "v"], &[]),
+            // Values of options before it.
+            (&["bash", "-eo", "pipefail", "-c", "X"], &[4]),
+            (&["bash", "-O", "extglob", "-c", "X"], &[4]),
+            (&["python3", "-X", "dev", "-c", "X"], &[4]),
+            (&["perl", "-I", "lib", "-e", "X"], &[4]),
+            (&["ruby", "-r", "json", "-e", "X", "v"], &[4]),
+            (&["perl", "-Mre", "-e", "X", "-e", "Y"], &[2, 3, 5]),
+            (&["python3", "-c{X}"], &[1]),
+            (&["python3", "-cprint({X})", "v"], &[1]),
+            (&["grep", "-c{X}"], &[]),
+            // Programs that start others.
+            (&["flock", "lock", "-c", "X"], &[3]),
+            (&["script", "-qc", "X", "/dev/null"], &[2]),
+            (&["script", "-q", "/dev/null", "-c", "X"], &[4]),
+            (&["su", "nobody", "-c", "X"], &[3]),
+            (&["setpriv", "--nnp", "sh", "-c", "X"], &[4]),
+            (&["chrt", "-i", "0", "sh", "-c", "X"], &[5]),
+            (&["taskset", "1", "sh", "-c", "X"], &[4]),
+            (&["prlimit", "--cpu=1", "sh", "-c", "X"], &[4]),
+            (&["busybox", "sh", "-c", "X"], &[3]),
+            (&["nsenter", "-t", "1", "sh", "-c", "X"], &[5]),
+            (&["ip", "netns", "exec", "n", "sh", "-c", "X"], &[6]),
+            (&["systemd-run", "--user", "sh", "-c", "X"], &[4]),
+            (&["docker", "exec", "app", "sh", "-c", "X"], &[5]),
+            (&["sudo", "-u", "nobody", "bash", "-lc", "X"], &[5]),
+            (&["xargs", "-I", "_", "sh", "-c", "X"], &[5]),
+            (&["watch", "-n", "1", "X", "v"], &[3, 4]),
+            (&["parallel", "X", ":::", "v"], &[1, 2, 3]),
+            (&["pwsh", "-NoProfile", "-Command", "X", "v"], &[3, 4]),
+            (&["cmd.exe", "/d", "/c", "X", "v"], &[3, 4]),
+            (&["git", "-c", "alias.x=X", "x"], &[2]),
+            (&["git", "-C", "place", "-c", "X", "x"], &[4]),
+            (&["git", "log", "-S", "v"], &[]),
+            (&["git", "grep", "-e", "v"], &[]),
+            (&["git", "rebase", "--exec", "X"], &[3]),
+            (&["git", "clone", "--upload-pack=X", "v"], &[2]),
+            (&["make", "--eval", "X"], &[2]),
+            (&["make", "--eval={X}"], &[1]),
+            (&["gawk", "-e", "X"], &[2]),
+            (&["sed", "-n", "X", "v"], &[2]),
+            (&["sed", "-e", "X", "-e", "Y", "v"], &[2, 4]),
+            // Programs that are not known.
+            (&["made-up", "-c", "X"], &[2]),
+            (&["made-up", "--command={X}"], &[1]),
+            (&["made-up", "python3", "-c", "X"], &[3]),
+            (&["made-up", "grep", "-e", "v"], &[]),
+            (&["made-up", "--config", "v"], &[]),
         ] {
-            let found: Vec<usize> = code(words).into_iter().map(|(at, ..)| at).collect();
+            let mut found: Vec<usize> = code(words).into_iter().map(|code| code.place).collect();
+            found.sort_unstable();
             assert_eq!(found, places, "{words:?}");
         }
+    }
+
+    #[test]
+    fn only_what_is_known_is_surely_code() {
+        let sure = |words: &[&str]| code(words).iter().all(|code| code.sure);
+        assert!(sure(&["sh", "-c", "X"]) && sure(&["timeout", "5", "sh", "-c", "X"]));
+        assert!(!sure(&["made-up", "sh", "-c", "X"]), "perhaps a word like any other");
+        assert!(!sure(&["python3", "-u", "script.py", "-c", "X"]), "perhaps an option of the script");
+        assert!(!sure(&["made-up", "-c", "X"]));
     }
 }

@@ -13,8 +13,9 @@ use super::super::node::Node;
 use super::super::placeholder::{Piece, Placeholder};
 use super::super::template::{Place, Scope};
 use super::super::tools::Draft;
-use super::code::code;
+use super::code::{Code, code};
 use super::starters::starter;
+use crate::source::Pointer;
 
 /// What only a shell understands.
 const SHELL: [&str; 11] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1", "$("];
@@ -120,27 +121,51 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Reports values within code that a program runs. One that is all of the code is taken to be intended.
+    /// Reports values that a program runs as code, or may: unless they are meant to be all of the code, or the manifest
+    /// says that they are data.
     fn check_code(&mut self, items: &[Node<'a>], scope: &mut Scope) {
         let items = flat(items);
-        let texts: Vec<&str> = items.iter().map(|item| item.value.as_str().unwrap_or_default()).collect();
-        for (place, program, help) in code(&texts) {
-            let (Some(item), Some(text)) = (items.get(place), texts.get(place)) else { continue };
+        let texts: Vec<&str> =
+            items.iter().map(|(item, _)| item.value.as_str().unwrap_or_default()).collect();
+        for Code { place, program, help, sure } in code(&texts) {
+            let (Some((item, said)), Some(text)) = (items.get(place), texts.get(place)) else { continue };
             let pieces = self.pieces(text, &item.pointer).unwrap_or_default();
-            let is_whole = program != "ssh" && pieces.len() == 1;
-            for piece in pieces.iter().filter(|_| !is_whole) {
+            let is_whole = pieces.len() == 1;
+            if (*said == Some(true) && is_whole) || (*said == Some(false) && !sure) {
+                continue;
+            }
+            for piece in &pieces {
                 let Piece::Place(placeholder) = piece else { continue };
-                let class =
-                    self.find(placeholder, &item.pointer, scope).and_then(|(_, known)| Some(known?.class()));
-                if !matches!(class, Some(Class::Number | Class::Boolean)) {
-                    let written = placeholder.written();
-                    let message = format!(
-                        "`{{{written}}}` stands in code that `{program}` runs: its value would be code, too"
-                    );
-                    self.report(codes::SCRIPT, &item.pointer, message, help);
+                if self.is_fixed(placeholder, &item.pointer, scope) {
+                    continue;
                 }
+                let written = format!("{{{}}}", placeholder.written());
+                let meant = format!("{{arg: \"{written}\", code: true}}");
+                let (message, help) = if !sure {
+                    let message =
+                        format!("`{written}` may be code: nothing says that `{program}` takes data there");
+                    let data = format!("{{arg: \"{}\", code: false}}", text.replace('"', "\\\""));
+                    (message, format!("write `{data}` if it does. Otherwise {help}"))
+                } else if is_whole {
+                    let message = format!(
+                        "`{program}` runs `{written}` as code: a model, or a text that it read, could run anything"
+                    );
+                    (message, format!("{help}. If the tool is for that, say so: `{meant}`"))
+                } else {
+                    let message = format!(
+                        "`{written}` stands in code that `{program}` runs: its value would be code, too"
+                    );
+                    (message, help.to_owned())
+                };
+                self.report(codes::SCRIPT, &item.pointer, message, help);
             }
         }
+    }
+
+    /// Whether a placeholder stands for a number, a boolean or a text that the manifest lists.
+    pub(super) fn is_fixed(&mut self, placeholder: &Placeholder, at: &Pointer, scope: &mut Scope) -> bool {
+        let found = self.find(placeholder, at, scope);
+        found.and_then(|(_, known)| known).is_some_and(|known| known.is_fixed())
     }
 
     fn words(&mut self, items: &[Node<'a>], scope: &mut Scope) -> Option<Vec<Word>> {
@@ -152,9 +177,8 @@ impl<'a> Context<'a> {
     fn word(&mut self, node: &Node<'a>, scope: &mut Scope) -> Option<Word> {
         match node.value {
             Value::String(text) => self.one_or_each(text, node, false, scope),
-            Value::Number(number) => {
-                let text = Value::from(number.to_string()).to_string();
-                Some(Word::One { text: Template::Constant(text.into()), dash: false })
+            Value::Number(_) => {
+                Some(Word::One { text: self.template(node, Place::Texts, scope)?, dash: false })
             }
             Value::Array(_) => {
                 let words = self.words(&node.items(), scope)?;
@@ -163,6 +187,7 @@ impl<'a> Context<'a> {
             Value::Object(members) if members.contains_key("arg") => {
                 self.object(node, &keys::ARGUMENT);
                 let dash = self.flag(node, "allow_dash").unwrap_or(false);
+                self.flag(node, "code");
                 let arg = node.get("arg")?;
                 let text = self.text_of(&arg)?;
                 self.one_or_each(text, &arg, dash, scope)
@@ -210,16 +235,16 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the texts of arguments, including those of groups.
-fn flat<'a>(items: &[Node<'a>]) -> Vec<Node<'a>> {
+/// Returns the texts of arguments, including those of groups, with what the manifest says of each: whether it is code.
+fn flat<'a>(items: &[Node<'a>]) -> Vec<(Node<'a>, Option<bool>)> {
     let of = |item: &Node<'a>| match item.value {
         Value::Array(_) => flat(&item.items()),
-        Value::Object(_) => match (item.get("arg"), item.get("args")) {
-            (Some(text), _) => vec![text],
+        Value::Object(members) => match (item.get("arg"), item.get("args")) {
+            (Some(text), _) => vec![(text, members.get("code").and_then(Value::as_bool))],
             (None, Some(args)) if args.value.is_array() => flat(&args.items()),
-            (None, args) => args.into_iter().collect(),
+            (None, args) => args.into_iter().map(|args| (args, None)).collect(),
         },
-        _ => vec![Node { value: item.value, pointer: item.pointer.clone() }],
+        _ => vec![(Node { value: item.value, pointer: item.pointer.clone() }, None)],
     };
     items.iter().flat_map(of).collect()
 }

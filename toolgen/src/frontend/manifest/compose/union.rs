@@ -6,7 +6,7 @@ use toolgen_core::{Text, ToolSpec};
 /// Why a composed tool cannot state its effects.
 const WHY: &str = "the effects of a composed tool are those of the tools that it calls";
 
-/// The effects that a composed tool cannot state.
+/// The effects that a composed tool cannot state otherwise.
 pub(in super::super) const FIXED: [(&str, &str); 8] = [
     ("pure", WHY),
     ("read_only", WHY),

@@ -48,7 +48,7 @@ impl<'a> Context<'a> {
                     self.wrong_kind(form, "an object", "write `form: {NAME: \"{argument}\"}`");
                     return None;
                 }
-                let fields = self.fields(form, request, scope);
+                let fields = self.fields(form, Place::Texts, request, scope);
                 let media_type = Text::Static("application/x-www-form-urlencoded");
                 let source = BodySource::Fields(fields);
                 Some(Body { required: true, media_type, codec: Codec::Form(List::EMPTY), source })
@@ -62,7 +62,7 @@ impl<'a> Context<'a> {
                 Some(Body { required, media_type, codec: Codec::Text, source })
             }
             Some((_, body)) if matches!(body.value, Value::Object(_)) => {
-                Some(json(true, BodySource::Fields(self.fields(body, request, scope))))
+                Some(json(true, BodySource::Fields(self.fields(body, Place::Json, request, scope))))
             }
             Some((_, body)) => {
                 let template = self.template(body, Place::Json, scope)?;
@@ -77,10 +77,16 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the members of a body.
-    fn fields(&mut self, node: &Node<'a>, request: &mut Request, scope: &mut Scope) -> List<BodyField> {
+    fn fields(
+        &mut self,
+        node: &Node<'a>,
+        place: Place,
+        request: &mut Request,
+        scope: &mut Scope,
+    ) -> List<BodyField> {
         let mut fields = Vec::new();
         for (name, value) in node.entries() {
-            if let Some(template) = self.template(&value, Place::Json, scope) {
+            if let Some(template) = self.template(&value, place, scope) {
                 let argument = request.argument(&format!("body.{name}"), template);
                 fields.push(BodyField { argument, name: Text::from(name.to_owned()) });
             }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use toolgen_core::internal::{complete, complete_all};
 use toolgen_core::schema::shape::cycles;
 use toolgen_core::{Def, Shape};
 
@@ -106,8 +107,11 @@ impl Context<'_> {
                 "let it contain itself in a property or a list, or not at all",
             );
         }
+        let defs = complete_all(&mut shapes);
         let mut all: BTreeSet<String> = BTreeSet::new();
         for draft in drafts.iter_mut() {
+            draft.spec.defs = defs.clone();
+            complete(&mut draft.spec);
             let mut open = Vec::new();
             references(draft.spec.input.shape(), &mut open);
             draft.spec.output.iter().for_each(|output| references(output.shape(), &mut open));

@@ -97,7 +97,7 @@ impl Context<'_> {
                     let each = match place {
                         Place::Argument => format!("; `{{{written}*}}` alone is one argument for each item"),
                         Place::Url => "; under `query`, a list is one pair for each item".to_owned(),
-                        Place::Json | Place::Text | Place::Folder => String::new(),
+                        Place::Json | Place::Texts | Place::Text | Place::Folder => String::new(),
                     };
                     format!("name one item, as in `{{{written}.0}}`{each}")
                 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use toolgen_core::internal::without_misfits;
+use toolgen_core::internal::{complete_all, without_misfits};
 use toolgen_core::schema::shape::cycles;
 use toolgen_core::schema::shape::read::read_normal_form;
 use toolgen_core::{Def, List, Shape};
@@ -39,6 +39,8 @@ pub(in super::super) struct Defs<'a> {
     open: Vec<String>,
     /// The schemas that extend bases with a discriminator.
     pub(in super::super) heirs: BTreeMap<Pointer, Heirs<'a>>,
+    /// The places of the schemas that references to those bases stand for.
+    heir_places: BTreeSet<String>,
 }
 
 #[derive(Debug)]
@@ -94,6 +96,8 @@ impl<'a> Context<'a> {
             self.defs.claim(pointer, &name);
         }
         self.defs.heirs = self.heirs();
+        let places = self.defs.heirs.values().flat_map(Heirs::places);
+        self.defs.heir_places = places.map(|place| place.as_str().to_owned()).collect();
     }
 
     /// Gives schemas that only components lead to, as those in other files, the names of these components. A component
@@ -224,6 +228,7 @@ impl<'a> Context<'a> {
             );
         }
         bases::drop_repeated(&mut read);
+        complete_all(&mut read);
         // A cut part may have been the only way to a shape.
         let mut reached: BTreeMap<String, Shape> = BTreeMap::new();
         let mut open = roots;
@@ -260,7 +265,7 @@ impl<'a> Context<'a> {
     }
 }
 
-impl Defs<'_> {
+impl<'a> Defs<'a> {
     /// Whether the schema that is read is part of a named one.
     pub(in super::super) fn is_reading(&self) -> bool {
         !self.open.is_empty()
@@ -268,6 +273,16 @@ impl Defs<'_> {
 
     pub(in super::super) fn is_open(&self, name: &str) -> bool {
         self.open.iter().any(|open| open == name)
+    }
+
+    /// Whether the schema at a place is one of those that a reference to its base stands for.
+    pub(in super::super) fn is_heir(&self, pointer: &str) -> bool {
+        self.heir_places.contains(pointer)
+    }
+
+    /// Returns the schema of a name.
+    pub(in super::super) fn node(&self, name: &str) -> Option<&Node<'a>> {
+        self.slots.get(name).map(|slot| &slot.node)
     }
 
     /// Returns which of `readOnly` and `writeOnly` the schema with a name declares.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::super::context::Context;
+use super::super::node::Node;
 use super::super::reference::target_of;
 use crate::names::portable_key;
 use crate::source::Pointer;
@@ -46,6 +47,13 @@ impl<'a> Context<'a> {
             }
             let mut values = Vec::new();
             self.allowed_values(source, property, from, &mut values, MAX_SEARCH);
+            if let Ok(target) = self.locate(text, from).and_then(|target| self.past_references(target)) {
+                let mut own = self.values_by_base(&target, &target, property, MAX_SEARCH);
+                own.retain(|value| values.is_empty() || values.contains(value));
+                if !own.is_empty() {
+                    values = own;
+                }
+            }
             if values.is_empty() && by_default.as_deref() != Some(*name) {
                 values.extend(text.rsplit('/').next().map(str::to_owned));
             }
@@ -60,6 +68,36 @@ impl<'a> Context<'a> {
             told.insert("defaultMapping".to_owned(), json!(format!("#/$defs/{name}")));
         }
         Some(told)
+    }
+
+    /// Returns the values that mean a schema according to the bases that it extends, or to itself.
+    fn values_by_base(&self, heir: &Node<'a>, part: &Node<'a>, property: &str, depth: usize) -> Vec<String> {
+        let Some(depth) = depth.checked_sub(1) else { return Vec::new() };
+        let mut values: Vec<String> = Vec::new();
+        for base in part.items("allOf") {
+            let target = target_of(base.value).and_then(|text| self.locate(text, &base.pointer).ok());
+            let Some(base) = target else { continue };
+            let by = base.get("discriminator").filter(|by| by.text("propertyName") == Some(property));
+            for (value, to) in by.iter().flat_map(|by| by.members("mapping")) {
+                let Some(text) = to.value.as_str() else { continue };
+                let by_name = self.is_component(text, &heir.pointer);
+                let is_heir =
+                    || self.locate(text, &to.pointer).is_ok_and(|target| target.pointer == heir.pointer);
+                if by_name || is_heir() {
+                    values.push(value.to_owned());
+                }
+            }
+            if values.is_empty() {
+                values = self.values_by_base(heir, &base, property, depth);
+            }
+        }
+        values
+    }
+
+    /// Whether a place is that of the named schema with a name.
+    fn is_component(&self, name: &str, place: &Pointer) -> bool {
+        let schemas = Pointer::ROOT.child("components").child("schemas");
+        *place == schemas.child(name)
     }
 
     /// Returns the target of a value in a discriminator's mapping: a reference, or the name of a component.

@@ -28,6 +28,13 @@ pub(in super::super) struct Heirs<'a> {
     found: Vec<(&'a str, Node<'a>)>,
 }
 
+impl Heirs<'_> {
+    /// Returns the places of the schemas.
+    pub(super) fn places(&self) -> impl Iterator<Item = &Pointer> {
+        self.found.iter().map(|(_, node)| &node.pointer)
+    }
+}
+
 /// Schemas by the place of the one that they extend.
 type Extensions<'a> = BTreeMap<Pointer, Vec<(&'a str, Node<'a>)>>;
 
@@ -38,7 +45,8 @@ impl<'a> Context<'a> {
         let schemas = self.components("schemas");
         let mut extensions: Extensions<'a> = BTreeMap::new();
         for (name, node) in &schemas {
-            for part in node.items("allOf") {
+            let own = target_of(node.value).and(Some(node.clone()));
+            for part in own.into_iter().chain(node.items("allOf")) {
                 let target = target_of(part.value).and_then(|text| self.locate(text, &part.pointer).ok());
                 if let Some(base) = target {
                     extensions.entry(base.pointer).or_default().push((name, node.clone()));
@@ -77,10 +85,14 @@ impl<'a> Context<'a> {
         let listed: Vec<_> = mapped.iter().filter(|(_, node)| is_found(node)).cloned().collect();
         let own = mapped.iter().find(|(_, node)| node.pointer == base.pointer).map(|(value, _)| *value);
         let (own, mut found) = match listed.is_empty() {
-            true => (
-                own.or_else(|| base.text("x-ms-discriminator-value")).or(Some(name)),
-                by_their_values(found, property),
-            ),
+            true => {
+                // What only adds remarks to a reference is another name for the base, unless the base says otherwise.
+                found.retain(|(_, node)| target_of(node.value).is_none());
+                (
+                    own.or_else(|| base.text("x-ms-discriminator-value")).or(Some(name)),
+                    by_their_values(found, property),
+                )
+            }
             // The document lists those that there are.
             false => (own.or_else(|| (!base.requires(property)).then_some(name)), listed),
         };

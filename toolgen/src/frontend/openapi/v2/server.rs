@@ -43,6 +43,11 @@ impl<'a> Context<'a> {
         let mut named: Vec<String> =
             schemes.iter().filter_map(|node| node.value.as_str()).map(str::to_ascii_lowercase).collect();
         named.extend(own_scheme.map(str::to_owned));
+        let sockets = !named.is_empty() && named.iter().all(|scheme| matches!(scheme.as_str(), "ws" | "wss"));
+        if sockets {
+            let urls = named.iter().map(|scheme| server(format!("{scheme}://{host}{base}"))).collect();
+            return self.without_sockets(urls, &top).into();
+        }
         named.retain(|scheme| matches!(scheme.as_str(), "https" | "http"));
         named.sort_by_key(|scheme| scheme != "https");
         named.dedup();

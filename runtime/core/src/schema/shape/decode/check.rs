@@ -152,9 +152,13 @@ impl<'a> Checker<'a> {
         self.spend(pattern::reading(pattern))
     }
 
-    /// Whether a key matches a pattern; no key does once the steps are spent.
-    pub(super) fn key_matches(&mut self, pattern: &str, key: &str) -> bool {
-        self.reads(pattern) && self.spend(pattern::steps(pattern, key)) && pattern::matches(pattern, key)
+    /// Whether a key matches a pattern, if that is known; no key does once the steps are spent.
+    pub(super) fn key_matches(&mut self, pattern: &str, key: &str) -> Option<bool> {
+        if !self.reads(pattern) {
+            return Some(false);
+        }
+        let tried = pattern::trial(pattern, key);
+        if self.spend(tried.steps) { tried.found } else { Some(false) }
     }
 
     /// Whether no more problems are taken, so that none needs to be described.
@@ -241,13 +245,15 @@ impl<'a> Checker<'a> {
                 }
             }
             (Kind::String(rules), Value::String(text)) => {
-                match self.reads(&rules.pattern) && self.reads(&rules.deny) && self.spend(rules.steps(text)) {
-                    true => {
-                        self.unsure |= self.exact && !rules.are_tried(text);
-                        self.values(rules.problems(text));
-                    }
-                    false => self.add_spent(),
+                if !(self.reads(&rules.pattern) && self.reads(&rules.deny)) {
+                    return self.add_spent();
                 }
+                let checked = rules.check(text);
+                if !self.spend(checked.steps) {
+                    return self.add_spent();
+                }
+                self.unsure |= self.exact && !checked.is_sure;
+                self.values(checked.problems);
             }
             (Kind::Enum(values), value) => self.listed(value, values, shape.nullable),
             (Kind::Array(rules), Value::Array(items)) => self.array(items, rules),

@@ -116,7 +116,10 @@ fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, effort: &Effort<'_>
         (_, View::Null) => shape.nullable,
         (Kind::Any, View::Bool | View::Text(_)) | (Kind::Boolean, View::Bool) => true,
         (Kind::String(known), View::Text(text)) => {
-            known.allow_all() || effort.spend(known.steps(text)) && known.problems(text).is_empty()
+            known.allow_all() || {
+                let checked = known.check(text);
+                effort.spend(checked.steps) && checked.problems.is_empty()
+            }
         }
         (Kind::Integer(known), View::Number(number)) => {
             !number.is_f64() && Number::of(number).is_some_and(|number| known.problem(number).is_none())

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::check::Checker;
 use super::{ArgumentProblemKind, say};
 use crate::schema::shape::nulls::takes_null;
-use crate::schema::shape::{Access, Extra, Field, ObjectRules, pattern};
+use crate::schema::shape::{Access, Extra, Field, ObjectRules};
 
 /// How many keys are compared with a field in the time of a small step.
 const PAIRS: usize = 4;
@@ -110,7 +110,10 @@ impl Checker<'_> {
             // The dialect showed a union as one object: this is a field of another variant.
             None => {
                 !matches!(known.extra, Extra::Of(_))
-                    && !known.patterns.iter().any(|pattern| self.key_matches(&pattern.pattern, key))
+                    && !known
+                        .patterns
+                        .iter()
+                        .any(|pattern| self.key_matches(&pattern.pattern, key) == Some(true))
             }
         }
     }
@@ -121,16 +124,17 @@ impl Checker<'_> {
             if !self.reads(&pattern.pattern) {
                 return self.add_spent();
             }
-            self.unsure |= self.exact && !pattern::is_tried(&pattern.pattern, key);
-            if pattern::is_too_long(&pattern.pattern, key) {
-                let pattern = &pattern.pattern;
-                self.at(key, |checker| {
-                    checker.value(format!("has a name too long to be held against the pattern {pattern}"));
-                });
-                matched = true;
-            } else if self.key_matches(&pattern.pattern, key) {
-                matched = true;
-                self.at(key, |checker| checker.check(value, &pattern.shape));
+            match self.key_matches(&pattern.pattern, key) {
+                Some(true) => {
+                    matched = true;
+                    self.at(key, |checker| checker.check(value, &pattern.shape));
+                }
+                Some(false) => {}
+                // The key may match, and then the value may be right.
+                None => {
+                    matched = true;
+                    self.unsure |= self.exact;
+                }
             }
         }
         if matched {

@@ -37,7 +37,7 @@ pub(in crate::schema::shape) fn given(value: &Value) -> String {
 pub(super) const QUOTED: &str = "; send it as JSON, without the quotes";
 
 /// Describes what was expected: `an integer or null`.
-pub(super) fn expected(shape: &Shape, defs: &List<Def>) -> String {
+pub(in crate::schema::shape) fn expected(shape: &Shape, defs: &List<Def>) -> String {
     let what = match &shape.kind {
         Kind::Any | Kind::Raw(_) => "a value".into(),
         Kind::Never => "nothing".into(),

@@ -102,8 +102,10 @@ impl<'a> Checker<'a> {
                     shapes.push(&field.shape);
                 }
                 let before = shapes.len();
-                let matching =
-                    known.patterns.iter().filter(|pattern| self.key_matches(&pattern.pattern, key));
+                let matching = known
+                    .patterns
+                    .iter()
+                    .filter(|pattern| self.key_matches(&pattern.pattern, key) == Some(true));
                 shapes.extend(matching.map(|pattern| &pattern.shape));
                 if let (Extra::Of(shape), None, true) = (&known.extra, field, before == shapes.len()) {
                     shapes.push(shape);

@@ -1,5 +1,6 @@
 //! Converts schemas to normal form: known keywords with values of the right kind.
 
+mod beside;
 mod choices;
 mod compose;
 mod fields;
@@ -11,11 +12,12 @@ mod values;
 
 use serde_json::{Map, Value, json};
 
+pub use beside::types_taken;
 pub use choices::name_values;
 pub(super) use types::implied;
 pub use values::examples;
 
-use self::types::Types;
+use self::types::{Types, allow_null};
 use super::plain::{plain, visible};
 use super::{MAX_DEPTH, Place, ReadProblem, ReadProblemKind, Rules, Source, within_depth};
 use crate::schema::shape::{pointer, rules};
@@ -183,16 +185,17 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             let known = form(key).is_some() || matches!(key.as_str(), "type" | "properties" | "required");
             known && !value.is_null() && !REMARKS.contains(&key.as_str())
         });
-        if self.rules == Rules::OpenApi31 && rules {
+        let extends = self.source.is_heir(&self.path);
+        if self.rules == Rules::OpenApi31 && (rules || extends) {
             let beside = self.composed(object);
-            return self.intersection(vec![Value::Object(out), beside]);
+            return self.joined(vec![Value::Object(out), beside], extends);
         }
         // OpenAPI 3.0 and Swagger 2.0 ignore everything next to a reference, but annotations are always meant.
         for (keyword, value) in object.iter().filter(|(keyword, _)| REMARKS.contains(&keyword.as_str())) {
             self.keyword(keyword, value, object, &Types::new(), &mut out);
         }
         self.values(object, &Types::new(), &mut out);
-        Value::Object(out)
+        if extends { self.joined(vec![Value::Object(out)], true) } else { Value::Object(out) }
     }
 
     /// Reads the keywords of a schema, without those for values of other types than its own.
@@ -204,6 +207,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
         if types.is_empty() || types.contains(&"object") {
             self.fields(object, &mut out);
+        }
+        // An `allOf` of an API description is written out first.
+        if !self.rules.is_openapi() || !out.contains_key("allOf") {
+            self.settle(&mut out);
         }
         self.values(object, &types, &mut out);
         out
@@ -372,29 +379,5 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let message = format!("`{reference}` does not name a schema under `#/$defs/`");
         self.problem(ReadProblemKind::Reference, message);
         Some(value.clone())
-    }
-}
-
-/// Makes a schema allow `null`, too.
-fn allow_null(object: &mut Object) {
-    const SEVERAL: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "not", "if"];
-    if let Some(value) = object.shift_remove("const") {
-        object.insert("enum".to_owned(), json!([value]));
-    }
-    if let Some(name @ Value::String(_)) = object.get_mut("type") {
-        *name = json!([name.take()]);
-    }
-    let several = SEVERAL.iter().any(|keyword| object.contains_key(*keyword));
-    let mut said = false;
-    for (keyword, null) in [("type", json!("null")), ("enum", Value::Null)] {
-        if let Some(Value::Array(values)) = object.get_mut(keyword).filter(|_| !several) {
-            said = true;
-            if !values.contains(&null) {
-                values.push(null);
-            }
-        }
-    }
-    if several || (!said && !implied(object).is_empty()) {
-        object.insert("nullable".to_owned(), Value::Bool(true));
     }
 }

@@ -57,6 +57,13 @@ pub trait Source<'a> {
     /// Reports a problem.
     fn report(&mut self, problem: ReadProblem);
 
+    /// Returns the text of a number or a boolean at a place as the document writes it, if its value prints otherwise:
+    /// `1.10` for the number 1.1.
+    fn written(&self, value: &Value, pointer: &str) -> Option<String> {
+        let _ = (value, pointer);
+        None
+    }
+
     /// Returns the name under `$defs` of a reference's target, or `None` after reporting that there is none.
     fn name_of(&mut self, reference: &'a str, pointer: &str) -> Option<String> {
         let _ = (reference, pointer);
@@ -72,6 +79,19 @@ pub trait Source<'a> {
 
     /// Returns `readOnly` or `writeOnly` if a named schema says so itself: this applies to what refers to it, too.
     fn one_way(&self, name: &str) -> Option<&'static str> {
+        let _ = name;
+        None
+    }
+
+    /// Whether the schema at a place is one of those that a reference to its base stands for. If it refers to the base, the
+    /// base itself is meant, and not any of them.
+    fn is_heir(&self, pointer: &str) -> bool {
+        let _ = pointer;
+        false
+    }
+
+    /// Returns the types that the values of a named schema have, as far as it is known without reading it.
+    fn types_of(&self, name: &str) -> Option<Vec<&'static str>> {
         let _ = name;
         None
     }

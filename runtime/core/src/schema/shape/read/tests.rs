@@ -310,6 +310,8 @@ fn what_nothing_else_evaluates_is_additional() {
 #[test]
 fn long_lists_take_time_that_grows_with_their_length() {
     let names = |from: usize| json!({"required": (from..from + 60_000).map(|at| format!("k{at}")).collect::<Vec<_>>()});
+    let part =
+        |at: usize| json!({"properties": {format!("k{at}"): {}}, "required": [format!("k{at}"), "k0"]});
     let objects: Vec<Value> = (0..60_000).map(|at| json!({ "k": at })).collect();
     let texts =
         |from: usize| json!({"enum": (from..from + 60_000).map(|at| format!("v{at}")).collect::<Vec<_>>()});
@@ -318,8 +320,23 @@ fn long_lists_take_time_that_grows_with_their_length() {
         json!({"allOf": [names(0), names(30_000)]}),
         json!({ "enum": objects }),
         json!({"allOf": [texts(0), texts(30_000)]}),
+        json!({"allOf": (0..10_000).map(part).collect::<Vec<_>>()}),
     ] {
         let (_, spent) = cpu_time(|| read(&schema, &mut Vec::new()));
         assert!(spent.as_secs() < 10, "{spent:?}: {}", &schema.to_string()[..40]);
+    }
+}
+
+#[test]
+fn of_more_keys_than_anybody_reads_the_first_are_read() {
+    let names: Vec<String> = (0..30_000).map(|at| format!("k{at}")).collect();
+    let properties: serde_json::Map<String, Value> =
+        names.iter().map(|name| (name.clone(), json!({}))).collect();
+    for schema in [json!({ "required": names }), json!({ "properties": properties })] {
+        let mut problems = Vec::new();
+        let Kind::Object(rules) = read(&schema, &mut problems).kind else { panic!("no object") };
+        assert_eq!(rules.fields.len(), 20_000);
+        let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+        assert_eq!(problem.message, "names 30000 keys, of which only the first 20000 are read");
     }
 }

@@ -41,6 +41,11 @@ impl<'d> Merger<'d> {
         MAX_PAIRS - self.left
     }
 
+    /// Whether every part had a merged form: what has no values in common then has none indeed.
+    pub(in crate::schema::shape) const fn is_sure(&self) -> bool {
+        !self.failed
+    }
+
     /// Returns `None`, because there is no merged form.
     fn fail<T>(&mut self) -> Option<T> {
         self.failed = true;

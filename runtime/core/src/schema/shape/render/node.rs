@@ -7,12 +7,16 @@ use super::{Object, Renderer, canonical};
 use crate::base::truncate;
 use crate::schema::dialect::Nulls;
 use crate::schema::shape::codec::{self, Form, under};
+use crate::schema::shape::decode::say::article;
 use crate::schema::shape::read::raw_keyword_is_well_formed;
 use crate::schema::shape::rules::Stated;
 use crate::schema::shape::{Extra, Kind, Literal, ObjectRules, Shape, StringRules, decode, pointer, prose};
 
 /// Why a schema without a form of its own is lost.
 pub(super) const NO_PLACE: &str = "the dialect has no place for the schema";
+
+/// Why a rule is lost that the dialect has for other values.
+pub(super) const NOT_THIS_VALUE: &str = "the dialect takes the keyword, but not this value of it";
 
 /// Shapes inlined deeper than this are written as JSON text: every level takes a piece of the stack.
 const MAX_DEPTH: usize = 32;
@@ -91,7 +95,7 @@ impl Renderer<'_> {
             Kind::Ref(name) => {
                 self.lose("$ref", true, "a schema cannot contain itself in the dialect, or not so deeply");
                 let enclosing = self.around.iter().any(|known| *known == **name);
-                let what = if enclosing { "the same form as the enclosing" } else { "a" };
+                let what = if enclosing { "the same form as the enclosing" } else { article(name) };
                 written(&mut node, &format!("{what} {name}"));
             }
             kind => {
@@ -117,6 +121,7 @@ impl Renderer<'_> {
     fn kind(&mut self, shape: &Shape, node: &mut Node) {
         match &shape.kind {
             Kind::Any => {}
+            Kind::Never if shape.nullable => self.null(node),
             Kind::Never => self.never(node),
             Kind::Null => self.null(node),
             Kind::Boolean => named(node, "boolean"),
@@ -244,16 +249,18 @@ impl Renderer<'_> {
 
     /// Writes the rules that the dialect accepts, and states the others in prose.
     pub(super) fn rules(&mut self, rules: Vec<Stated>, node: &mut Node) {
-        for Stated { keyword, value, shown, taken, told } in rules {
+        for Stated { keyword, value, shown, written, told } in rules {
             if told.is_empty() {
                 continue;
             }
             let (keyword, value) = shown.unwrap_or((keyword, value));
-            if taken(self.dialect, &value) || !self.dialect.takes(keyword) {
-                self.keyword(node, keyword, value, || told);
-            } else {
-                self.lose(keyword, true, "the dialect takes the keyword, but not this value of it");
-                node.notes.push(told);
+            match written(self.dialect, &value) {
+                Some(value) => self.keyword(node, keyword, value, || told),
+                None if !self.dialect.takes(keyword) => self.keyword(node, keyword, value, || told),
+                None => {
+                    self.lose(keyword, true, NOT_THIS_VALUE);
+                    node.notes.push(told);
+                }
             }
         }
     }
@@ -276,6 +283,9 @@ impl Renderer<'_> {
         let default = shape.default.as_ref().filter(fits).map(written);
         let examples: Vec<Literal> = shape.examples.iter().filter(fits).map(written).collect();
         if let Some(default) = default {
+            let plain =
+                shape.default.as_ref().filter(|plain| adds_nulls(&plain.to_json(), &default.to_json()));
+            let default = plain.filter(|_| !self.dialect.takes("default")).cloned().unwrap_or(default);
             self.keyword(node, "default", default.to_json(), || {
                 let said = prose::says_default(&shape.description, &default);
                 if said { String::new() } else { format!("default: {}", prose::value(&default)) }
@@ -293,11 +303,38 @@ impl Renderer<'_> {
     }
 }
 
+/// Whether a value is written with `null` for what it leaves out, and otherwise as it is.
+fn adds_nulls(plain: &Value, written: &Value) -> bool {
+    match (plain, written) {
+        (Value::Object(plain), Value::Object(written)) => {
+            plain.keys().all(|key| written.contains_key(key))
+                && written.iter().all(|(key, value)| match plain.get(key) {
+                    Some(plain) => adds_nulls(plain, value),
+                    None => value.is_null(),
+                })
+        }
+        (Value::Array(plain), Value::Array(written)) => {
+            plain.len() == written.len()
+                && plain.iter().zip(written).all(|(plain, written)| adds_nulls(plain, written))
+        }
+        _ => plain == written,
+    }
+}
+
 /// Combines schemas that all apply into one with all their keywords, if the meaning is the same: one schema of any
 /// keywords, and others with keywords that do not depend on their neighbours.
 fn beside(parts: &[Value]) -> Option<Object> {
-    const ALONE: &[&str] =
-        &["anyOf", "oneOf", "not", "propertyNames", "dependentRequired", "dependentSchemas"];
+    const ALONE: &[&str] = &[
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "propertyNames",
+        "dependentRequired",
+        "dependentSchemas",
+    ];
     let alone = |part: &Value| {
         part.as_object().is_some_and(|part| part.keys().all(|keyword| ALONE.contains(&keyword.as_str())))
     };

@@ -2,12 +2,16 @@
 
 use serde_json::Value;
 
-use super::node::{Node, named, typed, written};
+use super::node::{NOT_THIS_VALUE, Node, named, typed, written};
 use super::{Object, Renderer};
 use crate::schema::dialect::Nulls;
 use crate::schema::shape::codec::{self, Form, Member, Of, WHOLE};
+use crate::schema::shape::decode::say::article;
 use crate::schema::shape::nulls::takes_null;
-use crate::schema::shape::{Extra, Field, Kind, ObjectRules, Relation, Shape, prose};
+use crate::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, PatternField, Relation, Shape, prose};
+
+/// Why a field that may be left out loses `null`.
+const NO_NULL: &str = "a model writes `null` for a field that it leaves out, so `null` itself cannot be sent";
 
 /// Why keys other than those of fields are lost.
 pub(super) const NO_OTHER_KEYS: &str = "objects have no other keys than their fields in the dialect";
@@ -40,9 +44,8 @@ impl Renderer<'_> {
             node.map.insert("required".into(), required.into());
         }
         if self.dialect.open_objects {
-            self.patterns(rules, node);
             // Where patterns are only told, whatever they allow must not be forbidden.
-            let told = !rules.patterns.is_empty() && !self.dialect.takes("patternProperties");
+            let told = self.patterns(rules, node);
             let extra = if told { &Extra::Open } else { &rules.extra };
             self.extra(extra, members.is_empty(), node);
         } else {
@@ -79,7 +82,8 @@ impl Renderer<'_> {
         self.extra(&rules.extra, true, &mut inside);
         node.notes.extend(inside.notes);
         if let Some(value) = inside.map.get("additionalProperties").filter(|value| value.is_object()) {
-            node.notes.push(format!("any keys, each with a {}", prose::schema(value)));
+            let told = prose::schema(value);
+            node.notes.push(format!("any keys, each with {} {told}", article(&told)));
         }
         node.notes.extend(rules.stated().into_iter().map(|rule| rule.told).filter(|told| !told.is_empty()));
     }
@@ -103,7 +107,10 @@ impl Renderer<'_> {
             notes.push(format!("for `{}`", field.name));
         }
         if optional && takes_null(&field.shape, self.defs) && !as_text() {
-            self.lose("nullable", true, "`null` stands for a field that is left out");
+            // Where it is the default, it says the same as leaving the field out.
+            if field.shape.default != Some(Literal::Null) {
+                self.lose("nullable", false, NO_NULL);
+            }
             notes.push(String::from("null leaves it out"));
         }
         if notes.is_empty() {
@@ -113,25 +120,26 @@ impl Renderer<'_> {
         self.node(&Shape { description, ..field.shape.clone() }, optional)
     }
 
-    fn patterns(&mut self, rules: &ObjectRules, node: &mut Node) {
-        if rules.patterns.is_empty() {
-            return;
+    /// Renders what other keys match. Returns whether some of it is only told.
+    fn patterns(&mut self, rules: &ObjectRules, node: &mut Node) -> bool {
+        let (mut patterns, mut told) = (Object::new(), Vec::new());
+        let is_taken = self.dialect.takes("patternProperties");
+        for PatternField { pattern, shape } in &rules.patterns {
+            let value = self.at(&["patternProperties", pattern], |renderer| renderer.node(shape, false));
+            match self.dialect.pattern(pattern).filter(|_| is_taken) {
+                Some(pattern) => drop(patterns.insert(pattern.into_owned(), value)),
+                None => told.push(format!("{pattern} ({})", prose::schema(&value))),
+            }
         }
-        let mut patterns = Object::new();
-        for field in &rules.patterns {
-            let value = self
-                .at(&["patternProperties", &field.pattern], |renderer| renderer.node(&field.shape, false));
-            patterns.insert(field.pattern.to_string(), value);
+        if !patterns.is_empty() {
+            node.map.insert("patternProperties".into(), Value::Object(patterns));
         }
-        let told = || {
-            let told: Vec<String> = patterns
-                .iter()
-                .map(|(pattern, value)| format!("{pattern} ({})", prose::schema(value)))
-                .collect();
-            format!("keys may also match {}", told.join(", "))
-        };
-        let told = told();
-        self.keyword(node, "patternProperties", Value::Object(patterns), || told);
+        if !told.is_empty() {
+            let reason = if is_taken { NOT_THIS_VALUE } else { "the dialect does not take the keyword" };
+            self.lose("patternProperties", true, reason);
+            node.notes.push(format!("keys may also match {}", told.join(", ")));
+        }
+        !told.is_empty()
     }
 
     fn extra(&mut self, extra: &Extra, only: bool, node: &mut Node) {
@@ -152,7 +160,7 @@ impl Renderer<'_> {
                 let told = prose::schema(&value);
                 let any_key = if only { "any keys" } else { "also any other keys" };
                 self.keyword(node, "additionalProperties", value, || {
-                    format!("{any_key}, each with a {told}")
+                    format!("{any_key}, each with {} {told}", article(&told))
                 });
             }
         }

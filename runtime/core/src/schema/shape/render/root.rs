@@ -168,7 +168,7 @@ impl Renderer<'_> {
 }
 
 /// Returns the fields of all variants; those that every variant requires are required.
-fn unite(variants: &[Vec<Field>]) -> Vec<Field> {
+pub(in crate::schema::shape) fn unite(variants: &[Vec<Field>]) -> Vec<Field> {
     let mut fields: Vec<Field> = Vec::new();
     for field in variants.iter().flatten() {
         if fields.iter().any(|known| known.name == field.name) {

@@ -156,3 +156,72 @@ fn a_list_of_all_values_of_a_base_does_not_say_which_one_is_meant() {
     let told = render_input(&shape, &defs, &OPENAI).unwrap().schema.to_string();
     assert!(told.contains(r#"`kind` is \"disk\" for DiskJob, \"box\" for BoxJob"#), "{told}");
 }
+
+#[test]
+fn a_strict_dialect_tells_where_null_cannot_be_sent() {
+    let field = |schema: Value| json!({"type": "object", "properties": {"due": schema}});
+    let losses = |schema: &Value| -> Vec<String> {
+        let (shape, defs) = read_document(schema, &mut Vec::new());
+        let losses = render_input(&shape, &defs, &OPENAI_STRICT).unwrap().losses;
+        losses.iter().filter(|loss| loss.withholds()).map(ToString::to_string).collect()
+    };
+    assert_eq!(
+        losses(&field(json!({"type": ["string", "null"]}))),
+        [
+            "`nullable` at /properties/due is not said: a model writes `null` for a field that it leaves out, so `null` \
+          itself cannot be sent"
+        ]
+    );
+    assert!(losses(&field(json!({"type": "string"}))).is_empty());
+    assert!(
+        losses(&field(json!({"type": ["string", "null"], "default": null}))).is_empty(),
+        "it says the same"
+    );
+    let mut required = field(json!({"type": ["string", "null"]}));
+    required["required"] = json!(["due"]);
+    assert!(losses(&required).is_empty());
+}
+
+#[test]
+fn a_default_is_told_as_it_is() {
+    let object = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "additionalProperties": false});
+    for default in [json!({}), json!({"a": "x"})] {
+        let mut of = object.clone();
+        of["default"] = default.clone();
+        let schema = rendered(&json!({"type": "object", "properties": {"of": of}}), &OPENAI_STRICT).unwrap();
+        let told = schema.pointer("/properties/of").unwrap().to_string();
+        let expected = json!(format!("(default: {default})")).to_string();
+        assert!(told.contains(expected.trim_matches('"')), "{told}");
+    }
+}
+
+#[test]
+fn what_may_not_be_given_is_left_out_where_nothing_can_say_so() {
+    let never = [
+        json!({"not": {}}),
+        json!(false),
+        json!({"$ref": "#/$defs/Never"}),
+        json!({"not": {}, "nullable": true}),
+    ];
+    for never in never {
+        let one = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": never}, "additionalProperties": false});
+        let two =
+            json!({"type": "object", "properties": {"b": {"type": "string"}}, "additionalProperties": false});
+        for union in
+            [json!({"oneOf": [one, two]}), json!({"oneOf": [one, two], "properties": {"b": {}}}), one.clone()]
+        {
+            let schema = json!({"type": "object", "properties": {"of": union}, "required": ["of"], "$defs": {"Never": {"not": {}}}});
+            let seen = rendered(&schema, &OPENAI_STRICT);
+            assert!(seen.is_ok(), "{schema}: {seen:?}");
+        }
+    }
+}
+
+#[test]
+fn names_of_types_have_their_articles() {
+    let map = |of: &str| json!({"type": "object", "properties": {"m": {"type": "object", "additionalProperties": {"type": of}}}});
+    for (of, told) in [("integer", "each with an integer"), ("string", "each with a string")] {
+        let schema = rendered(&map(of), &GEMINI).unwrap().to_string();
+        assert!(schema.contains(told), "{schema}");
+    }
+}

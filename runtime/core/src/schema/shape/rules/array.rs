@@ -130,11 +130,12 @@ impl TupleRules {
 
 fn counts(min_items: Option<u64>, max_items: Option<u64>) -> impl Iterator<Item = Stated> {
     let limits = [("minItems", min_items), ("maxItems", max_items)];
-    let taken: fn(&Dialect, &Value) -> bool = |dialect, limit| {
-        dialect.min_items.is_none_or(|most| limit.as_u64().is_some_and(|limit| limit <= most))
+    let written: fn(&Dialect, &Value) -> Option<Value> = |dialect, limit| {
+        let taken = dialect.min_items.is_none_or(|most| limit.as_u64().is_some_and(|limit| limit <= most));
+        taken.then(|| limit.clone())
     };
     limits.into_iter().filter_map(move |(keyword, limit)| {
         let stated = Stated::count(keyword, limit, "item")?;
-        Some(if keyword == "minItems" { Stated { taken, ..stated } } else { stated })
+        Some(if keyword == "minItems" { Stated { written, ..stated } } else { stated })
     })
 }

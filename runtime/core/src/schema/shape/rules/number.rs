@@ -82,6 +82,28 @@ impl NumberRules {
         }
     }
 
+    /// Whether no number is within the bounds; `whole`: no integer.
+    pub(crate) fn is_contradictory(&self, whole: bool) -> bool {
+        /// 2^53: beyond it floats skip integers.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        let none_between = |low: f64, above: bool, high: f64, below: bool| {
+            let first = if above { low.floor() + 1.0 } else { low.ceil() };
+            let last = if below { high.ceil() - 1.0 } else { high.floor() };
+            low.abs() < EXACT && high.abs() < EXACT && first > last
+        };
+        let lows = [(self.minimum, false), (self.exclusive_minimum, true)];
+        let highs = [(self.maximum, false), (self.exclusive_maximum, true)];
+        lows.iter().filter_map(|(low, above)| Some(((*low)?, *above))).any(|(low, above)| {
+            highs.iter().filter_map(|(high, below)| Some(((*high)?, *below))).any(|(high, below)| {
+                match compare(low, high) {
+                    Greater => true,
+                    Ordering::Equal => above || below,
+                    Less => whole && none_between(low.float(), above, high.float(), below),
+                }
+            })
+        })
+    }
+
     /// Returns the rules that are set.
     pub(crate) fn stated(&self) -> Vec<Stated> {
         // Formats of numbers (`int32`, `double`) are names of types in programs: no dialect gains by them.

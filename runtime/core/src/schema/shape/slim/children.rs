@@ -31,7 +31,7 @@ impl<'a> Child<'a> {
 }
 
 /// Visits the shapes that a kind is made of, in the order of [`mapped`].
-pub(super) fn each<'a>(kind: &'a Kind, visit: &mut dyn FnMut(Child<'_>, &'a Shape)) {
+pub(in crate::schema::shape) fn each<'a>(kind: &'a Kind, visit: &mut dyn FnMut(Child<'_>, &'a Shape)) {
     let mut all = |keyword: &str, shapes: &'a [Shape]| {
         for (index, shape) in shapes.iter().enumerate() {
             visit(Child::new([keyword, &index.to_string()]), shape);

@@ -40,7 +40,8 @@ pub(super) fn is_whole(shape: &Shape) -> bool {
 
 /// Returns the outline of a shape that contains an object with contents; `None` for any other, and if it would say
 /// nothing.
-pub(crate) fn outline_within(shape: &Shape, defs: &List<Def>) -> Option<String> {
+#[must_use]
+pub fn outline_within(shape: &Shape, defs: &List<Def>) -> Option<String> {
     let deep = is_deep(shape, defs, &mut BTreeSet::new());
     deep.then(|| cut(&outline(shape, defs, 0), MAX_OUTLINE)).filter(|outline| outline != ANY)
 }

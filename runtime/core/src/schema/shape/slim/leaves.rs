@@ -20,16 +20,21 @@ impl Slimmer<'_> {
         if !shape.description.is_empty() {
             let kept = words.of(&shape.description);
             if self.slim.drop_restating && !kept.is_empty() && words::restates(&kept, name, &self.tool) {
-                let what =
-                    format!("the description is left out, as what is kept of it says only a name: `{kept}`");
-                self.trim(Lever::Restating, what);
-                let lost = shortened(&shape.description, "").into_iter();
-                lost.filter(|(lever, _)| *lever == Lever::Needed)
-                    .for_each(|(lever, what)| self.trim(lever, what));
+                if self.tells {
+                    let what = format!(
+                        "the description is left out, as what is kept of it says only a name: `{kept}`"
+                    );
+                    self.trim(Lever::Restating, what);
+                    let lost = shortened(&shape.description, "").into_iter();
+                    lost.filter(|(lever, _)| *lever == Lever::Needed)
+                        .for_each(|(lever, what)| self.trim(lever, what));
+                }
                 shape.description = Text::EMPTY;
             } else if kept.len() < shape.description.len() {
-                for (lever, what) in shortened(&shape.description, &kept) {
-                    self.trim(lever, what);
+                if self.tells {
+                    for (lever, what) in shortened(&shape.description, &kept) {
+                        self.trim(lever, what);
+                    }
                 }
                 shape.description = Text::copy_of(&kept);
             }

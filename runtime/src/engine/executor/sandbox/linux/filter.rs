@@ -1,22 +1,36 @@
 //! The system calls that a confined program may not make, as a seccomp filter.
 //!
 //! It closes what namespaces and Landlock leave open: sockets through which a process outside acts for the program,
-//! and changes of files that need no write permission.
+//! changes of files that need no write permission, and what reaches other processes of the same user.
+
+mod peers;
 
 use std::collections::BTreeMap;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch,
+    TargetArch, sock_filter,
 };
 
-/// What a filter prevents.
+/// What a filter prevents, besides what concerns the keys of the user.
 #[derive(Clone, Copy)]
 pub(super) struct Denied {
-    /// All sockets; otherwise only those that no network namespace holds, such as Unix sockets.
-    pub(super) sockets: bool,
+    /// Sockets, if any.
+    pub(super) sockets: Option<Sockets>,
     /// Changes of modes, owners, times and attributes of files, which Landlock does not know.
     pub(super) metadata: bool,
+    /// Locks for which a file need not be open for writing, although others wait for them.
+    pub(super) locks: bool,
+    /// What reaches other processes and what they share, where no namespace hides them.
+    pub(super) peers: bool,
+}
+
+/// The sockets that a filter prevents.
+#[derive(Clone, Copy)]
+pub(super) enum Sockets {
+    All,
+    /// Those that no network namespace holds, such as Unix sockets.
+    Outside,
 }
 
 /// The families of sockets that a network namespace holds: IPv4, IPv6 and netlink.
@@ -63,11 +77,21 @@ const SETXATTRAT: i64 = 463;
 const REMOVEXATTRAT: i64 = 466;
 const FILE_SETATTR: i64 = 469;
 
-/// The bit of x32 system calls: such programs make the same calls by other numbers, where the system runs them.
-#[cfg(target_arch = "x86_64")]
-const X32: i64 = 0x4000_0000;
-#[cfg(target_arch = "x86_64")]
-const X32_IOCTL: i64 = X32 | 514;
+/// The first number that no system call had when these lists were made.
+const UNKNOWN: u32 = 470;
+
+/// A filter by which calls that are newer than these lists do not exist, nor the second numbers of the others by which
+/// x32 programs make them.
+pub(super) fn known() -> BpfProgram {
+    let instruction = |code: u32, jf: u8, k: u32| sock_filter { code: code as u16, jt: 0, jf, k };
+    vec![
+        // The number of the call comes first in what a filter reads.
+        instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+        instruction(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 1, UNKNOWN),
+        instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs()),
+        instruction(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
+    ]
+}
 
 /// Compiles a filter.
 pub(super) fn compile(denied: Denied) -> Result<BpfProgram, String> {
@@ -84,46 +108,62 @@ pub(super) fn compile(denied: Denied) -> Result<BpfProgram, String> {
         .map_err(|why| format!("no filter of system calls: {why}"))
 }
 
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+type Error = seccompiler::BackendError;
 
 /// The calls that are refused, each without conditions or if one of its rules holds.
-fn rules(denied: Denied) -> Result<Rules, seccompiler::BackendError> {
-    let other = if denied.sockets {
-        Vec::new()
-    } else {
-        vec![none_of(0, &NAMESPACED.map(|family| u64::from(family.unsigned_abs())))?]
-    };
-    // Datagrams of a pair of sockets reach other sockets, too; the other bits are flags.
-    let datagram = SeccompCondition::new(
-        1,
-        SeccompCmpArgLen::Dword,
-        SeccompCmpOp::MaskedEq(0xf),
-        u64::from(libc::SOCK_DGRAM.unsigned_abs()),
-    )?;
-    let mut rules = Rules::from([
-        (libc::SYS_socket, other),
-        (libc::SYS_socketpair, vec![SeccompRule::new(vec![datagram])?]),
-        // What comes through its queues is not filtered.
-        (libc::SYS_io_uring_setup, Vec::new()),
-    ]);
-    if denied.metadata {
-        rules.extend(METADATA.iter().map(|call| (*call, Vec::new())));
-        rules.insert(libc::SYS_ioctl, vec![none_of(1, &HARMLESS)?]);
+#[derive(Default)]
+struct Rules(BTreeMap<i64, Vec<SeccompRule>>);
+
+impl Rules {
+    /// Refuses calls altogether.
+    fn all(&mut self, calls: &[i64]) {
+        self.0.extend(calls.iter().map(|call| (*call, Vec::new())));
     }
-    #[cfg(target_arch = "x86_64")]
-    {
-        let x32: Vec<_> = rules.iter().map(|(call, rules)| (call | X32, rules.clone())).collect();
-        rules.extend(x32);
-        if let Some(ioctl) = rules.get(&libc::SYS_ioctl) {
-            rules.insert(X32_IOCTL, ioctl.clone());
-        }
+
+    /// Refuses a call also if all of these hold.
+    fn when(&mut self, call: i64, conditions: Vec<Result<SeccompCondition, Error>>) -> Result<(), Error> {
+        let rule = SeccompRule::new(conditions.into_iter().collect::<Result<_, _>>()?)?;
+        self.0.entry(call).or_default().push(rule);
+        Ok(())
     }
-    Ok(rules)
 }
 
-/// A rule that holds if an argument is not one of these.
-fn none_of(argument: u8, values: &[u64]) -> Result<SeccompRule, seccompiler::BackendError> {
-    let differs =
-        |value: &u64| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, *value);
-    SeccompRule::new(values.iter().map(differs).collect::<Result<_, _>>()?)
+fn rules(denied: Denied) -> Result<BTreeMap<i64, Vec<SeccompRule>>, Error> {
+    let mut rules = Rules::default();
+    peers::keys(&mut rules);
+    if let Some(sockets) = denied.sockets {
+        match sockets {
+            Sockets::All => rules.all(&[libc::SYS_socket]),
+            Sockets::Outside => {
+                let families = NAMESPACED.map(|family| u64::from(family.unsigned_abs()));
+                rules.when(libc::SYS_socket, none_of(0, &families))?;
+            }
+        }
+        // Datagrams of a pair of sockets reach other sockets, too; the other bits are flags.
+        let datagram = u64::from(libc::SOCK_DGRAM.unsigned_abs());
+        rules.when(libc::SYS_socketpair, vec![is(1, SeccompCmpOp::MaskedEq(0xf), datagram)])?;
+        // What comes through its queues is not filtered.
+        rules.all(&[libc::SYS_io_uring_setup]);
+    }
+    if denied.locks {
+        peers::locks(&mut rules)?;
+    }
+    if denied.peers {
+        peers::processes(&mut rules)?;
+    }
+    if denied.metadata {
+        rules.all(METADATA);
+        rules.when(libc::SYS_ioctl, none_of(1, &HARMLESS))?;
+    }
+    Ok(rules.0)
+}
+
+/// A condition on the lower half of an argument.
+fn is(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, Error> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
+}
+
+/// Conditions that hold together if an argument is not one of these.
+fn none_of(argument: u8, values: &[u64]) -> Vec<Result<SeccompCondition, Error>> {
+    values.iter().map(|value| is(argument, SeccompCmpOp::Ne, *value)).collect()
 }

@@ -162,7 +162,7 @@ fn what_is_not_known_for_sure_refuses_nothing() {
     let cases = [
         // A pattern that is none, and one that is not tried on so long a text.
         (object(json!({"type": "string", "not": {"pattern": "["}})), json!("x")),
-        (object(json!({"type": "string", "not": {"pattern": r"^(.+)\1$"}})), json!(long)),
+        (object(json!({"type": "string", "not": {"pattern": r"^(b+)(b+)(b+)\1\2\3c"}})), json!(long)),
         (
             object(
                 json!({"type": "string", "if": {"pattern": "["}, "then": {"maxLength": 1}, "else": {"minLength": 9}}),

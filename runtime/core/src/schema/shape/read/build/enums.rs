@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::{Builder, Object, ReadProblemKind};
 use crate::schema::shape::number::ByValue;
-use crate::schema::shape::pattern;
 use crate::schema::shape::{Kind, Literal, Number, NumberRules, Shape, StringRules};
 
 /// Returns the distinct values. Lists may be long, so values are not compared pairwise.
@@ -84,7 +83,7 @@ impl Builder<'_> {
         let strings = StringRules::read(schema);
         let numbers = NumberRules::read(schema);
         let allowed = |value: &&Literal| match value {
-            Literal::String(text) => strings.problems(text).is_empty(),
+            Literal::String(text) => strings.check(text).problems.is_empty(),
             Literal::Number(number) => numbers.problem(*number).is_none(),
             _ => true,
         };
@@ -103,7 +102,7 @@ impl Builder<'_> {
         }
         // A pattern that could not be applied is kept.
         let tried = |value: &Literal| match value {
-            Literal::String(text) => pattern::is_tried(&strings.pattern, text),
+            Literal::String(text) => strings.check(text).is_sure,
             _ => true,
         };
         if !strings.pattern.is_empty() && !values.iter().all(tried) {

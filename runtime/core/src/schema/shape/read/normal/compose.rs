@@ -32,7 +32,8 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             return Value::Object(out);
         }
         parts.push(Value::Object(out));
-        self.intersection(parts)
+        let extends = self.source.is_heir(&self.path);
+        self.joined(parts, extends)
     }
 
     /// Reads the variants of a union, with the discriminator next to it.

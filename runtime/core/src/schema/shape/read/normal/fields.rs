@@ -9,19 +9,28 @@ use super::{Object, Reader};
 use crate::schema::shape::read::Source;
 use crate::schema::shape::read::build::title_says_something;
 
+/// How many keys of an object are read: a model could not read more, and each costs kilobytes.
+const MOST_KEYS: usize = 20_000;
+
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Reads `properties` and `required`.
     pub(super) fn fields(&mut self, object: &'a Object, out: &mut Object) {
         let given = object.get("properties").filter(|value| !value.is_null());
         let fields = given.and_then(|value| self.at("properties", |reader| reader.map("properties", value)));
         let mut required = self.required(object);
+        let count = fields.map_or(0, Object::len).max(required.len());
+        if count > MOST_KEYS {
+            let message = format!("names {count} keys, of which only the first {MOST_KEYS} are read");
+            self.at("properties", |reader| reader.malformed(message));
+            required.truncate(MOST_KEYS);
+        }
         let listed: HashSet<&str> = required.iter().copied().collect();
-        let keys = fields.into_iter().flat_map(Object::keys).map(String::as_str);
+        let keys = fields.into_iter().flat_map(Object::keys).take(MOST_KEYS).map(String::as_str);
         let unlisted = |key: &&str| fields.is_none_or(|fields| !fields.contains_key(*key));
         let names = self.source.keys(&mut keys.chain(required.clone().into_iter().filter(unlisted)));
         let name_of = |key: &str| names.get(key).map_or(key, String::as_str).to_owned();
         let mut read = Object::new();
-        for (key, field) in fields.into_iter().flatten() {
+        for (key, field) in fields.into_iter().flatten().take(MOST_KEYS) {
             // `required: true` inside a field is not JSON Schema, but the intent is clear.
             let says_so = self.rules.is_openapi() && field.get("required") == Some(&Value::Bool(true));
             if says_so && !listed.contains(key.as_str()) {

@@ -32,10 +32,11 @@ pub(super) struct Foreign {
     pub(super) flagged: bool,
 }
 
-/// Whether a pattern is valid in ECMA-262 but would mean something else there: `/^a$/`, which no text matches, and
-/// `[[:alpha:]]`.
+/// Whether a pattern is valid in ECMA-262 but would mean something else there: `/^a$/`, which no text matches,
+/// `[[:alpha:]]`, and `\Aa\z`, where these are letters.
 pub(super) fn is_misread(pattern: &str) -> bool {
     delimited(pattern).is_some()
+        || has_foreign_escape(pattern)
         || pattern.contains("[:") && CLASSES.iter().any(|(name, _)| pattern.contains(&format!("[:{name}:]")))
 }
 
@@ -56,6 +57,20 @@ pub(super) fn rewrite(pattern: &str) -> Foreign {
         any_line: has('s'),
     };
     Foreign { pattern: writer.write(), flagged: !outer.chars().chain(flags.chars()).all(known) }
+}
+
+/// Whether a letter is escaped that means something elsewhere alone.
+fn has_foreign_escape(pattern: &str) -> bool {
+    let (mut escaped, mut in_class) = (false, false);
+    pattern.bytes().any(|byte| {
+        let is_foreign = escaped && !in_class && matches!(byte, b'A' | b'Z' | b'z' | b'h' | b'Q');
+        match byte {
+            b'[' | b']' if !escaped => in_class = byte == b'[',
+            _ => {}
+        }
+        escaped = byte == b'\\' && !escaped;
+        is_foreign
+    })
 }
 
 /// Splits `/…/flags`, if `/` cannot be part of the pattern: nothing can precede `^` or follow `$`.
@@ -276,10 +291,10 @@ mod tests {
 
     #[test]
     fn what_ecma_262_would_take_for_something_else_is_known() {
-        for pattern in ["/^abc$/", "/abc$/i", "^[[:alpha:]]+$"] {
+        for pattern in ["/^abc$/", "/abc$/i", "^[[:alpha:]]+$", r"\A[a-z]+\z", r"\\\Ab", r"^\h$"] {
             assert!(is_misread(pattern), "{pattern}");
         }
-        for pattern in ["/abc/", "^/abc/$", "/", "//", "[:alpha:", "/v1/[a-z]+/cost\\$/"] {
+        for pattern in ["/abc/", "^/abc/$", "/", "//", "[:alpha:", "/v1/[a-z]+/cost\\$/", r"\\A", r"[\A]"] {
             assert!(!is_misread(pattern), "{pattern}");
         }
     }

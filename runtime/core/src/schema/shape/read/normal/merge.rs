@@ -21,8 +21,13 @@ const MAX_MERGE: usize = 4;
 impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Merges all parts into one schema. The last annotation counts. Parts that cannot be merged stay in `allOf`.
     pub(super) fn intersection(&mut self, parts: Vec<Value>) -> Value {
+        self.joined(parts, false)
+    }
+
+    /// As [`intersection`](Self::intersection); `extends`: what a single reference leads to is written out, too.
+    pub(super) fn joined(&mut self, parts: Vec<Value>, extends: bool) -> Value {
         let mut remarks = Object::new();
-        let mut rest: Vec<Object> = Vec::new();
+        let (mut rest, mut known): (Vec<Object>, HashSet<Object>) = Default::default();
         for part in parts {
             let Value::Object(mut part) = part else {
                 if part == Value::Bool(false) {
@@ -35,15 +40,16 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                     remarks.insert(key.to_owned(), value);
                 }
             }
-            if !part.is_empty() && !rest.contains(&part) {
+            if !part.is_empty() && known.insert(part.clone()) {
                 rest.push(part);
             }
         }
         let mut whole = match rest.len() {
             0 => Object::new(),
-            1 => rest.swap_remove(0),
+            1 if !extends => rest.swap_remove(0),
             _ => self.merge_all(rest, &mut remarks),
         };
+        self.settle(&mut whole);
         whole.extend(remarks);
         Value::Object(whole)
     }
@@ -56,14 +62,12 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 merged.push(part);
                 continue;
             };
-            let found =
-                merged.iter().enumerate().find_map(|(index, other)| Some((index, self.merge(other, &part)?)));
-            match found {
-                Some((index, both)) => merged[index] = both,
-                None => merged.push(part),
+            if !merged.iter_mut().any(|other| self.merge(other, &part)) {
+                merged.push(part);
             }
         }
         self.merges -= 1;
+        merged.iter_mut().for_each(each_once);
         match merged.len() {
             1 => merged.swap_remove(0),
             _ => Object::from_iter([("allOf".to_owned(), json!(merged))]),
@@ -125,81 +129,107 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         self.source.named(&pointer::referenced(reference)?, nesting)
     }
 
-    /// Merges two schemas, unless only `allOf` can express it.
-    fn merge(&mut self, left: &Object, right: &Object) -> Option<Object> {
+    /// Merges a schema into another, unless only `allOf` can express it; then the other stays as it is. What both have
+    /// is not copied, or many parts would take time that grows with the square of their number.
+    pub(super) fn merge(&mut self, left: &mut Object, right: &Object) -> bool {
         if left.contains_key("$ref") || right.contains_key("$ref") {
-            return None;
+            return false;
         }
-        let mut out = left.clone();
+        let mut changes = Vec::new();
+        for (key, value) in right.iter().filter(|(key, _)| *key != "nullable") {
+            let change = match left.get(key) {
+                None => Some(Change::Set(value.clone())),
+                Some(own) if own == value => continue,
+                Some(own) => self.merge_keyword(key, own, value),
+            };
+            let Some(change) = change else { return false };
+            changes.push((key, change));
+        }
         // `null` fits all parts or none.
         if !right.contains_key("nullable") {
-            out.shift_remove("nullable");
+            left.shift_remove("nullable");
         }
-        for (key, value) in right.iter().filter(|(key, _)| *key != "nullable") {
-            let merged = match out.get(key) {
-                None => value.clone(),
-                Some(own) if own == value => continue,
-                Some(own) => {
-                    let own = own.clone();
-                    self.merge_keyword(key, own, value)?
-                }
-            };
-            out.insert(key.clone(), merged);
+        for (key, change) in changes {
+            change.apply(left, key);
         }
-        Some(out)
+        true
     }
 
-    fn merge_keyword(&mut self, key: &str, left: Value, right: &Value) -> Option<Value> {
-        match key {
-            "type" => common_types(&left, right),
-            "properties" | "patternProperties" => self.merge_fields(left, right),
+    fn merge_keyword(&mut self, key: &str, left: &Value, right: &Value) -> Option<Change> {
+        Some(Change::Set(match key {
+            "properties" | "patternProperties" => return self.merge_fields(left, right),
             "required" => {
-                let (Value::Array(mut keys), Value::Array(more)) = (left, right) else { return None };
-                let known: HashSet<&Value> = keys.iter().collect();
-                let new: Vec<Value> = more.iter().filter(|key| !known.contains(key)).cloned().collect();
-                keys.extend(new);
-                Some(Value::Array(keys))
+                return left.is_array().then(|| right.as_array().cloned()).flatten().map(Change::Append);
             }
+            "type" => common_types(left, right)?,
             "enum" => {
                 let allowed: HashSet<&Value> = right.as_array().into_iter().flatten().collect();
                 let common = left.as_array()?.iter().filter(|value| allowed.contains(value));
                 let common: Vec<Value> = common.cloned().collect();
-                (!common.is_empty()).then_some(Value::Array(common))
+                (!common.is_empty()).then_some(Value::Array(common))?
             }
-            "additionalProperties" => Some(match (&left, right) {
+            "additionalProperties" => match (left, right) {
                 // Literally, two closed objects allow only what both name. The union is meant.
                 (Value::Bool(_), _) if right.is_object() => right.clone(),
-                (_, Value::Bool(_)) if left.is_object() => left,
+                (_, Value::Bool(_)) if left.is_object() => left.clone(),
                 (Value::Bool(a), Value::Bool(b)) => Value::Bool(*a && *b),
-                _ => self.intersection(vec![left, right.clone()]),
-            }),
-            "items" => Some(self.intersection(vec![left, right.clone()])),
-            // An annotation rather than a rule: the later one is the more specific.
-            "format" => Some(right.clone()),
-            rule => match rules::keyword(rule)?.1.together {
-                Together::Larger if left.as_f64()? >= right.as_f64()? => Some(left),
-                Together::Smaller if left.as_f64()? <= right.as_f64()? => Some(left),
-                Together::Larger | Together::Smaller | Together::Later => Some(right.clone()),
-                Together::Same => None,
+                _ => self.intersection(vec![left.clone(), right.clone()]),
             },
-        }
+            "items" => self.intersection(vec![left.clone(), right.clone()]),
+            // An annotation rather than a rule: the later one is the more specific.
+            "format" => right.clone(),
+            rule => match rules::keyword(rule)?.1.together {
+                Together::Larger if left.as_f64()? >= right.as_f64()? => left.clone(),
+                Together::Smaller if left.as_f64()? <= right.as_f64()? => left.clone(),
+                Together::Larger | Together::Smaller | Together::Later => right.clone(),
+                Together::Same => return None,
+            },
+        }))
     }
 
-    fn merge_fields(&mut self, left: Value, right: &Value) -> Option<Value> {
-        let (Value::Object(mut fields), Value::Object(more)) = (left, right) else { return None };
+    fn merge_fields(&mut self, left: &Value, right: &Value) -> Option<Change> {
+        let (Value::Object(fields), Value::Object(more)) = (left, right) else { return None };
+        let mut changed = Vec::new();
         for (key, field) in more {
             let merged = match fields.get(key) {
                 None => field.clone(),
                 Some(own) if own == field => continue,
-                Some(own) => {
-                    let own = own.clone();
-                    self.intersection(vec![own, field.clone()])
-                }
+                Some(own) => self.intersection(vec![own.clone(), field.clone()]),
             };
-            fields.insert(key.clone(), merged);
+            changed.push((key.clone(), merged));
         }
-        Some(Value::Object(fields))
+        Some(Change::Insert(changed))
     }
+}
+
+/// What becomes of a keyword that two schemas have.
+enum Change {
+    /// It has this value.
+    Set(Value),
+    /// Its list has these values, too. Some may be there already.
+    Append(Vec<Value>),
+    /// Its object has these members.
+    Insert(Vec<(String, Value)>),
+}
+
+impl Change {
+    fn apply(self, schema: &mut Object, key: &str) {
+        match (self, schema.get_mut(key)) {
+            (Change::Set(value), _) => drop(schema.insert(key.to_owned(), value)),
+            (Change::Append(more), Some(Value::Array(own))) => own.extend(more),
+            (Change::Insert(more), Some(Value::Object(own))) => own.extend(more),
+            (Change::Append(_) | Change::Insert(_), _) => {}
+        }
+    }
+}
+
+/// Leaves every required key once, the first time.
+fn each_once(schema: &mut Object) {
+    let Some(Value::Array(keys)) = schema.get_mut("required") else { return };
+    let mut seen = HashSet::new();
+    let is_new: Vec<bool> = keys.iter().map(|key| seen.insert(key.clone())).collect();
+    let mut is_new = is_new.into_iter();
+    keys.retain(|_| is_new.next().unwrap_or(true));
 }
 
 /// Returns the rest of a limit on the number of values, or `None` if it is exceeded.

@@ -18,7 +18,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let text = self.text("pattern", value)?;
         let pattern = text.as_str().unwrap_or_default();
         match self.dialect(pattern) {
-            Dialect::Ours => Some(text),
+            Dialect::Ours => {
+                self.untried(pattern);
+                Some(text)
+            }
             Dialect::Rewritten(pattern) => Some(Value::String(pattern)),
             Dialect::Other => {
                 let pattern = cut(pattern, SHOWN);
@@ -51,6 +54,15 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             read.extend(member);
         }
         Some(Value::Object(read))
+    }
+
+    /// Tells that a pattern is not tried.
+    fn untried(&mut self, pattern: &str) {
+        if pattern::is_untried(pattern) {
+            let pattern = cut(pattern, SHOWN);
+            let message = format!("`{pattern}` repeats too much to be tried; it is shown, but not checked");
+            self.problem(ReadProblemKind::PatternUntried, message);
+        }
     }
 
     fn dialect(&self, pattern: &str) -> Dialect {

@@ -121,6 +121,30 @@ pub(in crate::schema::shape::read) fn implied(schema: &Object) -> Types {
     }
 }
 
+/// Makes a schema allow `null`, too.
+pub(super) fn allow_null(object: &mut Object) {
+    const SEVERAL: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "not", "if"];
+    if let Some(value) = object.shift_remove("const") {
+        object.insert("enum".to_owned(), json!([value]));
+    }
+    if let Some(name @ Value::String(_)) = object.get_mut("type") {
+        *name = json!([name.take()]);
+    }
+    let several = SEVERAL.iter().any(|keyword| object.contains_key(*keyword));
+    let mut said = false;
+    for (keyword, null) in [("type", json!("null")), ("enum", Value::Null)] {
+        if let Some(Value::Array(values)) = object.get_mut(keyword).filter(|_| !several) {
+            said = true;
+            if !values.contains(&null) {
+                values.push(null);
+            }
+        }
+    }
+    if several || (!said && !implied(object).is_empty()) {
+        object.insert("nullable".to_owned(), Value::Bool(true));
+    }
+}
+
 /// Names the encoding of texts that are bytes as in JSON Schema; OpenAPI before 3.1, and its registry of formats, use
 /// formats for it.
 pub(super) fn name_encoding(types: &[&str], out: &mut Object) {

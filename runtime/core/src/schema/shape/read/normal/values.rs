@@ -63,20 +63,66 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
 
     /// Reads the values of `enum` and `const`, each as one of the types where that is plainly meant.
     pub(super) fn literals(&mut self, values: &[Value], types: &Types) -> Vec<Value> {
-        let mut kept = values.to_vec();
-        kept.retain(|value| !self.too_deep(value));
+        let mut kept = Vec::with_capacity(values.len());
         let mut changed = false;
-        for value in &mut kept {
-            if let Some(fitting) = fitting(value, types) {
-                changed |= fitting != *value;
-                *value = fitting;
+        for (index, value) in values.iter().enumerate() {
+            if self.too_deep(value) {
+                continue;
             }
+            let is_listed = self.path.ends_with("/enum");
+            let place = if is_listed { format!("{}/{index}", self.path) } else { self.path.clone() };
+            let written = self.as_text(value, &place, types);
+            let fitting = fitting(&written, types).unwrap_or(written);
+            changed |= fitting != *value;
+            kept.push(fitting);
         }
         if changed {
             let message = "lists values of another type, read as the type that `type` names";
             self.problem(ReadProblemKind::Values, message);
         }
         kept
+    }
+
+    /// Returns a number as the document writes it if only a text is possible: `1.10` is no other version than 1.10.
+    fn as_text(&self, value: &Value, pointer: &str, types: &Types) -> Value {
+        let is_text = types.contains(&"string") && !types.contains(&type_name(value));
+        let written =
+            (is_text && self.rules.is_openapi()).then(|| self.source.written(value, pointer)).flatten();
+        written.map_or_else(|| value.clone(), Value::String)
+    }
+
+    /// Returns a value with all its numbers as the document writes them.
+    fn as_written(&self, value: &Value, pointer: &str) -> Value {
+        match value {
+            Value::Array(items) => {
+                let read = |(index, item)| self.as_written(item, &format!("{pointer}/{index}"));
+                items.iter().enumerate().map(read).collect()
+            }
+            Value::Object(members) => {
+                let read = |(key, member): (&String, &Value)| {
+                    let mut pointer = pointer.to_owned();
+                    pointer::push(&mut pointer, key);
+                    (key.clone(), self.as_written(member, &pointer))
+                };
+                members.iter().map(read).collect()
+            }
+            scalar => self.source.written(scalar, pointer).map_or_else(|| scalar.clone(), Value::String),
+        }
+    }
+
+    /// Returns what a default or an example of an API description means: itself, or what it stands for if it is not of
+    /// the type that its schema names.
+    fn meant(&self, value: &Value, pointer: &str, types: &Types, shape: &Shape) -> Value {
+        if misfit(value, shape).is_some() {
+            let written = self.as_written(value, pointer);
+            if written != *value {
+                let meant = meant(&written, types, shape);
+                if misfit(&meant, shape).is_none() {
+                    return meant;
+                }
+            }
+        }
+        meant(value, types, shape)
     }
 
     /// Reads `default` and the examples, by what else the schema says about its values; names the encoding of bytes.
@@ -120,9 +166,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     /// Reads the examples that fit their schema.
     fn examples(&mut self, object: &'a Object, types: &Types, shape: &Shape) -> Vec<Value> {
         let openapi = self.rules.is_openapi();
-        let telling =
-            |value: &&Value| !openapi || (!value.is_null() && value.to_string().len() <= MAX_EXAMPLE);
-        let given: Vec<Value> = examples(object).into_iter().filter(telling).cloned().collect();
+        let telling = |(_, value): &(usize, &Value)| {
+            !openapi || (!value.is_null() && value.to_string().len() <= MAX_EXAMPLE)
+        };
+        let given: Vec<(usize, &Value)> = examples(object).into_iter().enumerate().filter(telling).collect();
         let keyword = if object.contains_key("example") { "example" } else { "examples" };
         self.at(keyword, |reader| {
             if object
@@ -132,8 +179,12 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
                 reader.malformed("`examples` must be a list; it is left out");
             }
             let mut kept = Vec::new();
-            for value in given {
-                let value = if openapi { meant(&value, types, shape) } else { value };
+            for (index, value) in given {
+                let place = match keyword {
+                    "examples" => format!("{}/{index}", reader.path),
+                    _ => reader.path.clone(),
+                };
+                let value = if openapi { reader.meant(value, &place, types, shape) } else { value.clone() };
                 if reader.too_deep(&value) {
                     continue;
                 }
@@ -167,7 +218,10 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             let fits = nullable || !openapi && misfit(value, shape).is_none();
             return fits.then_some(Value::Null);
         }
-        let meant = if self.rules.is_openapi() { meant(value, types, shape) } else { value.clone() };
+        let meant = match self.rules.is_openapi() {
+            true => self.meant(value, &self.path, types, shape),
+            false => value.clone(),
+        };
         match misfit(&meant, shape) {
             None => Some(meant),
             Some(why) => {

@@ -1,0 +1,265 @@
+//! Regular expressions as the engines of providers read them.
+//!
+//! A provider that compiles the patterns of its tools refuses the whole request for one that its engine does not know.
+//! What has another form there is written in it; what has none is left to the description.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use super::{Dialect, Patterns};
+use crate::schema::shape::syntax::{Capture, Member, Node, Place, Set, Syntax};
+
+/// The engine that compiles the regular expressions of a dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// ECMA-262, as JSON Schema has it.
+    EcmaScript,
+    /// Python's `re`.
+    Python,
+    /// RE2, and those that decide as it does by an automaton.
+    Re2,
+}
+
+/// The most repetitions that RE2 takes, of all nested ones together.
+const MOST_IN_RE2: u64 = 1_000;
+
+impl Dialect {
+    /// Returns a regular expression of ECMA-262 as the dialect's engine reads it; `None` if it takes none that means
+    /// the same.
+    #[must_use]
+    pub fn pattern<'p>(&self, pattern: &'p str) -> Option<Cow<'p, str>> {
+        if !self.patterns.takes(pattern) {
+            return None;
+        }
+        if self.engine == Engine::EcmaScript {
+            return Some(Cow::Borrowed(pattern));
+        }
+        let mut writer = Writer {
+            engine: self.engine,
+            // Compilers of grammars take less than engines do.
+            names: self.engine == Engine::Python || self.patterns == Patterns::All,
+            properties: self.patterns == Patterns::All,
+            out: String::new(),
+            names_written: BTreeSet::new(),
+            closed: BTreeSet::new(),
+        };
+        writer.node(&Syntax::of(pattern)?.root, 1)?;
+        Some(if writer.out == pattern { Cow::Borrowed(pattern) } else { Cow::Owned(writer.out) })
+    }
+}
+
+/// Writes a pattern for an engine. Each function returns `None` for what the engine has no form for.
+struct Writer {
+    engine: Engine,
+    /// Whether groups may have names.
+    names: bool,
+    /// Whether properties of Unicode may be named, if the engine has them.
+    properties: bool,
+    out: String,
+    names_written: BTreeSet<String>,
+    /// The groups that are complete.
+    closed: BTreeSet<usize>,
+}
+
+impl Writer {
+    /// Writes a part. `rounds` is how often it is repeated by those around it.
+    fn node(&mut self, node: &Node, rounds: u64) -> Option<()> {
+        match node {
+            Node::Set(set) => self.set(set)?,
+            Node::At(place) => self.out.push_str(match place {
+                Place::Start => "^",
+                Place::End => "$",
+                Place::Boundary(true) => r"\b",
+                Place::Boundary(false) => r"\B",
+            }),
+            Node::Sequence(nodes) => {
+                for (index, node) in nodes.iter().enumerate() {
+                    // In Python `{,2}` is a repetition.
+                    if self.engine == Engine::Python
+                        && is(node, '{')
+                        && nodes.get(index + 1).is_some_and(|next| is(next, ','))
+                    {
+                        self.out.push('\\');
+                    }
+                    self.node(node, rounds)?;
+                }
+            }
+            Node::Choice(nodes) => {
+                for (index, node) in nodes.iter().enumerate() {
+                    if index > 0 {
+                        self.out.push('|');
+                    }
+                    self.node(node, rounds)?;
+                }
+            }
+            Node::Repeat { node, least, most, source } => {
+                let times = u64::from(most.unwrap_or(*least)).max(1);
+                let rounds = rounds.saturating_mul(times);
+                if *most == Some(u32::MAX) || self.engine == Engine::Re2 && rounds > MOST_IN_RE2 {
+                    return None;
+                }
+                self.node(node, rounds)?;
+                self.out.push_str(source);
+            }
+            Node::Group { node, capture } => self.group(node, capture.as_ref(), rounds)?,
+            Node::Look { node, ahead, wanted } => self.look(node, *ahead, *wanted, rounds)?,
+            Node::Back { group, source } => {
+                if self.engine == Engine::Re2 || !self.closed.contains(group) {
+                    return None;
+                }
+                match source.strip_prefix(r"\k<").and_then(|name| name.strip_suffix('>')) {
+                    Some(name) if self.names_written.contains(name) => {
+                        self.out.push_str(&format!("(?P={name})"))
+                    }
+                    Some(_) => self.out.push_str(&format!(r"(?:\{group})")),
+                    None => self.out.push_str(source),
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn group(&mut self, node: &Node, capture: Option<&Capture>, rounds: u64) -> Option<()> {
+        match capture {
+            None => self.out.push_str("(?:"),
+            Some(Capture { name, .. }) => {
+                self.out.push('(');
+                let is_name = |name: &&String| {
+                    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                        && !name.starts_with(|first: char| first.is_ascii_digit())
+                };
+                let name = name.as_ref().filter(|_| self.names).filter(is_name);
+                if let Some(name) = name.filter(|name| self.names_written.insert((*name).clone())) {
+                    self.out.push_str(&format!("?P<{name}>"));
+                }
+            }
+        }
+        self.node(node, rounds)?;
+        self.out.push(')');
+        self.closed.extend(capture.map(|capture| capture.index));
+        Some(())
+    }
+
+    fn look(&mut self, node: &Node, ahead: bool, wanted: bool, rounds: u64) -> Option<()> {
+        // Python looks back by a number of characters that it knows beforehand.
+        if self.engine == Engine::Re2 || !ahead && width(node).is_none() {
+            return None;
+        }
+        self.out.push_str(if ahead { "(?" } else { "(?<" });
+        self.out.push(if wanted { '=' } else { '!' });
+        self.node(node, rounds)?;
+        self.out.push(')');
+        Some(())
+    }
+
+    fn set(&mut self, set: &Set) -> Option<()> {
+        if !set.is_class {
+            return set.members.iter().try_for_each(|member| self.member(member, false));
+        }
+        if set.members.is_empty() {
+            self.out.push_str(if set.negated { r"[\s\S]" } else { r"[^\s\S]" });
+            return Some(());
+        }
+        self.out.push_str(if set.negated { "[^" } else { "[" });
+        for (index, member) in set.members.iter().enumerate() {
+            let is_class =
+                |member: Option<&Member>| matches!(member, Some(Member::Letter(_) | Member::Property(_)));
+            let (before, after) =
+                (index.checked_sub(1).and_then(|at| set.members.get(at)), set.members.get(index + 1));
+            let inner = before.is_some() && after.is_some();
+            match member {
+                // Elsewhere it would be a range that begins or ends in a class, and a bracket the start of a class in the class.
+                Member::Char(0x2D, source)
+                    if source == "-"
+                        && inner
+                        && (self.engine == Engine::Re2 || is_class(before) || is_class(after)) =>
+                {
+                    self.out.push_str(r"\-");
+                }
+                Member::Char(0x5B, source) if source == "[" => self.out.push_str(r"\["),
+                member => self.member(member, true)?,
+            }
+        }
+        self.out.push(']');
+        Some(())
+    }
+
+    fn member(&mut self, member: &Member, in_class: bool) -> Option<()> {
+        match member {
+            Member::Char(code, source) => self.char(*code, source, in_class),
+            Member::Range((from, start), (to, end)) => {
+                self.char(*from, start, in_class)?;
+                self.out.push('-');
+                self.char(*to, end, in_class)
+            }
+            Member::Letter('.') => Some(self.out.push('.')),
+            Member::Letter(letter) => Some(self.out.extend(['\\', *letter])),
+            // General categories are all that several engines name alike.
+            Member::Property(source)
+                if self.properties && self.engine == Engine::Re2 && source.len() <= r"\p{Lu}".len() =>
+            {
+                Some(self.out.push_str(source))
+            }
+            Member::Property(_) => None,
+        }
+    }
+
+    /// Writes a character as it is written, if the engine takes that.
+    fn char(&mut self, code: u32, source: &str, in_class: bool) -> Option<()> {
+        let is_python = self.engine == Engine::Python;
+        let taken = match source.strip_prefix('\\') {
+            None | Some("") => true,
+            Some("f" | "n" | "r" | "t" | "v" | "0") => true,
+            Some("b") => is_python && in_class,
+            Some(hex) if hex.starts_with('x') && hex.len() == 3 => true,
+            Some(hex) if hex.starts_with('u') && hex.len() == 5 => is_python,
+            Some(sign) => sign.bytes().all(|sign| sign.is_ascii() && !sign.is_ascii_alphanumeric()),
+        };
+        if taken {
+            self.out.push_str(source);
+            return Some(());
+        }
+        match char::from_u32(code) {
+            Some(char) if char.is_ascii_alphanumeric() || !char.is_ascii() && !char.is_control() => {
+                self.out.push(char)
+            }
+            _ if code < 0x100 => self.out.push_str(&format!(r"\x{code:02X}")),
+            _ if is_python && code < 0x1_0000 => self.out.push_str(&format!(r"\u{code:04X}")),
+            _ if is_python => self.out.push_str(&format!(r"\U{code:08X}")),
+            Some(_) => self.out.push_str(&format!(r"\x{{{code:X}}}")),
+            // Half of a pair.
+            None => return None,
+        }
+        Some(())
+    }
+}
+
+/// Whether a part is this character, written as it is.
+fn is(node: &Node, char: char) -> bool {
+    let Node::Set(Set { is_class: false, members, .. }) = node else { return false };
+    matches!(members.as_slice(), [Member::Char(_, source)] if source.chars().eq([char]))
+}
+
+/// Returns how many characters a part takes, if that is always the same number.
+fn width(node: &Node) -> Option<u64> {
+    match node {
+        Node::Set(_) => Some(1),
+        Node::At(_) | Node::Look { .. } => Some(0),
+        Node::Sequence(nodes) => {
+            nodes.iter().try_fold(0_u64, |sum, node| Some(sum.saturating_add(width(node)?)))
+        }
+        Node::Choice(nodes) => {
+            let widths: BTreeSet<u64> = nodes.iter().map(width).collect::<Option<_>>()?;
+            if widths.len() == 1 { widths.first().copied() } else { None }
+        }
+        Node::Repeat { node, least, most, .. } => {
+            let each = width(node)?;
+            (each == 0 || *most == Some(*least)).then(|| each.saturating_mul((*least).into()))
+        }
+        Node::Group { node, .. } => width(node),
+        Node::Back { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! What the engines themselves say of the patterns that they are told.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use toolgen_test_support::needs::{Need, skip};
+
+use super::{CASES, Dialect, Engine};
+use crate::schema::shape::corpus;
+
+/// Programs that read a list of patterns and print each that they do not take.
+const PYTHON: &str = "
+import json, re, sys
+for pattern in json.load(sys.stdin):
+    try: re.compile(pattern)
+    except (re.error, OverflowError) as why: print(pattern, why)";
+const RE2: &str = "
+import json, re2, sys
+quiet = re2.Options()
+quiet.log_errors = False
+for pattern in json.load(sys.stdin):
+    try: re2.compile(pattern, options=quiet)
+    except re2.error as why: print(pattern, why)";
+const NODE: &str = "
+const is = (pattern, flags) => { try { new RegExp(pattern, flags); return true } catch { return false } };
+JSON.parse(require('fs').readFileSync(0, 'utf8')).filter(one => !is(one, 'u') && !is(one, '')).forEach(one => console.log(one))";
+
+/// Tells engines the patterns that the dialects tell them. Returns how many each was told.
+fn compiled<'p>(
+    patterns: impl Iterator<Item = &'p str> + Clone,
+    engines: &[Engine],
+) -> BTreeMap<&'static str, usize> {
+    let mut told = BTreeMap::new();
+    for engine in engines {
+        let dialects = Dialect::ALL.iter().filter(|dialect| dialect.engine == *engine);
+        let mut written: Vec<_> = dialects
+            .flat_map(|dialect| patterns.clone().filter_map(|pattern| dialect.pattern(pattern)))
+            .collect();
+        written.sort_unstable();
+        written.dedup();
+        let (need, program, arguments) = match engine {
+            Engine::Python => (Need::Python, Some(OsString::from("python3")), ["-c", PYTHON]),
+            Engine::Re2 => (Need::Re2, std::env::var_os("TOOLGEN_RE2"), ["-c", RE2]),
+            Engine::EcmaScript => (Need::Node, Some(OsString::from("node")), ["-e", NODE]),
+        };
+        let started = program.and_then(|program| {
+            let mut command = Command::new(program);
+            command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()
+        });
+        let Some(mut child) = started else {
+            skip(need, "its engine cannot be asked");
+            continue;
+        };
+        child.stdin.take().unwrap().write_all(serde_json::to_string(&written).unwrap().as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", output.status);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{engine:?}");
+        told.insert(need.name(), written.len());
+    }
+    told
+}
+
+#[test]
+fn engines_take_the_patterns_that_they_are_told() {
+    let told = compiled(CASES.iter().map(|(pattern, ..)| *pattern), &[Engine::Python, Engine::EcmaScript]);
+    assert!(told.values().all(|told| *told > 15), "{told:?}");
+}
+
+#[test]
+#[ignore = "heavy: corpus"]
+fn patterns_of_the_corpus_are_taken_by_the_engine_of_each_dialect() {
+    let patterns = corpus::patterns();
+    let patterns = patterns.iter().map(String::as_str).chain(CASES.iter().map(|(pattern, ..)| *pattern));
+    let told = compiled(patterns, &[Engine::Python, Engine::EcmaScript, Engine::Re2]);
+    println!("{told:?}");
+}

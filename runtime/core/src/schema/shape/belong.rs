@@ -1,0 +1,211 @@
+//! Properties that stand beside alternatives, and belong to each of them.
+//!
+//! A closed alternative has no other keys than its own: to the letter it refuses the property that tells which one it is,
+//! and every property that stands beside the union, so that nothing fits. What is meant is that each alternative has them.
+
+use std::collections::BTreeMap;
+
+use super::decode::find_field;
+use super::slim::children::{each, mapped};
+use super::{
+    Access, Def, Discriminator, Extra, Field, Kind, Literal, ObjectRules, Shape, StringRules, Title,
+    UnionRules, resolved,
+};
+use crate::base::frozen::List;
+
+/// Shapes nested deeper than this are left as they are.
+const MAX_DEPTH: usize = 64;
+
+/// Returns the shape with closed alternatives that take what stands beside them. `None` if there are none.
+#[must_use]
+pub(crate) fn with_what_belongs(shape: &Shape, defs: &List<Def>) -> Option<Shape> {
+    concerns(shape, defs, 0).then(|| completed(shape, defs, 0))
+}
+
+/// Completes all named shapes, and returns them as a list.
+pub fn complete_all(named: &mut BTreeMap<String, Shape>) -> List<Def> {
+    let def =
+        |(name, shape): (&String, &Shape)| Def { name: name.clone().into(), schema: shape.clone().into() };
+    let defs: List<Def> = named.iter().map(def).collect();
+    let mut changed = false;
+    for shape in named.values_mut() {
+        if let Some(whole) = with_what_belongs(shape, &defs) {
+            *shape = whole;
+            changed = true;
+        }
+    }
+    if changed { named.iter().map(def).collect() } else { defs }
+}
+
+/// Whether there are closed alternatives in a shape that lack something.
+fn concerns(shape: &Shape, defs: &List<Def>, depth: usize) -> bool {
+    let own = match &shape.kind {
+        _ if depth > MAX_DEPTH => return false,
+        Kind::Union(rules) => lacks(rules, &[], defs),
+        Kind::All(parts) => {
+            let beside = beside(parts);
+            let unions = unions(parts);
+            unions
+                .into_iter()
+                .any(|rules| lacks(rules, &beside, defs) || !asked(parts, rules, defs).is_empty())
+        }
+        _ => false,
+    };
+    let mut found = own;
+    each(&shape.kind, &mut |_, inner| found = found || concerns(inner, defs, depth + 1));
+    found
+}
+
+fn completed(shape: &Shape, defs: &List<Def>, depth: usize) -> Shape {
+    let mut whole = shape.clone();
+    if depth > MAX_DEPTH {
+        return whole;
+    }
+    match &mut whole.kind {
+        Kind::Union(rules) => complete(rules, &[], defs),
+        Kind::All(parts) => {
+            let fields = beside(parts);
+            let asked: Vec<Field> =
+                unions(parts).into_iter().flat_map(|rules| asked(parts, rules, defs)).collect();
+            let part = |part: &Shape| {
+                let mut part = part.clone();
+                match &mut part.kind {
+                    Kind::Union(rules) => complete(rules, &fields, defs),
+                    Kind::Object(rules) if rules.extra == Extra::Closed => {
+                        let more = asked.iter().filter(|field| !knows(rules, &field.name));
+                        let more: Vec<Field> = more.cloned().collect();
+                        rules.fields = rules.fields.iter().cloned().chain(more).collect();
+                    }
+                    _ => {}
+                }
+                part
+            };
+            *parts = parts.iter().map(part).collect();
+        }
+        _ => {}
+    }
+    whole.kind = mapped(&whole.kind, &mut |_, inner| completed(inner, defs, depth + 1));
+    whole
+}
+
+/// Returns the fields of the objects among parts that all apply.
+fn beside(parts: &[Shape]) -> Vec<Field> {
+    let of = |part: &Shape| match &part.kind {
+        Kind::Object(rules) => rules.fields.to_vec(),
+        _ => Vec::new(),
+    };
+    parts.iter().flat_map(of).collect()
+}
+
+fn unions(parts: &[Shape]) -> Vec<&UnionRules> {
+    let mut found = Vec::new();
+    for part in parts {
+        if let Kind::Union(rules) = &part.kind {
+            found.push(rules);
+        }
+    }
+    found
+}
+
+/// Returns what alternatives require and a closed object beside them does not know. Nothing would fit both.
+fn asked(parts: &[Shape], union: &UnionRules, defs: &List<Def>) -> Vec<Field> {
+    let closed: Vec<&ObjectRules> = parts.iter().filter_map(|part| closed(part, defs)).collect();
+    let mut fields: Vec<Field> = Vec::new();
+    let objects = union.variants.iter().filter_map(|variant| match &resolved(variant, defs)?.kind {
+        Kind::Object(rules) => Some(rules),
+        _ => None,
+    });
+    let objects: Vec<&ObjectRules> = objects.collect();
+    let is_refused = |field: &Field| closed.iter().any(|rules| !knows(rules, &field.name));
+    let in_vain = |rules: &&ObjectRules| rules.fields.iter().any(|field| field.required && is_refused(field));
+    if objects.is_empty() || !objects.iter().all(|rules| in_vain(&rules)) {
+        return fields;
+    }
+    for field in objects.iter().flat_map(|rules| &rules.fields).filter(|field| is_refused(field)) {
+        if fields.iter().all(|known| known.name != field.name) {
+            fields.push(Field { required: false, shape: Shape::ANY, ..field.clone() });
+        }
+    }
+    fields
+}
+
+/// Returns the rules of an object without other keys than its own.
+fn closed<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a ObjectRules> {
+    match &resolved(shape, defs)?.kind {
+        Kind::Object(rules) if rules.extra != Extra::Open && rules.patterns.is_empty() => Some(rules),
+        _ => None,
+    }
+}
+
+fn knows(rules: &ObjectRules, name: &str) -> bool {
+    [Access::ReadOnly, Access::WriteOnly].iter().any(|hidden| find_field(rules, name, *hidden).is_some())
+}
+
+fn lacks(union: &UnionRules, beside: &[Field], defs: &List<Def>) -> bool {
+    union.variants.iter().any(|variant| whole(variant, union, beside, defs).is_some())
+}
+
+/// Writes out the alternatives that lack something.
+fn complete(union: &mut UnionRules, beside: &[Field], defs: &List<Def>) {
+    let variant = |variant: &Shape| whole(variant, union, beside, defs).unwrap_or_else(|| variant.clone());
+    union.variants = union.variants.iter().map(variant).collect();
+    // Those that are written out say themselves by which value they are meant.
+    let named =
+        |name: &str| union.variants.iter().any(|one| matches!(&one.kind, Kind::Ref(of) if *of == *name));
+    let any_named = union.variants.iter().any(|variant| matches!(variant.kind, Kind::Ref(_)));
+    union.discriminator = union.discriminator.take().filter(|_| any_named).map(|by| Discriminator {
+        mapping: by.mapping.iter().filter(|(_, name)| named(name)).cloned().collect(),
+        ..by
+    });
+}
+
+/// Returns a closed alternative with the property that tells which one it is, and those beside the union. `None` if it
+/// lacks none of them.
+fn whole(variant: &Shape, union: &UnionRules, beside: &[Field], defs: &List<Def>) -> Option<Shape> {
+    let rules = closed(variant, defs)?;
+    let name = if let Kind::Ref(name) = &variant.kind { Some(name) } else { None };
+    let by = union.discriminator.as_ref();
+    let tag = by.zip(name).map(|(by, name)| tag(by, name, union, defs));
+    let mut added: Vec<Field> = beside.iter().filter(|field| !knows(rules, &field.name)).cloned().collect();
+    if let Some(tag) = tag.as_ref().filter(|tag| !knows(rules, &tag.name)) {
+        added.retain(|field| field.name != tag.name);
+        added.insert(0, tag.clone());
+    }
+    if added.is_empty() {
+        return None;
+    }
+    let own = rules.fields.iter().map(|field| match &tag {
+        Some(tag) if field.name == tag.name && !matches!(field.shape.kind, Kind::Enum(_)) => tag.clone(),
+        _ => field.clone(),
+    });
+    let fields = added.into_iter().chain(own).collect();
+    let target = resolved(variant, defs)?;
+    let mut shape = Shape { kind: Kind::Object(ObjectRules { fields, ..rules.clone() }), ..target.clone() };
+    if !variant.description.is_empty() {
+        shape.description = variant.description.clone();
+    }
+    if let Some(name) = name.filter(|_| shape.title.is_none()) {
+        shape.title = Title::new(name);
+    }
+    Some(shape)
+}
+
+/// Returns the property of a discriminator with the values that mean the named alternative.
+fn tag(by: &Discriminator, name: &str, union: &UnionRules, defs: &List<Def>) -> Field {
+    let known = union.variants.iter().filter_map(|variant| closed(variant, defs));
+    let known = known.flat_map(|rules| &rules.fields).find(|field| field.name == by.property);
+    let field = Field { name: by.property.clone(), ..known.cloned().unwrap_or(Field::REQUIRED) };
+    let mapped =
+        by.mapping.iter().filter(|(_, to)| *to == *name).map(|(value, _)| Literal::String(value.clone()));
+    let mut values: Vec<Literal> = mapped.collect();
+    let is_default = by.by_default.as_ref().is_some_and(|by_default| *by_default == *name);
+    if values.is_empty() && !is_default {
+        values.push(Literal::String(name.to_owned().into()));
+    }
+    let kind = if values.is_empty() { Kind::String(StringRules::ANY) } else { Kind::Enum(values.into()) };
+    Field {
+        required: !is_default,
+        shape: Shape { description: field.shape.description.clone(), ..Shape::of(kind) },
+        ..field
+    }
+}

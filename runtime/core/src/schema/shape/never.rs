@@ -1,0 +1,144 @@
+//! Shapes that no value fits.
+
+use std::collections::BTreeMap;
+
+use super::decode::say;
+use super::render::merge::Merger;
+use super::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, apart, find_def, prose};
+use crate::base::frozen::List;
+
+/// The maximum number of shapes that are looked at for one.
+const MAX_SEEN: usize = 2_000;
+
+const NOTHING: &str = "its schema allows nothing";
+
+/// Looks for shapes that no argument fits, among shapes with the same names.
+#[derive(Debug)]
+pub struct Never<'a> {
+    defs: &'a List<Def>,
+    /// What was found for named shapes; nothing for those that are being looked at.
+    known: BTreeMap<&'a str, Option<String>>,
+    left: usize,
+}
+
+impl<'a> Never<'a> {
+    /// Creates a search.
+    #[must_use]
+    pub fn new(defs: &'a List<Def>) -> Never<'a> {
+        Never { defs, known: BTreeMap::new(), left: 0 }
+    }
+
+    /// Whether the search is among the shapes of this list.
+    #[must_use]
+    pub fn is_among(&self, defs: &List<Def>) -> bool {
+        self.defs.as_ptr() == defs.as_ptr() && self.defs.len() == defs.len()
+    }
+
+    /// Returns why no value fits a shape, as a part of a sentence. `None` if one may.
+    pub fn why(&mut self, shape: &'a Shape) -> Option<String> {
+        self.left = MAX_SEEN;
+        self.of(shape)
+    }
+
+    fn of(&mut self, shape: &'a Shape) -> Option<String> {
+        self.left = self.left.checked_sub(1)?;
+        if shape.nullable {
+            return None;
+        }
+        match &shape.kind {
+            Kind::Ref(name) => {
+                if let Some(known) = self.known.get(name.as_str()) {
+                    return known.clone();
+                }
+                self.known.insert(name, None);
+                let why = self.of(find_def(self.defs, name)?);
+                self.known.insert(name, why.clone());
+                why
+            }
+            Kind::Object(rules) => self.object(rules).or_else(|| plain(shape)),
+            Kind::Array(rules) => plain(shape).or_else(|| {
+                let needs = rules.min_items.is_some_and(|least| least > 0);
+                let why = needs.then(|| self.of(&rules.items))??;
+                Some(format!("it must have items, and no value fits them: {why}"))
+            }),
+            Kind::Tuple(rules) => plain(shape).or_else(|| {
+                let least = usize::try_from(rules.min_items.unwrap_or(0)).unwrap_or(usize::MAX);
+                let why = rules.items.iter().take(least).find_map(|item| self.of(item))?;
+                Some(format!("it must have items that no value fits: {why}"))
+            }),
+            Kind::Union(rules) => {
+                let mut first = None;
+                for variant in &rules.variants {
+                    let why = self.of(variant)?;
+                    first.get_or_insert(why);
+                }
+                Some(match (first, rules.variants.len()) {
+                    (Some(why), 2..) => format!("none of its forms can be given; of the first, {why}"),
+                    (why, _) => why.unwrap_or_else(|| NOTHING.to_owned()),
+                })
+            }
+            Kind::All(parts) => self.all(parts),
+            _ => plain(shape),
+        }
+    }
+
+    fn object(&mut self, rules: &'a ObjectRules) -> Option<String> {
+        let given = |field: &&Field| field.required && field.access != Access::ReadOnly;
+        for field in rules.fields.iter().filter(given) {
+            if let Some(why) = self.of(&field.shape) {
+                return Some(format!("`{}` must be given, and no value fits it: {why}", field.name));
+            }
+        }
+        None
+    }
+
+    fn all(&mut self, parts: &'a [Shape]) -> Option<String> {
+        if let Some(why) = parts.iter().find_map(|part| self.of(part)) {
+            return Some(why);
+        }
+        for (index, part) in parts.iter().enumerate() {
+            for other in parts.iter().skip(index + 1) {
+                if apart::all(&[part.clone(), other.clone()], self.defs) {
+                    let [one, two] = [part, other].map(|part| say::expected(part, self.defs));
+                    return Some(match one == two {
+                        true => "its parts have no value in common".to_owned(),
+                        false => format!("it must be {one} and {two} at once"),
+                    });
+                }
+            }
+        }
+        let mut merger = Merger::new(self.defs, Access::ReadOnly);
+        match merger.all(parts, 0) {
+            None => merger.is_sure().then(|| "its parts have no value in common".to_owned()),
+            Some(merged) => plain(&merged),
+        }
+    }
+}
+
+/// Returns why no value fits a shape by the rules that it has itself.
+fn plain(shape: &Shape) -> Option<String> {
+    let contradictory = match &shape.kind {
+        Kind::Never => return Some(NOTHING.to_owned()),
+        Kind::Enum(values) if values.is_empty() => return Some(NOTHING.to_owned()),
+        Kind::Integer(rules) => rules.is_contradictory(true),
+        Kind::Number(rules) => rules.is_contradictory(false),
+        Kind::String(rules) => is_above(rules.min_length, rules.max_length),
+        Kind::Array(rules) => is_above(rules.min_items, rules.max_items),
+        Kind::Tuple(rules) => {
+            let most = u64::try_from(rules.items.len()).ok().filter(|_| rules.rest == Extra::Closed);
+            is_above(rules.min_items, rules.max_items) || is_above(rules.min_items, most)
+        }
+        Kind::Object(rules) => {
+            let is_closed = rules.extra == Extra::Closed && rules.patterns.is_empty();
+            let most = u64::try_from(rules.fields.len()).ok().filter(|_| is_closed);
+            is_above(rules.min_properties, rules.max_properties) || is_above(rules.min_properties, most)
+        }
+        _ => false,
+    };
+    let rules = || prose::rules(shape).join(" and ");
+    contradictory.then(|| format!("its rules contradict one another ({})", rules()))
+}
+
+fn is_above(least: Option<u64>, most: Option<u64>) -> bool {
+    least.zip(most).is_some_and(|(least, most)| least > most)
+}

@@ -1,0 +1,105 @@
+//! What the engine of ECMA-262 finds, found in another way.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// What is found here, and by the engine, for a pattern in the mode in which it accepts it.
+fn both(pattern: &str, text: &str) -> (Option<bool>, bool) {
+    let regex = regress::Regex::with_flags(pattern, "u").or_else(|_| regress::Regex::with_flags(pattern, ""));
+    let found = Program::of(&Syntax::of(pattern).unwrap()).unwrap().try_on(text, 1 << 20).found;
+    (found, regex.unwrap().find(text).is_some())
+}
+
+#[test]
+fn patterns_in_use_are_followed_as_the_engine_does() {
+    // None of these has a space.
+    let patterns = r"^[a-z0-9_-]+$ ^https://([a-z]+\.)*corp\.example/ ^(a+)+$ .*\S.* [\s\S]* \bfoo\b
+        ^(?:0|[1-9]\d{0,3})(\.\d+)?$ ^\u0041\x42\/[^/\]]*$ ^(?<year>[0-9]{4})-(0[1-9]|1[0-2])$ [^] [] a[^]
+        a{2}b{1,}c{0,2}?$ x{,2} ^$ (|a)b ^.\d\D\w\W$ 日本+ (a)\1 a(?=b) (?<!a)b (?<n>a)\k<n> (?<=^a{1,2})b
+        ^(?!.*--)(?=.*b)[a-z-]*$ ^(?:(?!aa).)*$ (?<=(?:foo|o)\s)bar ^(a|ab)(c|bcd)?\2$ ^(?:(a)|b)*\1$ (?=(a))b
+        [\b] \cA [\d-x] [\w-] [--a] \0 [^\W\d]b (?:a|[bc]|\d){3} ^(a*)*$ (a{0}b)+ \u{1F600} \uD83D\uDE00 (?!)";
+    let patterns = patterns.split_whitespace().chain([r"^[\p{L}\p{N} ]{1,20}$", r"\P{L}"]);
+    let texts = "|a|aa|ab|aaab|foo bar|foobar|https://corp.example/x|https://a.b.corp.example/|https://evil/|0.5|1999.25|0123|AB/x]|AB/x|2024-12|2024-13|aabcc|x{,2}|日本本|Größe 7|b|\u{2028}| \n|é1x_-|\u{1}|\u{8}|a-b|a--b|bb1|\0|abcdbcd|😀";
+    for pattern in patterns {
+        for text in texts.split('|') {
+            // Units of UTF-16, which the engine tells apart here.
+            if (pattern, text) == (r"\uD83D\uDE00", "😀") {
+                continue;
+            }
+            let (found, engine) = both(pattern, text);
+            assert_eq!(found, Some(engine), "{pattern} on {text:?}");
+        }
+    }
+}
+
+#[test]
+fn hostile_texts_take_steps_by_their_length() {
+    for pattern in [
+        "^(a+)+$",
+        "^(a|aa)*$",
+        "(.*)*x",
+        "^(a?){30}(a?){30}b$",
+        "a*a*a*a*a*a*a*b",
+        "^(?=(a+)+$)",
+        "(?<!(a*)*b)x",
+        "^((a{1,4}){1,4}){1,4}$",
+        r"^(\w|\.|-){1,255}$",
+        "^(([a-z])+.)+[A-Z]([a-z])+$",
+    ] {
+        let program = Program::of(&Syntax::of(pattern).unwrap()).unwrap();
+        for (length, most) in [(500, 500_000), (4_000, 4_000_000)] {
+            let text = "a".repeat(length) + "!";
+            let trial = program.try_on(&text, most);
+            assert_eq!(trial.found, Some(false), "{pattern}: {}", trial.steps);
+        }
+    }
+}
+
+#[test]
+fn steps_are_counted_and_end() {
+    let of = |pattern: &str| Program::of(&Syntax::of(pattern).unwrap());
+    assert!(of("(((a{1,9}b){9}){9}){9}").is_some() && of("(((a{1,9}b){99}){99}){9}").is_none());
+    let text = "a".repeat(3_000);
+    // What groups matched may differ without end.
+    let trial = of(r"^(a+)(a+)(a+)\1\2\3b").unwrap().try_on(&text, 1 << 20);
+    assert!(trial.found.is_none() && trial.steps < 2 << 20, "{trial:?}");
+    assert_eq!(of(r"^(.+)\1$").unwrap().try_on(&text, 12 << 20).found, Some(true));
+}
+
+/// Patterns of everything that is read here.
+fn pattern() -> impl Strategy<Value = String> {
+    let atom = prop::sample::select(vec![
+        "a", "b", ".", "[ab]", "[^a]", r"\w", r"\s", r"\b", r"\B", "^", "$", "é", r"\u0061", r"[\d-]", "",
+    ]);
+    atom.prop_map(str::to_owned).prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            4 => prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.concat()),
+            4 => prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| format!("({})", parts.join("|"))),
+            4 => (inner.clone(), prop::sample::select(vec!["*", "+", "?", "{2}", "{1,}", "{0,2}", "*?"]))
+                .prop_map(|(part, times)| format!("(?:{part}){times}")),
+            1 => (inner, prop::sample::select(vec!["?=", "?!", "?<=", "?<!"]))
+                .prop_map(|(part, look)| format!("({look}{part})")),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn it_says_what_the_engine_says(pattern in pattern(), text in "[ab é\\n1-]{0,6}") {
+        let (found, engine) = both(&pattern, &text);
+        prop_assert_eq!(found, Some(engine), "{} on {:?}", pattern, text);
+    }
+
+    #[test]
+    fn it_refers_to_groups_as_the_engine_does(
+        parts in prop::collection::vec(prop::sample::select(vec![
+            "(a)", "(b|)", "(a|b)*", "(a(b)?)*", r"\1", r"\2", "a", "b*", "(?:a|(b))+",
+        ]), 1..5),
+        text in "[ab]{0,6}",
+    ) {
+        let pattern = format!("^{}$", parts.concat());
+        let (found, engine) = both(&pattern, &text);
+        prop_assert_eq!(found, Some(engine), "{} on {:?}", pattern, text);
+    }
+}

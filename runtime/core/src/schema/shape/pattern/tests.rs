@@ -1,0 +1,78 @@
+//! What patterns match, and what that may take.
+
+pub(crate) mod corpus;
+
+use super::*;
+use crate::base::cpu_time::cpu_time;
+
+#[test]
+fn a_text_as_long_as_a_pattern_allows_is_held_against_it() {
+    let cases = [
+        (r"^(\w|\.|-){1,255}$", "my-company-logs", true),
+        (r"^(\w|\.|-){1,255}$", "my company logs", false),
+        (r"^[+]?(\d[- ]?){5,14}\d$", "+49 89 1234-5678", true),
+        (
+            r"^arn:(aws|aws-cn):iam::\d{12}:(role|user)/([\w+=,.@-]+/)*[\w+=,.@-]{1,64}$",
+            "arn:aws:iam::123456789012:role/service-role/a.b",
+            true,
+        ),
+        (r"^([a-z]+[0-9]*)+(\.([a-z]+[0-9]*)+)*$", "queue1.fifo2", true),
+        (r"^(?!.*--)([a-z0-9-]{1,63}\.)+[a-z]{2,63}$", "a-b.example", true),
+        (r"^(?!.*--)([a-z0-9-]{1,63}\.)+[a-z]{2,63}$", "a--b.example", false),
+        ("^((a?){30}(a?){30})+b$", "aaab", true),
+    ];
+    for (pattern, text, fits) in cases {
+        assert_eq!(trial(pattern, text).found, Some(fits), "{pattern} on {text}");
+    }
+    for (pattern, unit) in
+        [(r"^(\w|\.|-){1,2048}$", "a"), ("^(a|b|(c|d)e){0,2048}$", "a"), (r"^(\p{L}|\d){1,2048}$", "ß")]
+    {
+        assert_eq!(trial(pattern, &unit.repeat(2_048)).found, Some(true), "{pattern}");
+        assert_eq!(trial(pattern, &unit.repeat(2_049)).found, Some(false), "{pattern}");
+    }
+}
+
+#[test]
+fn what_is_not_known_is_said() {
+    for pattern in ["((((a{1,9}b){99}){99}){99}){99}", r"^(?=(a))\1$"] {
+        assert!(is_pattern(pattern) && is_untried(pattern), "{pattern}");
+        assert_eq!(trial(pattern, "a").found, None, "{pattern}");
+        assert!(!matches(pattern, "a") && !is_found(pattern, "a"), "{pattern}");
+    }
+    assert!(!is_untried("(") && !is_untried("^a$"));
+}
+
+#[test]
+fn patterns_of_many_branches_do_not_overflow_the_stack() {
+    let branches = |count: usize| "a|".repeat(count) + "b";
+    let nested = format!("{}c{}", "(a|".repeat(90), ")".repeat(90));
+    assert!(is_pattern(&branches(MOST_BRANCHES)) && is_pattern(&nested));
+    for pattern in [branches(MOST_BRANCHES + 1), branches(300_000), format!("({})*", branches(20_000))] {
+        assert!(!is_pattern(&pattern) && matches(&pattern, "c"));
+    }
+}
+
+#[test]
+fn hostile_texts_end_soon() {
+    let patterns = [
+        "^(a+)+$",
+        "^(a|aa)*$",
+        "a*a*a*a*a*a*b",
+        "(.*)*x",
+        "^(([a-z])+.)+[A-Z]([a-z])+$",
+        "^(.*a){20}$",
+        "^(a?){30}(a?){30}b$",
+        "^((a{1,4}){1,4}){1,4}$",
+        r"^(a+)+\1b",
+        "^(?=(a+)+$)(?!(a|aa)*c)b",
+    ];
+    let ((), spent) = cpu_time(|| {
+        for (pattern, length) in
+            patterns.into_iter().flat_map(|one| [12, 16, 28, 64, 250, 2_000].map(|length| (one, length)))
+        {
+            let _ = matches(pattern, &"a".repeat(length));
+            let _ = matches(pattern, &("a".repeat(length - 1) + "!"));
+        }
+    });
+    assert!(spent.as_secs() < 20, "{spent:?}");
+}

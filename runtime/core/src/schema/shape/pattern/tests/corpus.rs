@@ -1,0 +1,127 @@
+//! The patterns of real documents, tried.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use toolgen_test_support::needs;
+
+use super::super::syntax::{Node, Set, Syntax};
+use super::super::{is_pattern, trial};
+
+/// The longest text that is made for a pattern, but for what it needs beyond that.
+const LONGEST: usize = 2_048;
+
+/// All patterns of the corpus, if it is there.
+pub(crate) fn patterns() -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open: Vec<PathBuf> = needs::corpus_folder("").into_iter().collect();
+    while let Some(path) = open.pop() {
+        if let Ok(entries) = fs::read_dir(&path) {
+            open.extend(entries.map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        match serde_json::from_str(&text) {
+            Ok(document) => add(&document, &mut found),
+            // A line of YAML at a time: what is quoted otherwise is not needed here.
+            Err(_) => found.extend(text.lines().filter_map(of_line)),
+        }
+    }
+    found.retain(|pattern| is_pattern(pattern));
+    assert!(found.is_empty() || found.len() > 200, "{}", found.len());
+    found
+}
+
+fn add(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            found.extend(members.get("pattern").and_then(Value::as_str).map(str::to_owned));
+            members.values().for_each(|value| add(value, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| add(item, found)),
+        _ => {}
+    }
+}
+
+fn of_line(line: &str) -> Option<String> {
+    let value = line.trim().strip_prefix("pattern:")?.trim();
+    match value.as_bytes() {
+        [b'\'', .., b'\''] => Some(value[1..value.len() - 1].replace("''", "'")),
+        [b'"', ..] => serde_json::from_str(value).ok(),
+        [] | [b'|' | b'>', ..] => None,
+        _ => Some(value.to_owned()),
+    }
+}
+
+/// Returns a text that a pattern is likely to match, as long as it allows.
+fn long_text(pattern: &str) -> String {
+    let mut text = String::new();
+    grow(&Syntax::of(pattern).unwrap().root, &mut text);
+    text
+}
+
+fn grow(node: &Node, text: &mut String) {
+    match node {
+        Node::Set(set) => text.extend(member(set)),
+        Node::Sequence(nodes) => nodes.iter().for_each(|node| grow(node, text)),
+        Node::Choice(nodes) => {
+            let grown = nodes.iter().map(|node| {
+                let mut branch = text.clone();
+                grow(node, &mut branch);
+                branch
+            });
+            *text = grown.max_by_key(String::len).unwrap_or_default();
+        }
+        Node::Repeat { node, least, most, .. } => {
+            for round in 0..most.unwrap_or(u32::MAX) {
+                let before = text.len();
+                if round >= *least && text.chars().count() >= LONGEST {
+                    break;
+                }
+                grow(node, text);
+                if text.len() == before {
+                    break;
+                }
+            }
+        }
+        Node::Group { node, .. } => grow(node, text),
+        Node::At(_) | Node::Look { .. } | Node::Back { .. } => {}
+    }
+}
+
+/// Returns a character of a set.
+fn member(set: &Set) -> Option<char> {
+    let usual = ('a'..='z').chain('A'..='Z').chain('0'..='9').chain(" -._/:@+*!".chars()).chain('\0'..='ÿ');
+    let has = |property: &str| {
+        let regex = regress::Regex::with_flags(property, "u").unwrap();
+        Box::new(move |char: char| regex.find(&char.to_string()).is_some())
+    };
+    let mut usual = usual;
+    usual.find(|char| {
+        set.members.iter().any(|member| member.takes((*char).into(), &|name| has(name)(*char))) != set.negated
+    })
+}
+
+#[test]
+#[ignore = "heavy: corpus"]
+fn patterns_of_the_corpus_take_the_longest_text_that_they_allow() {
+    let (mut sure, mut longest) = (0, 0);
+    let patterns = patterns();
+    for pattern in &patterns {
+        let text = long_text(pattern);
+        longest = longest.max(text.len());
+        let found = trial(pattern, &text).found;
+        // What looks around may need other characters than the first that fit, and a place in the middle may be in vain.
+        let inner = pattern.trim_start_matches('^').trim_end_matches('$');
+        let is_simple = Syntax::of(inner).is_some_and(|inner| {
+            !inner.has(&|node| matches!(node, Node::At(_) | Node::Look { .. } | Node::Back { .. }))
+        });
+        assert!(found.is_some(), "{pattern} is not tried on {} bytes", text.len());
+        assert!(!is_simple || found == Some(true), "{pattern} on {text}");
+        sure += usize::from(found == Some(true));
+    }
+    println!("{sure} of {} patterns match, the longest text has {longest} bytes", patterns.len());
+    assert!(patterns.is_empty() || sure * 100 >= patterns.len() * 97 && longest >= LONGEST, "{sure}");
+}

@@ -1,0 +1,75 @@
+//! What was trimmed.
+
+use std::fmt;
+
+/// A kind of trimming.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Lever {
+    /// A description was shortened or left out.
+    Description,
+    /// What a description says about how a value is written (its default, its values, its format) was left out.
+    Needed,
+    /// Examples, or a long default, were left out.
+    Examples,
+    /// A description that only repeats a name was left out.
+    Restating,
+    /// An object no longer says that it takes no other keys.
+    Closed,
+    /// An optional argument was left out.
+    Optional,
+    /// A part deep inside was replaced by a description of it.
+    Depth,
+    /// A long list of allowed values was replaced by a type and a description.
+    Values,
+    /// A named shape was written where it is used.
+    Inline,
+    /// A part that occurs more than once became a named shape.
+    Share,
+    /// The tool is still above its ceiling.
+    Ceiling,
+}
+
+impl Lever {
+    /// The name, as [`Slim`] is written: `description`, `examples`, …
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Lever::Description => "description",
+            Lever::Needed => "needed",
+            Lever::Examples => "examples",
+            Lever::Restating => "restating",
+            Lever::Closed => "closed",
+            Lever::Optional => "optional",
+            Lever::Depth => "depth",
+            Lever::Values => "values",
+            Lever::Inline => "inline",
+            Lever::Share => "share",
+            Lever::Ceiling => "ceiling",
+        }
+    }
+}
+
+impl fmt::Display for Lever {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Something that was trimmed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trim {
+    /// The place in the schema of the arguments, as a JSON pointer; empty for the tool itself.
+    pub pointer: String,
+    /// What trimmed it.
+    pub lever: Lever,
+    /// What became of it.
+    pub what: String,
+}
+
+impl fmt::Display for Trim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.pointer.is_empty() { "the tool" } else { &self.pointer };
+        write!(f, "{place}: {} ({})", self.what, self.lever)
+    }
+}

@@ -1,0 +1,179 @@
+//! Arguments that have several forms, as one object that lists the fields of them all.
+//!
+//! A model, a command line and a generated type want names of arguments. A schema may list them in alternatives, in rules
+//! that apply under conditions, or behind references: here they are brought to the front, and the rest only names them:
+//! `{properties: {id, name}, anyOf: [{required: [id]}, {required: [name]}]}`.
+
+use serde_json::Value;
+
+use super::render::unite;
+use super::{Def, Extra, Field, Kind, ObjectRules, Shape, UnionRules, read};
+use crate::base::frozen::List;
+
+/// References nested deeper than this are not followed: they may be cyclic.
+const MAX_DEPTH: usize = 16;
+
+/// Returns the same values as one object with the fields of all forms, next to the rules about them. `None` if no fields
+/// are known.
+pub(crate) fn spread(shape: &Shape, defs: &[Def]) -> Option<Shape> {
+    let fields = fields_of(shape, defs, 0).filter(|fields| !fields.is_empty())?;
+    let parts = match &shape.kind {
+        Kind::All(parts) => &**parts,
+        _ => std::slice::from_ref(shape),
+    };
+    let first = parts.iter().find_map(|part| match &part.kind {
+        Kind::Object(rules) => Some((part, rules)),
+        _ => None,
+    });
+    let mut whole = match first {
+        Some((_, rules)) => rules.clone(),
+        None => ObjectRules { extra: extra_of(shape, defs, 0), ..ObjectRules::ANY },
+    };
+    let own = std::mem::replace(&mut whole.fields, fields.into());
+    let spread = Spread { all: &whole.fields, own: &own, defs };
+    let is_first = |part: &Shape| first.is_some_and(|(first, _)| std::ptr::eq(first, part));
+    let rest = parts.iter().filter(|part| !is_first(part)).filter_map(|part| spread.rest(part, 0));
+    let rest: Vec<Shape> = rest.filter(|part| part.kind != Kind::Any).collect();
+    let object = Shape::of(Kind::Object(whole.clone()));
+    let kind = match rest.as_slice() {
+        [] => object.kind,
+        _ => Kind::All(std::iter::once(object).chain(rest).collect()),
+    };
+    Some(Shape { nullable: false, kind, ..shape.clone() })
+}
+
+/// Returns the fields of the objects of a shape. `None` if it has no objects.
+fn fields_of(shape: &Shape, defs: &[Def], depth: usize) -> Option<Vec<Field>> {
+    let below = |shape: &Shape| fields_of(shape, defs, depth + 1);
+    match &shape.kind {
+        _ if depth > MAX_DEPTH => None,
+        Kind::Object(rules) => Some(rules.fields.to_vec()),
+        Kind::Ref(name) => below(find(defs, name)?),
+        Kind::Any => Some(Vec::new()),
+        Kind::Raw(text) => {
+            Some(of_conditions(text).iter().filter_map(below).flatten().map(optional).collect())
+        }
+        Kind::Union(rules) => {
+            let variants: Vec<Vec<Field>> = rules.variants.iter().filter_map(below).collect();
+            (!variants.is_empty()).then(|| unite(&variants))
+        }
+        Kind::All(parts) => {
+            let mut all: Vec<Field> = Vec::new();
+            for field in parts.iter().map(below).collect::<Option<Vec<_>>>()?.into_iter().flatten() {
+                match all.iter_mut().find(|known| known.name == field.name) {
+                    Some(known) => {
+                        known.required |= field.required;
+                        if known.shape.kind == Kind::Any {
+                            known.shape.kind = field.shape.kind.clone();
+                            known.shape.nullable = field.shape.nullable;
+                            known.shape.adopt(&field.shape);
+                        }
+                    }
+                    None => all.push(field),
+                }
+            }
+            Some(all)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the shapes that apply under conditions.
+fn of_conditions(text: &str) -> Vec<Shape> {
+    let Ok(Value::Object(raw)) = serde_json::from_str(text) else { return Vec::new() };
+    let branches = ["then", "else"].into_iter().filter_map(|keyword| raw.get(keyword));
+    let dependent = raw.get("dependentSchemas").and_then(Value::as_object);
+    branches.chain(dependent.into_iter().flat_map(|of| of.values())).map(read::read_canonical).collect()
+}
+
+fn optional(field: Field) -> Field {
+    Field { required: false, ..field }
+}
+
+fn find<'a>(defs: &'a [Def], name: &str) -> Option<&'a Shape> {
+    defs.iter().find(|def| def.name == *name).map(|def| def.schema.shape())
+}
+
+/// Returns whether objects of any form may have other fields.
+fn extra_of(shape: &Shape, defs: &[Def], depth: usize) -> Extra {
+    let closed = match &shape.kind {
+        _ if depth > MAX_DEPTH => false,
+        Kind::Object(rules) => rules.extra == Extra::Closed && rules.patterns.is_empty(),
+        Kind::Ref(name) => {
+            find(defs, name).is_some_and(|target| extra_of(target, defs, depth + 1) == Extra::Closed)
+        }
+        Kind::Union(rules) => {
+            rules.variants.iter().all(|variant| extra_of(variant, defs, depth + 1) == Extra::Closed)
+        }
+        _ => false,
+    };
+    if closed { Extra::Closed } else { Extra::Open }
+}
+
+struct Spread<'a> {
+    /// The fields of all forms.
+    all: &'a [Field],
+    /// Those of them that stand beside the alternatives.
+    own: &'a [Field],
+    defs: &'a [Def],
+}
+
+impl Spread<'_> {
+    /// Returns what a shape says besides that there are these fields, or `None` if it has no objects.
+    fn rest(&self, shape: &Shape, depth: usize) -> Option<Shape> {
+        let below = |shape: &Shape| self.rest(shape, depth + 1);
+        let kind = match &shape.kind {
+            _ if depth > MAX_DEPTH => return None,
+            Kind::Object(rules) => self.object(rules),
+            Kind::Ref(name) => return below(find(self.defs, name)?),
+            Kind::Any | Kind::Raw(_) => shape.kind.clone(),
+            // Its variants are known by their names.
+            Kind::Union(rules) if rules.discriminator.is_some() => shape.kind.clone(),
+            Kind::Union(rules) => {
+                let variants: Vec<Shape> = rules.variants.iter().filter_map(below).collect();
+                match variants.as_slice() {
+                    [] => return None,
+                    [only] => only.kind.clone(),
+                    several if several.iter().any(|variant| variant.kind == Kind::Any) => Kind::Any,
+                    _ => Kind::Union(UnionRules { variants: variants.into(), ..rules.clone() }),
+                }
+            }
+            Kind::All(parts) => {
+                let mut parts = parts.iter().map(below).collect::<Option<Vec<Shape>>>()?;
+                parts.retain(|part| part.kind != Kind::Any);
+                match parts.len() {
+                    0 => Kind::Any,
+                    1 => parts.swap_remove(0).kind,
+                    _ => Kind::All(parts.into()),
+                }
+            }
+            _ => return None,
+        };
+        Some(Shape { kind, nullable: false, ..shape.clone() })
+    }
+
+    fn object(&self, rules: &ObjectRules) -> Kind {
+        let is_closed = rules.extra != Extra::Open || !rules.patterns.is_empty();
+        let mut fields: Vec<Field> = Vec::new();
+        for field in &rules.fields {
+            let known = self.all.iter().find(|known| known.name == field.name);
+            let same = known.is_some_and(|known| {
+                known.shape.kind == field.shape.kind && known.shape.nullable == field.shape.nullable
+            });
+            let says_more = !same && field.shape.kind != Kind::Any;
+            let asks = field.required && known.is_none_or(|known| !known.required);
+            if is_closed || says_more || asks {
+                let shape = if says_more { field.shape.clone() } else { Shape::ANY };
+                fields.push(Field { shape, ..field.clone() });
+            }
+        }
+        if is_closed {
+            // What stands beside alternatives belongs to each of them.
+            let beside =
+                self.own.iter().filter(|own| rules.fields.iter().all(|field| field.name != own.name));
+            fields.extend(beside.map(|field| Field { required: false, shape: Shape::ANY, ..field.clone() }));
+        }
+        let left = ObjectRules { fields: List::from(fields), ..rules.clone() };
+        if left == ObjectRules::ANY { Kind::Any } else { Kind::Object(left) }
+    }
+}

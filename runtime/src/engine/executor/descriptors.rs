@@ -1,0 +1,47 @@
+//! Keeps the open files of this process from the programs that it starts.
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::Command;
+
+use command_fds::{CommandFdExt as _, FdMapping};
+
+/// The bit of a file's flags by which it is closed when a program starts.
+const CLOEXEC: u32 = 0o2_000_000;
+
+/// Puts `/dev/null` in the place of what a program would inherit beyond its standard streams: files that this process
+/// has from the one that started it, or that libraries in C opened.
+///
+/// # Errors
+///
+/// If it cannot be told what that is: no program is started with files that nobody meant for it.
+pub(super) fn keep(command: &mut Command) -> io::Result<()> {
+    let inherited =
+        inherited().map_err(|why| io::Error::other(format!("the open files of this process: {why}")))?;
+    if inherited.is_empty() {
+        return Ok(());
+    }
+    let null: OwnedFd = fs::File::options().read(true).write(true).open("/dev/null")?.into();
+    let mapping = |child_fd| null.try_clone().map(|parent_fd| FdMapping { parent_fd, child_fd });
+    let mappings = inherited.into_iter().map(mapping).collect::<io::Result<_>>()?;
+    command.fd_mappings(mappings).map(drop).map_err(io::Error::other)
+}
+
+/// The descriptors from 3 up that a program started now would inherit.
+fn inherited() -> io::Result<Vec<i32>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc/self/fdinfo")? {
+        let entry = entry?;
+        let number = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        let Some(number) = number.filter(|number| *number > 2) else { continue };
+        // Another thread may have closed it meanwhile.
+        let Ok(text) = fs::read_to_string(entry.path()) else { continue };
+        let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+        let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok()).unwrap_or_default();
+        if flags & CLOEXEC == 0 {
+            found.push(number);
+        }
+    }
+    Ok(found)
+}

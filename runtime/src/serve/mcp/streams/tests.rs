@@ -1,0 +1,51 @@
+use std::pin::pin;
+use std::task::Poll;
+
+use rmcp::model::{EmptyObject, ServerResult};
+use serde_json::json;
+use tokio::io::DuplexStream;
+
+use super::*;
+
+type Piped = Streams<tokio::io::ReadHalf<DuplexStream>, tokio::io::WriteHalf<DuplexStream>>;
+
+/// Reads messages as long as there are some.
+async fn read(streams: &mut Piped, handled: &mut VecDeque<Received>) {
+    let mut waited = 0;
+    while waited < 3 {
+        let mut next = pin!(streams.receive());
+        match std::future::poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await {
+            Poll::Ready(message) => handled.push_back(message.unwrap()),
+            Poll::Pending => {
+                waited += 1;
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_more_is_read_while_many_messages_are_handled() {
+    let (mut ours, theirs) = tokio::io::duplex(1 << 20);
+    let (input, output) = tokio::io::split(theirs);
+    let mut streams = Streams::new(input, output, CancellationToken::new());
+    streams.begun = true;
+    for id in 0..200 {
+        let told = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"});
+        let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+        ours.write_all(format!("{told}\n{ping}\n").as_bytes()).await.unwrap();
+    }
+    let mut handled = VecDeque::new();
+    read(&mut streams, &mut handled).await;
+    assert_eq!(handled.len(), slots::MOST);
+    // A notification that is handled makes room for another message, and a request once it has its answer.
+    handled.drain(..10);
+    read(&mut streams, &mut handled).await;
+    assert_eq!(handled.len(), slots::MOST - 5);
+    for id in 0..5 {
+        let result = ServerResult::EmptyResult(EmptyObject {});
+        streams.send(JsonRpcMessage::response(result, NumberOrString::Number(id))).await.unwrap();
+    }
+    read(&mut streams, &mut handled).await;
+    assert_eq!(handled.len(), slots::MOST);
+}

@@ -1,0 +1,145 @@
+//! What operators read of a credential that a service refuses.
+
+use toolgen_runtime::engine::http::{EnvCredentials, NoCredentials, Retries};
+use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+use toolgen_runtime::spec::plan::SecurityRequirement;
+use toolgen_runtime::{Provider, ToolResponse};
+
+use crate::prelude::*;
+use crate::server::{ctx, engine, plan, secured, tool};
+
+const VALUE: &str = "Bearer-of-a-secret-1234";
+
+fn answering(status: u16, headers: &'static str) -> Server {
+    Server::start(move |_| reply(status, headers, br#"{"message":"no"}"#))
+}
+
+/// Calls the tool through a provider with an audit log; returns the answer and the row, as JSON.
+async fn called(engine: HttpEngineBuilder, plan: RequestPlan) -> (ToolResponse, Value) {
+    let sink = MemorySink::new();
+    let auditor = Auditor::builder(sink.clone()).start().unwrap();
+    let registry = Registry::new([engine.build().unwrap().tool(tool(plan))]).unwrap();
+    let provider = Provider::builder(&registry).auditor(auditor.clone()).build().unwrap();
+    let answer = provider.call(ToolCall::new("1", "t", json!({})), &ctx()).await;
+    auditor.flush().await.unwrap();
+    let row = sink.rows().remove(0).outcome.unwrap().to_json();
+    (answer, row)
+}
+
+fn bearer(server: &Server) -> RequestPlan {
+    secured(plan("GET", &server.url, "/x"), Placement::Bearer)
+}
+
+fn known() -> HttpEngineBuilder {
+    engine().credentials(StaticCredentials::new().with("s", Secret::new(VALUE)))
+}
+
+#[tokio::test]
+async fn a_refused_credential_is_named_with_its_scheme_its_source_and_the_status() {
+    let expired = "WWW-Authenticate: Bearer error=\"invalid_token\", error_description=\"it expired\"\r\n";
+    for (status, headers, code, told) in [
+        (
+            401,
+            expired,
+            "CREDENTIAL_REFUSED",
+            "is refused (it asks for Bearer, with `error=\"invalid_token\", error_description=\"it expired\"`)",
+        ),
+        (403, "", "CREDENTIAL_REFUSED", "is refused: what it may do does not suffice"),
+        (404, "", "NOT_FOUND", "check what that may see"),
+    ] {
+        let server = answering(status, headers);
+        let (answer, row) = called(known(), bearer(&server)).await;
+        let text = answer.operator_text().unwrap().into_owned();
+        let start = format!("GET {}/x → {status}: ", server.url);
+        assert!(text.starts_with(&start) && text.contains(told), "{text}");
+        assert!(text.contains("`s` (from `StaticCredentials`)"), "{text}");
+        assert_eq!((&row["error_code"], &row["error"]), (&json!(code), &json!(text)));
+        // The model reads what the service answered, and nothing of credentials.
+        assert!(
+            answer.text().ends_with(r#"{"message":"no"}"#) && !answer.text().contains("StaticCredentials")
+        );
+        assert!(!format!("{answer:?}{text}{row}").contains(VALUE));
+    }
+}
+
+#[tokio::test]
+async fn the_variable_of_a_refused_credential_is_named() {
+    let server = answering(401, "");
+    // Of all variables, one that is set everywhere.
+    let credentials = EnvCredentials::new().variable("s", "CARGO_MANIFEST_DIR");
+    let (answer, _) = called(engine().credentials(credentials), bearer(&server)).await;
+    let text = answer.operator_text().unwrap().into_owned();
+    assert!(text.contains("`s` (the environment variable CARGO_MANIFEST_DIR) is refused"), "{text}");
+    assert!(!text.contains(env!("CARGO_MANIFEST_DIR")), "{text}");
+    let (answer, _) = called(engine().header("Authorization", VALUE), bearer(&server)).await;
+    let text = answer.operator_text().unwrap().into_owned();
+    assert!(
+        text.contains("(the header `Authorization` that the program sends with every request)"),
+        "{text}"
+    );
+    assert!(!text.contains(VALUE), "{text}");
+}
+
+#[tokio::test]
+async fn a_request_without_a_credential_that_is_refused_says_how_it_gets_one() {
+    for status in [401, 403] {
+        let server = answering(status, "");
+        let mut optional = bearer(&server);
+        let nothing = SecurityRequirement { schemes: List::EMPTY };
+        optional.security = optional.security.iter().cloned().chain([nothing]).collect();
+        let (answer, row) = called(engine().credentials(EnvCredentials::new()), optional).await;
+        let text = answer.operator_text().unwrap().into_owned();
+        assert!(
+            text.contains(
+                "no credential was sent: for `s`, set the environment variable TOOLGEN_TEST_NOT_SET"
+            ),
+            "{text}"
+        );
+        assert_eq!(row["error_code"], "MISSING_CREDENTIAL");
+        let (answer, row) = called(engine(), plan("GET", &server.url, "/x")).await;
+        let text = answer.operator_text().unwrap().into_owned();
+        assert!(text.contains("the document names none for this operation"), "{text}");
+        assert_eq!(row["error_code"], "MISSING_CREDENTIAL");
+    }
+    // It was never sent.
+    let server = Server::ok();
+    let (answer, row) = called(engine().credentials(NoCredentials), bearer(&server)).await;
+    assert_eq!(row["error_code"], "MISSING_CREDENTIAL");
+    assert!(answer.operator_text().unwrap().contains("`s`"));
+}
+
+#[tokio::test]
+async fn a_credential_that_a_redirect_loses_is_not_said_to_be_refused() {
+    let other = answering(401, "");
+    let to = format!("Location: {}/y\r\n", other.url);
+    let server = Server::start(move |_| reply(302, &to, b""));
+    let (answer, _) = called(known(), bearer(&server)).await;
+    let text = answer.operator_text().unwrap().into_owned();
+    let told = format!("the redirect leads to {}, which is not sent the credential `s`", other.url);
+    assert!(text.contains(&told), "{text}");
+}
+
+#[tokio::test]
+async fn every_status_of_failure_has_a_code() {
+    for (status, code) in [
+        (404, "NOT_FOUND"),
+        (429, "RATE_LIMITED"),
+        (400, "HTTP_STATUS"),
+        (503, "HTTP_STATUS"),
+        (407, "PROXY_REFUSED"),
+    ] {
+        let server = answering(status, "");
+        let (answer, row) = called(engine().retries(Retries::NONE), plan("GET", &server.url, "/x")).await;
+        assert_eq!(row["error_code"], code, "{row}");
+        assert!(answer.is_error());
+        let text = answer.operator_text().unwrap().into_owned();
+        assert_eq!(text.contains("http://NAME:PASSWORD@HOST:PORT"), status == 407, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_failure_has_nothing_for_operators() {
+    let server = Server::ok();
+    let (answer, row) = called(known(), bearer(&server)).await;
+    assert_eq!((answer.operator_text(), &row["error_code"]), (None, &Value::Null));
+}

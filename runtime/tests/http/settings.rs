@@ -1,0 +1,72 @@
+//! What a program sets is checked when the engine is built.
+
+use toolgen_runtime::engine::http::{HttpEngine, OAuth};
+
+use crate::prelude::*;
+
+/// Says why an engine cannot be built.
+fn refused(builder: HttpEngineBuilder) -> String {
+    builder.build().map_or_else(|why| why.to_string(), |_| "it is built".to_owned())
+}
+
+#[test]
+fn a_url_of_a_setting_is_one_and_the_remedy_is_told() {
+    let token = |url: &str| {
+        HttpEngine::builder().oauth("s", OAuth::client_credentials(url, "c", Secret::new("the-secret")))
+    };
+    for (given, told) in [
+        ("127.0.0.1:8901", "write `http://` or `https://` before the host"),
+        ("api.example.com/v1", "write `http://` or `https://` before the host"),
+        ("localhost:8080", "write `http://` or `https://` before the host"),
+        ("", "it is empty"),
+        ("/v1", "such as `https://api.example.com/v1`"),
+        ("ftp://example.com", "such as `https://api.example.com/v1`"),
+        ("https://", "such as `https://api.example.com/v1`"),
+    ] {
+        let base = refused(HttpEngine::builder().base_url(given));
+        assert!(
+            base.contains("`base_url`: an http or https URL is expected") && base.contains(told),
+            "{given}: {base}"
+        );
+        let oauth = refused(token(given));
+        assert!(oauth.contains("the token URL of `s`: ") && oauth.contains(told), "{given}: {oauth}");
+    }
+    for given in ["http://127.0.0.1:8901", " https://api.example.com/v1?key=1 ", "http://[::1]:80/"] {
+        assert_eq!(refused(HttpEngine::builder().base_url(given)), "it is built", "{given}");
+    }
+}
+
+#[test]
+fn a_host_of_a_setting_is_no_url() {
+    for (given, told) in [
+        ("http://127.0.0.1:8901", "write `127.0.0.1:8901`"),
+        ("https://db.internal/x", "write `db.internal`"),
+        ("", "such as `db.example.com`"),
+        ("a b", "such as `db.example.com`"),
+        ("db.*.internal", "`*` stands for all hosts"),
+        ("*internal", "`*` stands for all hosts"),
+    ] {
+        let why = refused(HttpEngine::builder().private_host(given));
+        assert!(why.contains("`private_host`: ") && why.contains(told), "{given}: {why}");
+    }
+    for given in ["*", "*.svc.cluster.local", "[::1]:8080", "::1", "localhost", "127.0.0.1:1"] {
+        assert_eq!(refused(HttpEngine::builder().private_host(given)), "it is built", "{given}");
+    }
+}
+
+#[test]
+fn headers_and_origins_are_checked_and_no_secret_is_repeated() {
+    let origin = |origin: &str| {
+        let secret = StaticCredentials::new().with_origin("s", origin, Secret::new("the-secret"));
+        HttpEngine::builder().credentials(secret)
+    };
+    for (builder, told) in [
+        (HttpEngine::builder().header("X Key", "the-secret"), "\"X Key\" is not the name of a header"),
+        (HttpEngine::builder().header("X-Key", "the-secret\n"), "the value of `X-Key` holds a line break"),
+        (origin("api.example.com"), "the credential of `s` is for no origin: write `https://host`"),
+    ] {
+        let why = refused(builder);
+        assert!(why.contains(told) && !why.contains("the-secret"), "{why}");
+    }
+    assert_eq!(refused(origin("https://api.example.com/v1")), "it is built");
+}

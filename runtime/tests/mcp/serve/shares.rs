@@ -1,0 +1,100 @@
+//! What one caller over HTTP may have of what all share, and the end of its session.
+
+use tokio::time::timeout;
+use toolgen_runtime::call::principal::Principal;
+
+use super::limits::Raw;
+use crate::prelude::*;
+use crate::serve::client::until;
+use crate::serve::tools::server;
+
+fn principals(server: Server) -> Server {
+    server.principal(|parts| {
+        let token = parts.headers.get("authorization")?.to_str().ok()?.to_owned();
+        Some(Principal::new(token).with_scopes(["read", "write"]))
+    })
+}
+
+impl Raw {
+    async fn stream(&self, who: &str, session: &str) -> reqwest::Response {
+        let request = self.http.get(&self.url).header("authorization", who).header("mcp-session-id", session);
+        request.header("accept", "text/event-stream").send().await.unwrap()
+    }
+
+    async fn hang(&self, who: &str, session: &str, id: u32) -> reqwest::Response {
+        let params = json!({"name": "hang", "arguments": {}});
+        let body = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+        self.post(who, Some(session), &body).await
+    }
+}
+
+#[tokio::test]
+async fn a_caller_has_a_part_of_all_requests_that_are_answered() {
+    for known in [true, false] {
+        let server = server().0.max_requests_each(3);
+        let raw = Raw::of(if known { principals(server) } else { server }).await;
+        let (hers, his) = (raw.begin("alice").await.unwrap(), raw.begin("bob").await.unwrap());
+        let again = if known { raw.begin("bob").await.unwrap() } else { his.clone() };
+        let held =
+            [raw.stream("bob", &his).await, raw.stream("bob", &again).await, raw.hang("bob", &his, 7).await];
+        for refused in [raw.stream("bob", &again).await, raw.hang("bob", &again, 8).await] {
+            assert_eq!(refused.status(), 429);
+            assert!(refused.headers().contains_key("retry-after"));
+            assert!(refused.text().await.unwrap().contains("This caller has 3 requests"));
+        }
+        // What needs no answer still gets through, and others are not concerned.
+        let cancel =
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}});
+        assert_eq!(raw.post("bob", Some(&again), &cancel).await.status(), 202);
+        assert_eq!(raw.status("alice", &hers).await, 200);
+        drop(held);
+        let freed = async { while raw.stream("bob", &his).await.status() != 200 {} };
+        timeout(Duration::from_secs(10), freed).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_principal_has_a_part_of_all_calls() {
+    let raw = Raw::of(principals(server().0.max_calls(4).max_calls_each(2))).await;
+    let (hers, his) = (raw.begin("alice").await.unwrap(), raw.begin("bob").await.unwrap());
+    let running = [raw.hang("bob", &his, 7).await, raw.hang("bob", &his, 8).await];
+    let refused = raw.hang("bob", &his, 9).await.text().await.unwrap();
+    assert!(refused.contains("one caller of this server may run"), "{refused}");
+    let params = json!({"name": "add", "arguments": {"a": 1, "b": 2}});
+    let add = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+    let answer = raw.post("alice", Some(&hers), &add).await.text().await.unwrap();
+    assert!(answer.contains("{\"sum\":3}"), "{answer}");
+    drop(running);
+}
+
+#[tokio::test]
+async fn an_id_is_taken_over_http_until_its_request_is_handled() {
+    let raw = Raw::of(server().0).await;
+    let (session, other) = (raw.begin("").await.unwrap(), raw.begin("").await.unwrap());
+    let running = raw.hang("", &session, 7).await;
+    let refused = raw.hang("", &session, 7).await;
+    assert_eq!(refused.status(), 400);
+    let refused: Value = serde_json::from_str(&refused.text().await.unwrap()).unwrap();
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(7), &json!(-32600)), "{refused}");
+    // It is another ID in another session, and free again after an answer.
+    let elsewhere = raw.hang("", &other, 7).await;
+    assert_eq!(elsewhere.status(), 200);
+    for _ in 0..3 {
+        assert_eq!(raw.status("", &session).await, 200);
+    }
+    drop((running, elsewhere));
+}
+
+#[tokio::test]
+async fn the_end_of_a_session_cancels_its_calls_and_says_so_as_clients_expect() {
+    let (server, heard) = server();
+    let raw = Raw::of(server).await;
+    let session = raw.begin("").await.unwrap();
+    let _running = raw.hang("", &session, 7).await;
+    let end = raw.http.delete(&raw.url).header("mcp-session-id", &session).send().await.unwrap();
+    assert_eq!(end.status(), 204);
+    // Long before the five seconds after which `rmcp` would do so.
+    let cancelled = until("the call is cancelled", || heard.0.load(Ordering::SeqCst));
+    timeout(Duration::from_secs(3), cancelled).await.expect("at once");
+    assert_eq!(raw.status("", &session).await, 404);
+}

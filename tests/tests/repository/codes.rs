@@ -1,0 +1,74 @@
+//! The codes of errors: each is in the one list, and the page of the guide is that list.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use toolgen_runtime::call::codes;
+use toolgen_test_support::golden::assert_golden;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// The sources of the runtime, without what only tests and examples of documentation say.
+fn sources(folder: &Path, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            if path.file_name().unwrap() != "tests" {
+                sources(&path, found);
+            }
+        } else if path.extension().is_some_and(|ending| ending == "rs")
+            && path.file_name().unwrap() != "tests.rs"
+        {
+            let text = fs::read_to_string(&path).unwrap();
+            let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+            let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+            found.push((path.display().to_string(), code.join("\n")));
+        }
+    }
+}
+
+#[test]
+fn every_code_of_an_error_is_in_the_list() {
+    let mut all = Vec::new();
+    sources(&root().join("runtime/src"), &mut all);
+    let mut unknown = Vec::new();
+    let mut seen = 0;
+    for (path, text) in &all {
+        for (at, _) in text.match_indices("failed_with(") {
+            let rest = text[at + "failed_with(".len()..].trim_start();
+            let Some(code) = rest.strip_prefix('"').and_then(|rest| rest.split('"').next()) else { continue };
+            seen += 1;
+            if !codes::ALL.iter().any(|(known, _)| *known == code) {
+                unknown.push(format!("{path}: {code}"));
+            }
+        }
+    }
+    assert!(seen > 40, "{seen}");
+    assert!(unknown.is_empty(), "not in `call::codes::ALL`: {unknown:#?}");
+}
+
+#[test]
+fn the_page_of_codes_is_the_list() {
+    let mut page = "# Codes of errors
+
+What went wrong, for machines: `ToolError::code`, `error_code` of an audit record, `error.type` of spans and metrics. A tool may have codes of its own
+(`ToolError::failed_with`); those of this library are:
+
+| code | what happened |
+|---|---|
+"
+    .to_owned();
+    for (code, meaning) in codes::ALL {
+        writeln!(page, "| `{code}` | {} |", meaning.trim_end_matches('.')).unwrap();
+    }
+    page.push_str(
+        "
+Some were written in small letters before (`missing_credential`, `http_error`). Logs, recordings and cassettes that have those are read until the next minor version, and
+`call::codes::current` gives the new spelling of one.
+",
+    );
+    assert_golden(&root().join("docs/codes.md"), &page);
+}

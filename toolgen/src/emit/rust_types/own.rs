@@ -1,0 +1,113 @@
+//! The names by which fields say what they hold.
+//!
+//! Equal schemas without a name are one type. A field reads like its own place of the document all the same: its type
+//! is written by the name of that place, as another name for the type, unless the type has a name that fits all its
+//! places.
+
+use std::collections::HashMap;
+
+use super::super::idents::{self, Names};
+use super::model::{Body, CallTypes, Item, Origin, Struct, Ty, Union, Use, Wrap};
+use super::place::longer;
+use super::tags::meant;
+use crate::names::spelled;
+
+/// The names of places, by which types are written there: other names of types.
+#[derive(Default)]
+pub(super) struct Own(HashMap<String, usize>);
+
+impl Own {
+    /// Finds the places whose type has the name of another place, and gives it the name of theirs.
+    pub(super) fn of(items: &mut Vec<Item>, calls: &[CallTypes<'_>], names: &mut Names) -> Own {
+        let mut own = Own::default();
+        for (index, item) in items.iter().enumerate() {
+            if let Body::Alias(_) = &item.body {
+                own.0.insert(item.name.clone(), index);
+            }
+        }
+        let mut places: Vec<(String, String, usize)> = Vec::new();
+        for item in items.iter() {
+            walk(item, &mut |place, first, ty| in_type(place, first, ty, &mut places));
+        }
+        for call in calls {
+            let Some(Item { name, .. }) = items.get(call.input) else { continue };
+            for (ty, part) in parts(call) {
+                let place = longer(name, part);
+                in_type(&place, &place, ty, &mut places);
+            }
+        }
+        let mut uses: HashMap<String, (usize, Use)> = HashMap::new();
+        for (index, item) in items.iter().enumerate() {
+            uses.extend(item.uses.iter().map(|place| (place.name.clone(), (index, place.clone()))));
+        }
+        for (place, first, of) in places {
+            let Some((_, Use { what, owner, .. })) = uses.get(&first).filter(|(index, _)| *index == of)
+            else {
+                continue;
+            };
+            let fits = items.get(of).is_none_or(|item| item.fits_all || item.name == place);
+            if fits || own.name(items, &place, of).is_some() || !names.is_free(&place) {
+                continue;
+            }
+            let name = names.take(&place);
+            own.0.insert(place, items.len());
+            let origin = Origin::Place { numbered: false };
+            let body = Body::Alias(Ty::Item(of, Wrap::Plain));
+            items.push(Item { body, ..Item::new(name, what.clone(), origin, *owner) });
+        }
+        own
+    }
+
+    /// Returns the other name of a type at a place, if it has one there.
+    pub(super) fn name(&self, items: &[Item], place: &str, of: usize) -> Option<usize> {
+        let alias = *self.0.get(place)?;
+        let fits = items.get(of).is_none_or(|item| item.fits_all || item.origin == Origin::Tool);
+        let names = matches!(meant(items, &Ty::Item(alias, Wrap::Plain)), Ty::Item(index, _) if *index == of);
+        (!fits && names).then_some(alias)
+    }
+}
+
+/// Returns the types of a call besides its arguments, with the ends of their names.
+fn parts<'c>(call: &'c CallTypes<'_>) -> Vec<(&'c Ty, &'static str)> {
+    let CallTypes { output, failure, item, .. } = call;
+    let named = [(Some(output), "Output"), (failure.as_ref(), "Error"), (item.as_ref(), "Item")];
+    named.into_iter().filter_map(|(ty, part)| Some((ty?, part))).collect()
+}
+
+/// Returns the name of a part of a place.
+pub(super) fn inner(place: &str, part: &str) -> String {
+    longer(place, &idents::camel(part))
+}
+
+/// Returns the name of a field of a type.
+pub(super) fn field(of: &str, key: &str) -> String {
+    inner(of, &spelled(key))
+}
+
+/// Visits the types that a type is made of, with the names of their places: after its name, and after its first one.
+fn walk(item: &Item, visit: &mut dyn FnMut(&str, &str, &Ty)) {
+    let mut at = |part: &str, ty: &Ty| visit(&inner(&item.name, part), &inner(&item.first_name, part), ty);
+    match &item.body {
+        Body::Struct(Struct { fields, extra, .. }) => {
+            fields.iter().for_each(|field| at(&spelled(&field.key), &field.ty));
+            extra.iter().for_each(|(_, ty)| at("extra", ty));
+        }
+        Body::Union(Union { variants, .. }) => {
+            variants.iter().for_each(|variant| at(&variant.name, &variant.ty));
+        }
+        Body::Pending | Body::Enum(_) | Body::Numbers(_) | Body::Alias(_) => {}
+    }
+}
+
+/// Adds the named types in a type, with the names of their places.
+fn in_type(place: &str, first: &str, ty: &Ty, found: &mut Vec<(String, String, usize)>) {
+    let mut part = |part: &str, ty: &Ty| in_type(&inner(place, part), &inner(first, part), ty, found);
+    match ty {
+        Ty::Item(index, _) => found.push((place.to_owned(), first.to_owned(), *index)),
+        Ty::Option(of) => in_type(place, first, of, found),
+        Ty::Vec(of) => part("item", of),
+        Ty::Map { value, .. } => part("value", value),
+        Ty::Tuple(items) => items.iter().enumerate().for_each(|(at, ty)| part(&format!("item {at}"), ty)),
+        _ => {}
+    }
+}

@@ -1,0 +1,106 @@
+//! Numbers and booleans where only a text is possible: `operationId: 42`, `name: 1.10`, `required: [id, 5]`.
+//!
+//! YAML reads them so without quotes, and what is meant is the text that stands there.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::Files;
+use crate::source::{Pointer, Written};
+
+/// The keys whose value is a text.
+const TEXTS: [&str; 8] =
+    ["name", "operationId", "propertyName", "title", "summary", "description", "url", "basePath"];
+
+/// The keys whose items are texts.
+const LISTS: [&str; 2] = ["required", "tags"];
+
+/// The keys of data, which may have any keys of its own.
+const DATA: [&str; 8] =
+    ["example", "examples", "default", "enum", "const", "value", "dataValue", "x-example"];
+
+/// The keys of objects whose own keys are names.
+const NAMED: [&str; 10] = [
+    "properties",
+    "patternProperties",
+    "definitions",
+    "$defs",
+    "schemas",
+    "parameters",
+    "responses",
+    "requestBodies",
+    "headers",
+    "paths",
+];
+
+impl Files<'_> {
+    /// Returns the text of a number or a boolean at a place as its file writes it, if it prints otherwise.
+    pub(in super::super) fn written(&self, value: &Value, place: &Pointer) -> Option<&str> {
+        let (_, inner) = self.place(place)?;
+        self.all.get(self.index_of(place))?.written.at(value, &inner)
+    }
+
+    /// Whether a place has such texts, or something below it.
+    pub(in super::super) fn has_written(&self, place: &Pointer) -> bool {
+        let found = self.place(place).zip(self.all.get(self.index_of(place)));
+        found.is_some_and(|((_, inner), file)| file.written.part(&inner).is_some())
+    }
+}
+
+/// Returns the tree of a file with these scalars as the texts that stand there.
+pub(super) fn named<'d>(mut root: Cow<'d, Value>, written: &Written) -> Cow<'d, Value> {
+    let mut found = Vec::new();
+    collect(&root, &Pointer::ROOT, false, &mut found);
+    for place in found {
+        let Some(text) = place.resolve(&root).and_then(|value| written.text_of(value, &place)) else {
+            continue;
+        };
+        let text = Value::String(text.into_owned());
+        if let Some(value) = root.to_mut().pointer_mut(place.as_str()) {
+            *value = text;
+        }
+    }
+    root
+}
+
+/// Whether a value would be read as a text that it is not.
+fn is_bare(value: &Value) -> bool {
+    value.is_number() || value.is_boolean()
+}
+
+/// Collects the places of these scalars.
+fn collect(value: &Value, at: &Pointer, has_names: bool, found: &mut Vec<Pointer>) {
+    match value {
+        Value::Object(members) => {
+            for (key, member) in members {
+                let is_keyword = !has_names;
+                match member {
+                    Value::Object(_) | Value::Array(_) => {
+                        if is_keyword && (DATA.contains(&key.as_str()) || key.starts_with("x-")) {
+                            continue;
+                        }
+                        let at = at.child(key);
+                        if let (Value::Array(items), true) = (member, LISTS.contains(&key.as_str())) {
+                            let bare = items.iter().enumerate().filter(|(_, item)| is_bare(item));
+                            found.extend(bare.map(|(index, _)| at.item(index)));
+                        }
+                        collect(member, &at, is_keyword && NAMED.contains(&key.as_str()), found);
+                    }
+                    member if is_keyword && is_bare(member) && TEXTS.contains(&key.as_str()) => {
+                        found.push(at.child(key));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in
+                items.iter().enumerate().filter(|(_, item)| item.is_object() || item.is_array())
+            {
+                collect(item, &at.item(index), false, found);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,89 @@
+//! The tools as they go into a request, in the format of every provider.
+
+use serde_json::{Value, json};
+use toolgen_runtime::wire::WireFormat;
+
+use crate::support::{Folder, documents};
+
+/// The first tool of a list in this format, and the name of its schema there.
+fn first(format: WireFormat, list: &Value) -> (&Value, &'static str) {
+    // Exhaustive: a new format does not pass before its row is here.
+    match format.name() {
+        "openai-chat" => (&list[0]["function"], "parameters"),
+        "openai-responses" => (&list[0], "parameters"),
+        "anthropic" => (&list[0], "input_schema"),
+        "gemini" => (&list[0]["functionDeclarations"][0], "parameters"),
+        "bedrock" => (&list["tools"][0]["toolSpec"], "inputSchema"),
+        "mcp" => (&list["tools"][0], "inputSchema"),
+        other => panic!("{other} has no row"),
+    }
+}
+
+#[test]
+fn the_tools_of_a_request_are_printed_in_every_format() {
+    let place = documents();
+    let print = |words: &str| place.run(format!("schema pets.yaml --tool listPets --envelope {words}"));
+    for format in WireFormat::ALL {
+        let list: Value =
+            serde_json::from_str(&print(&format!("--wire {}", format.name())).exits(0).stdout).unwrap();
+        let (tool, schema) = first(format, &list);
+        assert_eq!(tool["name"], "listPets", "{}: {list}", format.name());
+        assert!(tool[schema].is_object(), "{}: {list}", format.name());
+    }
+    let strict = print("--wire openai-responses --dialect openai-strict").exits(0).stdout;
+    let strict: Value = serde_json::from_str(&strict).unwrap();
+    assert_eq!((&strict[0]["type"], &strict[0]["strict"]), (&json!("function"), &json!(true)));
+    let plan = place
+        .run("schema pets.yaml --tool listPets --plan --format json --wire openai-responses")
+        .exits(0)
+        .stdout;
+    let plan: Value = serde_json::from_str(&plan).unwrap();
+    assert_eq!((&plan["dialect"], &plan["tools"][0]["name"]), (&json!("openai"), &json!("listPets")));
+    place.run("schema pets.yaml --wire openai-responses").exits(2);
+    place.run("schema pets.yaml --envelope --wire openai").exits(2).tells("openai-responses");
+}
+
+/// The definition of a shell tool, as the program of another system writes it into a request.
+const SHELL: &str = r#"{
+  "name": "shell",
+  "description": "Execute a shell command and return the output",
+  "input_schema": {
+    "type": "object",
+    "properties": {
+      "cmd": {
+        "type": "string",
+        "description": "The shell command to execute"
+      },
+      "cwd": {
+        "type": "string",
+        "description": "Optional working directory for the command"
+      }
+    },
+    "required": ["cmd"]
+  }
+}"#;
+
+#[test]
+fn a_schema_that_forbids_nothing_stays_so_to_the_byte() {
+    let manifest = "toolgen: 1
+tools:
+  shell:
+    description: Execute a shell command and return the output
+    input:
+      type: object
+      properties:
+        cmd: {type: string, description: The shell command to execute}
+        cwd: {type: string, description: Optional working directory for the command}
+      required: [cmd]
+    function: {}
+";
+    let mut in_text = false;
+    let expected = SHELL.chars().filter(|c| {
+        in_text ^= *c == '"';
+        in_text || !c.is_whitespace()
+    });
+    let expected: String = expected.collect();
+    let place = Folder::new("definition").with("shell.yaml", manifest);
+    let printed = place.run("schema shell.yaml --envelope --wire anthropic").exits(0).stdout;
+    assert_eq!(printed, format!("[{expected}]\n"));
+}
