@@ -59,7 +59,7 @@ use format::Format;
 
 use crate::call::ToolResponse;
 use crate::schema::dialect::Dialect;
-use crate::spec::ToolSpec;
+use crate::spec::{ToolSchema, ToolSpec};
 
 pub use calls::{Calls, WireError};
 pub use deferred::{Deferred, DeferredError};
@@ -157,6 +157,12 @@ impl WireFormat {
     ) -> Result<Value, RefusedTools> {
         let format = self.format();
         tools::render(specs, dialect, format.tool).map(format.list)
+    }
+
+    /// Writes one tool as it is shown in a dialect, without the list around it.
+    #[must_use]
+    pub fn tool(self, dialect: &Dialect, spec: &ToolSpec, shown: ToolSchema<'_>) -> Value {
+        tools::entry(spec, shown, dialect, self.format().tool)
     }
 
     /// Reads the calls of a response, in order. Takes a whole response, its message, its list of blocks or a single

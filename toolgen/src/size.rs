@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 
-use toolgen_core::internal::resolved;
+use toolgen_core::internal::{Forms, resolved};
 use toolgen_core::schema::dialect::{Dialect, JSON_SCHEMA};
 use toolgen_core::schema::shape::slim::{Lever, Trim};
 use toolgen_core::schema::shape::{Kind, Slim};
@@ -65,13 +65,9 @@ pub fn check_ceiling(program: &Program, problems: &mut Problems) {
 /// Returns the size of a tool that is above its ceiling, the ceiling, and what is shown instead.
 fn above(spec: &ToolSpec) -> Option<(usize, usize, String)> {
     let ceiling = spec.slim.ceiling?;
-    let whole = Slim { ceiling: None, ..spec.slim.clone() };
-    let whole = spec.schema_with(&JSON_SCHEMA, &whole).ok()?;
-    let bytes = whole.bytes() + spec.name.as_str().len();
-    if bytes <= ceiling {
-        return None;
-    }
-    let shown = spec.schema(&JSON_SCHEMA).ok()?;
+    // An exact tool is shown as it is.
+    let (shown, whole) = Forms::of(spec).measured(&JSON_SCHEMA).ok()?;
+    let bytes = whole? + spec.name.as_str().len();
     Some((bytes, ceiling, format!("a model is shown {} bytes, with {}", shown.bytes(), summed(&shown.trims))))
 }
 

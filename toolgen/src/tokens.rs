@@ -3,6 +3,7 @@
 //! Only OpenAI publishes the tokenizers of its models. For models of other vendors the numbers are an estimate, and
 //! every report says so; `o200k_base` is usually within a fifth for English and JSON.
 
+mod counter;
 mod html;
 mod json;
 mod rendering;
@@ -19,13 +20,16 @@ use serde_json::Value;
 use toolgen_core::ToolSpec;
 use toolgen_core::schema::dialect::Dialect;
 use toolgen_core::schema::shape::Slim;
+use toolgen_core::schema::shape::render::Refusal;
 use toolgen_core::schema::shape::slim::Trim;
+use toolgen_core::spec::ToolSchema;
 use toolgen_runtime::wire::WireFormat;
 
 use crate::options::TokenBudget;
 use crate::size::summed;
 use crate::tool::Tool;
 
+use counter::Counter;
 pub use rendering::Rendering;
 pub use savings::Saving;
 
@@ -162,11 +166,12 @@ impl Report {
     /// Counts the tokens of tools in a dialect and a form.
     #[must_use]
     pub fn of(tools: &[&Tool], dialect: &Dialect, rendering: Rendering, tokenizer: Tokenizer) -> Report {
+        let counter = Counter::new(tokenizer);
         let mut counted: Vec<ToolTokens> = tools
             .iter()
             .map(|tool| ToolTokens {
                 groups: tool.origin.groups.clone(),
-                ..count(&tool.spec, dialect, rendering, tokenizer)
+                ..count(&tool.spec, dialect, rendering, &counter)
             })
             .collect();
         counted.sort_by(|left, right| right.tokens.cmp(&left.tokens).then(left.name.cmp(&right.name)));
@@ -270,7 +275,7 @@ impl fmt::Display for Report {
 }
 
 /// Counts the tokens of a tool.
-fn count(spec: &ToolSpec, dialect: &Dialect, rendering: Rendering, tokenizer: Tokenizer) -> ToolTokens {
+fn count(spec: &ToolSpec, dialect: &Dialect, rendering: Rendering, counter: &Counter) -> ToolTokens {
     let name = spec.name.to_string();
     let empty =
         ToolTokens { name, groups: vec![], tokens: 0, parts: Parts::default(), trims: vec![], refused: None };
@@ -278,65 +283,59 @@ fn count(spec: &ToolSpec, dialect: &Dialect, rendering: Rendering, tokenizer: To
         Some(told) => told,
         None if rendering == Rendering::Compact => {
             let spec = ToolSpec { slim: Slim::COMPACT, ..spec.clone() };
-            return in_request(&spec, dialect, tokenizer, empty);
+            return in_request(&spec, dialect, counter, empty);
         }
-        None => return in_request(spec, dialect, tokenizer, empty),
+        None => return in_request(spec, dialect, counter, empty),
     };
-    let tokens = tokenizer.count(&told);
-    let name = tokenizer.count(spec.name.as_str()).min(tokens);
+    let tokens = counter.count(&told);
+    let name = counter.count(spec.name.as_str()).min(tokens);
     ToolTokens { tokens, parts: Parts { name, description: tokens - name, ..Parts::default() }, ..empty }
 }
 
-fn in_request(spec: &ToolSpec, dialect: &Dialect, tokenizer: Tokenizer, empty: ToolTokens) -> ToolTokens {
-    let (whole, told) = match (written(spec, dialect), spec.schema(dialect)) {
-        (Ok(whole), Ok(told)) => (whole, told),
-        (Err(why), _) => return ToolTokens { refused: Some(why), ..empty },
-        (_, Err(_)) => return empty,
+fn in_request(spec: &ToolSpec, dialect: &Dialect, counter: &Counter, empty: ToolTokens) -> ToolTokens {
+    let told = match spec.schema(dialect) {
+        Ok(told) => told,
+        Err(reasons) => {
+            let told = |Refusal { pointer, reason }: &Refusal| format!("{}{pointer}: {reason}", spec.name);
+            let reasons: Vec<String> = reasons.iter().map(told).collect();
+            return ToolTokens { refused: Some(reasons.join("\n")), ..empty };
+        }
     };
-    let tokens = tokenizer.count(&whole.to_string());
     let mut parts = Parts {
-        name: tokenizer.count(spec.name.as_str()),
-        description: tokenizer.count(&told.description),
+        name: counter.count(spec.name.as_str()),
+        description: counter.count(&told.description),
         ..Parts::default()
     };
-    divide(&told.schema, tokenizer, &mut parts);
+    divide(&told.schema, counter, &mut parts);
+    let trims = told.trims.clone();
+    let tokens = counter.count(&written(spec, dialect, told));
     let known: usize = parts.numbers().iter().sum();
     parts.structure = tokens.saturating_sub(known);
-    ToolTokens { tokens, parts, trims: told.trims, ..empty }
+    ToolTokens { tokens, parts, trims, ..empty }
 }
 
 /// Returns a tool as it goes into a request, without the list around it.
-fn written(spec: &ToolSpec, dialect: &Dialect) -> Result<Value, String> {
+fn written(spec: &ToolSpec, dialect: &Dialect, told: ToolSchema<'_>) -> String {
     let own = WireFormat::ALL.into_iter().find(|format| format.dialect().name == dialect.name);
-    let format = own.unwrap_or(WireFormat::OpenAiChat);
-    let mut value = format.tools_in(dialect, [spec]).map_err(|refused| refused.to_string())?;
-    loop {
-        value = match value {
-            Value::Array(mut list) if list.len() == 1 => list.remove(0),
-            Value::Object(mut members) if members.len() == 1 && members.values().any(Value::is_array) => {
-                members.iter_mut().next().map(|(_, list)| list.take()).unwrap_or_default()
-            }
-            tool => return Ok(tool),
-        };
-    }
+    own.unwrap_or(WireFormat::OpenAiChat).tool(dialect, spec, told).to_string()
 }
 
 /// Adds the tokens of a schema's texts, examples and named shapes.
-fn divide(schema: &Value, tokenizer: Tokenizer, parts: &mut Parts) {
+fn divide(schema: &Value, counter: &Counter, parts: &mut Parts) {
     let Value::Object(members) = schema else { return };
     for (keyword, value) in members {
         match (keyword.as_str(), value) {
-            ("description", Value::String(text)) => parts.parameters += tokenizer.count(text),
-            ("examples" | "example", _) => parts.examples += tokenizer.count(&value.to_string()),
-            ("$defs", _) => parts.defs += tokenizer.count(&value.to_string()),
+            ("description", Value::String(text)) => parts.parameters += counter.count(text),
+            ("examples" | "example", _) => parts.examples += counter.count(&value.to_string()),
+            ("$defs", _) => parts.defs += counter.count(&value.to_string()),
             ("properties" | "patternProperties" | "dependentSchemas", Value::Object(schemas)) => {
-                schemas.values().for_each(|schema| divide(schema, tokenizer, parts));
+                schemas.values().for_each(|schema| divide(schema, counter, parts));
             }
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => {
-                schemas.iter().for_each(|schema| divide(schema, tokenizer, parts));
+                schemas.iter().for_each(|schema| divide(schema, counter, parts));
             }
             ("items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains", _) => {
-                divide(value, tokenizer, parts);
+                divide(value, counter, parts);
             }
             _ => {}
         }

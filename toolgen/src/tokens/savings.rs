@@ -1,9 +1,11 @@
 //! What would save tokens: the levers, one by one.
 
+use toolgen_core::ToolSpec;
 use toolgen_core::schema::dialect::Dialect;
 use toolgen_core::schema::shape::Slim;
 use toolgen_core::schema::shape::slim::Words;
 
+use super::counter::Counter;
 use super::{Rendering, Report, written};
 use crate::tool::Tool;
 
@@ -40,30 +42,22 @@ impl Report {
         if !matches!(self.rendering, Rendering::Full) {
             return self;
         }
+        let counter = Counter::new(self.tokenizer);
+        let tokens = |spec: &ToolSpec| {
+            let told = spec.schema(dialect);
+            told.map_or(0, |told| counter.count(&written(spec, dialect, told)))
+        };
         let total = self.total();
-        let mut left = [0; LEVERS.len()];
-        for tool in tools {
-            let mut spec = tool.spec.clone();
-            // Most levers change little, and a text that is known need not be counted again.
-            let mut known: Vec<(String, usize)> = Vec::new();
-            for ((_, pull), left) in LEVERS.iter().zip(&mut left) {
-                spec.slim = tool.spec.slim.clone();
+        let saving = |(levers, pull): &Lever| {
+            let with = |tool: &&Tool| {
+                let mut spec = tool.spec.clone();
                 pull(&mut spec.slim);
-                let Ok(told) = written(&spec, dialect).map(|told| told.to_string()) else { continue };
-                *left += match known.iter().find(|(text, _)| *text == told) {
-                    Some((_, tokens)) => *tokens,
-                    None => {
-                        let tokens = self.tokenizer.count(&told);
-                        known.push((told, tokens));
-                        tokens
-                    }
-                };
-            }
-        }
-        let saving =
-            |((levers, _), left): (&Lever, usize)| Saving { levers, tokens: total.saturating_sub(left) };
-        let savings = LEVERS.iter().zip(left).map(saving);
-        let mut savings: Vec<Saving> = savings.filter(|saving| saving.tokens > 0).collect();
+                tokens(&spec)
+            };
+            let left: usize = tools.iter().map(with).sum();
+            Saving { levers, tokens: total.saturating_sub(left) }
+        };
+        let mut savings: Vec<Saving> = LEVERS.iter().map(saving).filter(|saving| saving.tokens > 0).collect();
         savings.sort_by_key(|saving| std::cmp::Reverse(saving.tokens));
         self.savings = savings;
         self

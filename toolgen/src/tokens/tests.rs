@@ -145,6 +145,7 @@ fn each_dialect_is_counted_as_it_is_sent() {
         assert_eq!(report.tools.len(), 2, "{}", dialect.name);
     }
     let tool = &program.all_tools()[0].spec;
-    assert_eq!(written(tool, &GEMINI).unwrap()["name"], "add_pet");
-    assert_eq!(written(tool, &OPENAI).unwrap()["type"], "function");
+    let sent = |dialect| written(tool, dialect, tool.schema(dialect).unwrap());
+    assert!(sent(&GEMINI).contains(r#""name":"add_pet""#), "{}", sent(&GEMINI));
+    assert!(sent(&OPENAI).contains(r#""type":"function""#), "{}", sent(&OPENAI));
 }

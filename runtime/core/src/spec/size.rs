@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use self::ladder::{Ladder, Told};
+use self::ladder::Ladder;
 use super::{ToolSchema, ToolSpec};
 use crate::base::frozen::{List, Text};
 use crate::base::truncate::cut_at_sentence;
@@ -83,30 +83,41 @@ impl<'a> Forms<'a> {
     ///
     /// All reasons why the dialect cannot accept the arguments.
     pub fn schema(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
+        self.measured(dialect).map(|(told, _)| told)
+    }
+
+    /// As [`schema`](Self::schema), with the bytes that the tool would take with no other levers than its own if it is
+    /// above its ceiling.
+    ///
+    /// # Errors
+    ///
+    /// All reasons why the dialect cannot accept the arguments.
+    pub fn measured(&self, dialect: &Dialect) -> Result<(ToolSchema<'a>, Option<usize>), Vec<Refusal>> {
         let Forms { spec, slim, whole, .. } = self;
         let form = whole;
         let whole = form.render(dialect)?;
-        let told = |whole| Ok(ToolSchema { trims: form.trims(), ..whole });
+        let told = |whole| Ok((ToolSchema { trims: form.trims(), ..whole }, None));
         if spec.exact {
             let lost = lost(&whole.losses, dialect);
             return if lost.is_empty() { told(whole) } else { Err(lost) };
         }
         let Some(ceiling) = slim.ceiling else { return told(whole) };
         let room = ceiling.saturating_sub(spec.name.as_str().len());
-        if whole.bytes() <= room {
+        let bytes = whole.bytes();
+        if bytes <= room {
             return told(whole);
         }
         drop(whole);
         let ladder = self.ladder.get_or_init(|| Ladder::new(spec, slim));
-        let fits = |form: &Form<'a>| Told::within(form.render(dialect).ok()?, room);
-        if let Some(told) = ladder.fitting(|| self.optional(), &fits) {
-            return Ok(told);
+        let render = |form: &Form<'a>| form.render(dialect).ok();
+        if let Some(told) = ladder.fitting(&self.optional(), &render, !dialect.takes("$ref"), room) {
+            return Ok((told, Some(bytes)));
         }
         let smallest = ladder.smallest();
         let mut told = ToolSchema { trims: smallest.trims(), ..smallest.render(dialect)? };
         let what = format!("{} bytes are still more than the ceiling of {ceiling}", told.bytes());
         told.trims.push(Trim { pointer: String::new(), lever: Lever::Ceiling, what });
-        Ok(told)
+        Ok((told, Some(bytes)))
     }
 }
 

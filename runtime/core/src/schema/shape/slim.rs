@@ -11,6 +11,7 @@ mod leaves;
 mod needed;
 mod places;
 mod share;
+mod sheet;
 mod text;
 mod trims;
 mod words;
@@ -27,6 +28,7 @@ use crate::base::frozen::{List, Text};
 pub use depth::outline_within;
 pub(crate) use leaves::shortened;
 pub(crate) use places::{Opened, Places};
+pub(crate) use sheet::{Bytes, Sheet, Sized};
 pub use text::SlimError;
 pub use trims::{Lever, Trim};
 

@@ -6,7 +6,7 @@ use std::iter::successors;
 
 use super::{Form, ToolSchema};
 use crate::base::frozen::{List, Text};
-use crate::schema::shape::slim::{self, Opened, Places, Slim, Slimmed, Words};
+use crate::schema::shape::slim::{self, Bytes, Opened, Places, Sheet, Sized, Slim, Slimmed, Words};
 use crate::spec::ToolSpec;
 
 /// Lengths of texts: those inside arguments, those of arguments, that of the tool. No length grows from one row to
@@ -33,7 +33,11 @@ const TEXTS: &[(usize, usize, usize)] = &[
 ];
 
 /// How much of the room is to be used, in percent: above that, no richer form is sought.
-const USED: usize = 90;
+const USED: usize = 94;
+/// How much of the room a form uses at least for which the sizes were right, in percent.
+const CLOSE: usize = 86;
+/// How often sizes are corrected by a form that was made.
+const CORRECTIONS: usize = 3;
 
 /// Levers, and how many of the places inside arguments are spelled out.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,58 +56,92 @@ pub(super) struct Ladder<'a> {
     /// all the rest.
     arranged: Slimmed,
     places: Places,
-    /// Levers of growing effect, each with the previous ones, and the form under them, made on first use.
-    rungs: Vec<(Rung, OnceCell<Form<'a>>)>,
+    /// The sizes of the places, and that of the description.
+    sheet: Sheet,
+    description: Sized,
+    /// Levers of growing effect, each with the previous ones.
+    rungs: Vec<Rung>,
 }
 
-/// Renders a form if it fits. A form that the dialect refuses does not fit: the next one is simpler.
-type Fits<'f, 'a> = dyn Fn(&Form<'a>) -> Option<Told<'a>> + 'f;
+/// Whether there is room for the form under some levers, and whether it uses enough of the room.
+type Fits<'f> = dyn Fn(&Rung) -> Option<bool> + 'f;
+/// Renders a form, unless the dialect refuses it.
+type Render<'f, 'a> = dyn Fn(&Form<'a>) -> Option<ToolSchema<'a>> + 'f;
 
-/// A form that fits, and how much of the room it leaves.
-pub(super) struct Told<'a> {
-    pub(super) schema: ToolSchema<'a>,
-    is_enough: bool,
-}
-
-impl<'a> Told<'a> {
-    /// Returns a form, if there is room for it.
-    pub(super) fn within(schema: ToolSchema<'a>, room: usize) -> Option<Told<'a>> {
-        let bytes = schema.bytes();
-        let is_enough = bytes.saturating_mul(100) >= room.saturating_mul(USED);
-        (bytes <= room).then_some(Told { schema, is_enough })
-    }
-}
+/// How sizes in plain JSON Schema become those in a dialect: a numerator and a denominator.
+#[derive(Clone, Copy)]
+struct Scale(usize, usize);
 
 impl<'a> Ladder<'a> {
     pub(super) fn new(spec: &'a ToolSpec, own: &Slim) -> Ladder<'a> {
         let arranged = Slim { inline: true, share: true, ..Slim::NONE };
         let arranged = slim::slim(&spec.input, &spec.defs, spec.name.as_str(), &arranged);
         let places = Places::of(&arranged.shape, &arranged.defs);
-        let rungs = rungs(own, &places).into_iter().map(|rung| (rung, OnceCell::new())).collect();
-        Ladder { spec, own: own.clone(), arranged, places, rungs }
+        let sheet = Sheet::of(&arranged.shape, &arranged.defs, &places);
+        let description = Sized::new(&spec.description);
+        let rungs = rungs(own, &places);
+        Ladder { spec, own: own.clone(), arranged, places, sheet, description, rungs }
     }
 
-    /// Renders the richest form that fits, if one does.
+    /// Renders the richest form for which there is room, if there is one. It is sought among the sizes of the places,
+    /// and made to see whether they were right for this dialect.
+    ///
+    /// A form that the dialect refuses does not fit, as the next one is simpler; which ones it refuses is known only
+    /// of those that are made.
     pub(super) fn fitting(
         &self,
-        optional: impl FnOnce() -> Vec<Text>,
-        fits: &Fits<'_, 'a>,
+        optional: &[Text],
+        render: &Render<'_, 'a>,
+        inline: bool,
+        room: usize,
     ) -> Option<ToolSchema<'a>> {
-        let form =
-            |(rung, form): &'_ (Rung, OnceCell<Form<'a>>)| fits(form.get_or_init(|| self.form(rung, false)));
-        let known = |at: usize| self.rungs.get(at).and_then(form).map(|told| (at, told));
-        let (rung, told) = match first_that(self.rungs.len(), known) {
-            Some((at, told)) => self.finer(at, told, fits)?,
-            None => self.fewer(&optional(), fits)?,
+        let mut best: Option<(Rung, ToolSchema<'a>)> = None;
+        let mut scale = Scale(1, 1);
+        for _ in 0..CORRECTIONS {
+            let size = |rung: &Rung| self.size(rung, inline, scale);
+            let Some(rung) = self.search(optional, &|rung| within(size(rung), room)) else { break };
+            let Some(told) = render(&self.form(&rung, false)) else { break };
+            let bytes = told.bytes();
+            let known = self.sheet.bytes(&rung.slim, rung.count, inline);
+            let others = bytes.saturating_sub(known.texts + self.description.kept(rung.slim.description));
+            scale = Scale(others.max(1), known.others.max(1));
+            let is_close = bytes.saturating_mul(100) >= room.saturating_mul(CLOSE);
+            let is_richest = self.rungs.first() == Some(&rung);
+            if bytes <= room && best.as_ref().is_none_or(|(_, best)| best.bytes() < bytes) {
+                best = Some((rung, told));
+                if is_close || is_richest {
+                    break;
+                }
+            }
+        }
+        let (rung, told) = best.or_else(|| {
+            let made = |rung: &Rung| within(render(&self.form(rung, false))?.bytes(), room);
+            let rung = self.search(optional, &made)?;
+            let told = render(&self.form(&rung, false))?;
+            Some((rung, told))
+        })?;
+        Some(ToolSchema { trims: self.form(&rung, true).trims(), ..told })
+    }
+
+    /// Returns the bytes of the form under some levers, about.
+    fn size(&self, rung: &Rung, inline: bool, Scale(to, from): Scale) -> usize {
+        let Bytes { texts, others } = self.sheet.bytes(&rung.slim, rung.count, inline);
+        texts + others.saturating_mul(to) / from + self.description.kept(rung.slim.description)
+    }
+
+    /// Returns the levers of the richest form that fits, if one does.
+    fn search(&self, optional: &[Text], fits: &Fits<'_>) -> Option<Rung> {
+        let known = |at: usize| self.rungs.get(at).and_then(fits).map(|enough| (at, enough));
+        let found = match first_that(self.rungs.len(), known) {
+            Some((at, enough)) => self.finer(at, enough, fits)?,
+            None => self.fewer(optional, fits)?,
         };
-        let (rung, mut told) = self.refilled(rung, told, fits);
-        told.trims = self.form(&rung, true).trims();
-        Some(told)
+        Some(self.refilled(found, fits))
     }
 
     /// Returns the smallest form.
     pub(super) fn smallest(&self) -> Form<'a> {
-        let (slim, count) = self.rungs.last().map_or((&self.own, 0), |(rung, _)| (&rung.slim, rung.count));
+        let (slim, count) = self.rungs.last().map_or((&self.own, 0), |rung| (&rung.slim, rung.count));
         self.form(&Rung { slim: Slim { optional: Some(List::EMPTY), ..slim.clone() }, count }, true)
     }
 
@@ -121,46 +159,52 @@ impl<'a> Ladder<'a> {
     }
 
     /// Spells out as many places as there is room for, if that is what the previous rung has more of.
-    fn finer(&self, at: usize, told: Told<'a>, fits: &Fits<'_, 'a>) -> Option<(Rung, Told<'a>)> {
-        let (rung, _) = self.rungs.get(at)?;
+    fn finer(&self, at: usize, enough: bool, fits: &Fits<'_>) -> Option<(Rung, bool)> {
+        let rung = self.rungs.get(at)?;
         let before = at.checked_sub(1).and_then(|before| self.rungs.get(before));
-        let most = before.map_or(rung.count, |(before, _)| before.count);
+        let most = before.map_or(rung.count, |before| before.count);
         let more = |less: usize| Rung { count: most - 1 - less, ..rung.clone() };
         let between = most.saturating_sub(rung.count + 1);
-        Some(best(between, (rung.clone(), told), |less| {
+        Some(best(between, (rung.clone(), enough), |less| {
             let rung = more(less);
-            fits(&self.form(&rung, false)).map(|told| (rung, told))
+            fits(&rung).map(|enough| (rung, enough))
         }))
     }
 
     /// Leaves out as few optional arguments as possible, the last ones first: the fewer, the smaller the tool.
-    fn fewer(&self, names: &[Text], fits: &Fits<'_, 'a>) -> Option<(Rung, Told<'a>)> {
-        let (last, _) = self.rungs.last()?;
+    fn fewer(&self, names: &[Text], fits: &Fits<'_>) -> Option<(Rung, bool)> {
+        let last = self.rungs.last()?;
         first_that(names.len() + 1, |gone| {
             let optional = names.get(..names.len() - gone)?.to_vec();
             let slim = Slim { optional: Some(optional.into()), ..last.slim.clone() };
             let rung = Rung { slim, count: last.count };
-            fits(&self.form(&rung, false)).map(|told| (rung, told))
+            fits(&rung).map(|enough| (rung, enough))
         })
     }
 
     /// Releases levers while there is room: first those on what a call needs, and on outer parts.
-    fn refilled(&self, mut rung: Rung, mut told: Told<'a>, fits: &Fits<'_, 'a>) -> (Rung, ToolSchema<'a>) {
-        let count = rung.count;
+    fn refilled(&self, mut found: (Rung, bool), fits: &Fits<'_>) -> Rung {
+        let count = found.0.count;
         for richer in [values, outer_texts, inner_texts, closed, examples] {
-            if told.is_enough {
+            let (rung, enough) = &found;
+            if *enough {
                 break;
             }
             let mut richer = richer(&self.own, &rung.slim);
             richer.dedup();
             richer.retain(|slim| *slim != rung.slim);
-            (rung, told) = best(richer.len(), (rung, told), |at| {
+            found = best(richer.len(), found, |at| {
                 let rung = Rung { slim: richer.get(at)?.clone(), count };
-                fits(&self.form(&rung, false)).map(|told| (rung, told))
+                fits(&rung).map(|enough| (rung, enough))
             });
         }
-        (rung, told.schema)
+        found.0
     }
+}
+
+/// Whether so many bytes use enough of the room; `None` if they are more.
+fn within(bytes: usize, room: usize) -> Option<bool> {
+    (bytes <= room).then_some(bytes.saturating_mul(100) >= room.saturating_mul(USED))
 }
 
 /// Lists of allowed values, as the tool has them.
@@ -254,22 +298,18 @@ fn rungs(own: &Slim, places: &Places) -> Vec<Rung> {
     rungs
 }
 
-/// Returns the first form that fits, if those after it fit, too; or one that leaves little room.
-fn first_that<'a, T>(length: usize, fits: impl Fn(usize) -> Option<(T, Told<'a>)>) -> Option<(T, Told<'a>)> {
+/// Returns the first that fits, if those after it fit, too; or one that leaves little room.
+fn first_that<T>(length: usize, fits: impl Fn(usize) -> Option<(T, bool)>) -> Option<(T, bool)> {
     let last = length.checked_sub(1)?;
     Some(best(last, fits(last)?, fits))
 }
 
-/// As [`first_that`], or else the form that is known.
+/// As [`first_that`], or else the one that is known.
 ///
 /// With more room, the search takes the same path up to where it finds more, or goes on where it would have ended.
-fn best<'a, T>(
-    length: usize,
-    known: (T, Told<'a>),
-    fits: impl Fn(usize) -> Option<(T, Told<'a>)>,
-) -> (T, Told<'a>) {
+fn best<T>(length: usize, known: (T, bool), fits: impl Fn(usize) -> Option<(T, bool)>) -> (T, bool) {
     let (mut best, mut low, mut high) = (known, 0, length);
-    while low < high && !best.1.is_enough {
+    while low < high && !best.1 {
         let middle = low + (high - low) / 2;
         match fits(middle) {
             Some(found) => (best, high) = (found, middle),

@@ -8,7 +8,7 @@ use crate::base::truncate::cut;
 use crate::schema::shape::{Kind, Literal, NumberRules, Shape, StringRules, prose};
 
 /// The longest default that is kept without examples, as JSON, in bytes.
-const MAX_DEFAULT: usize = 100;
+pub(super) const MAX_DEFAULT: usize = 100;
 /// How much is reported of what a description no longer says, in characters.
 const MAX_TOLD: usize = 200;
 /// How many of the values that are no longer listed are named.

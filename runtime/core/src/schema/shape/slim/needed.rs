@@ -2,84 +2,94 @@
 //! its unit.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::rc::Rc;
 
+use super::sheet::written;
 use crate::base::truncate::{cut_at_sentence, sentences};
 
-/// Words of sentences that say what a value may be, sorted.
-const WORDS: &[&str] = &[
-    "allowed",
-    "base64",
-    "between",
-    "cannot",
-    "default",
-    "defaults",
-    "format",
-    "formatted",
-    "iso",
-    "iso8601",
-    "limit",
-    "mandatory",
-    "max",
-    "maximum",
-    "min",
-    "minimum",
-    "must",
-    "pattern",
-    "permitted",
-    "required",
-    "rfc",
-    "rfc3339",
-    "timezone",
-    "unix",
-    "utc",
-];
+/// The longest word that says what a value may be, in bytes.
+const LONGEST: usize = 12;
 
-/// Pairs of words that say so, too, sorted.
-const PAIRS: &[(&str, &str)] = &[
-    ("at", "least"),
-    ("at", "most"),
-    ("comma", "delimited"),
-    ("comma", "separated"),
-    ("one", "of"),
-    ("possible", "values"),
-    ("supported", "values"),
-    ("up", "to"),
-    ("valid", "values"),
-];
+/// Whether a sentence with this word says what a value may be.
+fn is_word(word: &str) -> bool {
+    matches!(
+        word,
+        "allowed"
+            | "base64"
+            | "between"
+            | "cannot"
+            | "default"
+            | "defaults"
+            | "format"
+            | "formatted"
+            | "iso"
+            | "iso8601"
+            | "limit"
+            | "mandatory"
+            | "max"
+            | "maximum"
+            | "min"
+            | "minimum"
+            | "must"
+            | "pattern"
+            | "permitted"
+            | "required"
+            | "rfc"
+            | "rfc3339"
+            | "timezone"
+            | "unix"
+            | "utc"
+    )
+}
 
-/// Units, which a number or a word such as `in` comes before.
-const UNITS: &[&str] = &[
-    "bytes",
-    "cents",
-    "characters",
-    "days",
-    "hours",
-    "kb",
-    "mb",
-    "meters",
-    "metres",
-    "milliseconds",
-    "minutes",
-    "ms",
-    "percent",
-    "pixels",
-    "seconds",
-];
+/// Whether a sentence with these two words, one after the other, says so.
+fn is_pair(first: &str, second: &str) -> bool {
+    matches!(
+        (first, second),
+        ("at", "least" | "most")
+            | ("comma", "delimited" | "separated")
+            | ("one", "of")
+            | ("possible" | "supported" | "valid", "values")
+            | ("up", "to")
+    )
+}
+
+/// Whether a word is a unit, which a number or a word such as `in` comes before.
+fn is_unit(word: &str) -> bool {
+    matches!(
+        word,
+        "bytes"
+            | "cents"
+            | "characters"
+            | "days"
+            | "hours"
+            | "kb"
+            | "mb"
+            | "meters"
+            | "metres"
+            | "milliseconds"
+            | "minutes"
+            | "ms"
+            | "percent"
+            | "pixels"
+            | "seconds"
+    )
+}
 
 /// Whether a sentence says how a value is written.
 fn is_needed(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase();
-    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let mut before = "";
+    let mut words = sentence.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut before = String::new();
+    let mut lower = String::new();
     words.any(|word| {
-        let measures = matches!(before, "in" | "of") || before.ends_with(|c: char| c.is_ascii_digit());
-        let needed = WORDS.binary_search(&word).is_ok()
-            || PAIRS.binary_search(&(before, word)).is_ok()
-            || measures && UNITS.contains(&word);
-        before = word;
+        let measures =
+            matches!(before.as_str(), "in" | "of") || before.ends_with(|c: char| c.is_ascii_digit());
+        lower.clear();
+        // A longer word is none of these, and may be a number before a unit.
+        lower.extend(
+            word.chars().skip(word.chars().count().saturating_sub(LONGEST + 1)).flat_map(char::to_lowercase),
+        );
+        let needed = is_word(&lower) || is_pair(&before, &lower) || measures && is_unit(&lower);
+        std::mem::swap(&mut before, &mut lower);
         needed
     })
 }
@@ -89,55 +99,14 @@ fn is_item(line: &str) -> bool {
     line.trim_start().starts_with(['-', '*', '+', '|', '•']) || line.trim().is_empty()
 }
 
-/// Where each piece of a text ends, and whether it is needed.
-type Ends = Rc<[(usize, bool)]>;
-
-/// The most bytes of texts that are remembered.
-const REMEMBERED: usize = 8 << 20;
-
-/// Texts that were split, and how many bytes they have.
-#[derive(Default)]
-struct Split {
-    known: HashMap<Box<str>, Ends>,
-    bytes: usize,
-}
-
-thread_local! {
-    /// The same few texts are split again for each length that is tried of each tool.
-    static SPLIT: RefCell<Split> = RefCell::default();
-}
-
-fn ends(text: &str) -> Ends {
-    SPLIT.with_borrow_mut(|split| {
-        if let Some(known) = split.known.get(text) {
-            return Rc::clone(known);
-        }
-        if split.bytes + text.len() > REMEMBERED {
-            *split = Split::default();
-        }
-        split.bytes += text.len();
-        let (mut lists, mut end) = (false, 0);
-        let ends = sentences(text).into_iter().map(|piece| {
-            let is_item = lists && is_item(piece);
-            let needed = is_item || is_needed(piece);
-            // The values come below the words that announce them.
-            lists = is_item || needed && piece.trim_end().ends_with([':', '|']);
-            end += piece.len();
-            (end, needed)
-        });
-        let ends: Ends = ends.collect();
-        split.known.insert(text.into(), Rc::clone(&ends));
-        ends
-    })
-}
-
-/// The pieces of a text, and whether each is needed.
+/// A piece of a text, and whether it is needed.
 fn pieces(text: &str) -> impl Iterator<Item = (&str, bool)> {
-    let (ends, mut start) = (ends(text), 0);
-    (0..ends.len()).map(move |index| {
-        let (end, needed) = ends[index];
-        let piece = text.get(start..end).unwrap_or_default();
-        start = end;
+    let mut lists = false;
+    sentences(text).into_iter().map(move |piece| {
+        let is_item = lists && is_item(piece);
+        let needed = is_item || is_needed(piece);
+        // The values come below the words that announce them.
+        lists = is_item || needed && piece.trim_end().ends_with([':', '|']);
         (piece, needed)
     })
 }
@@ -174,6 +143,55 @@ pub(super) fn needed(text: &str, others: usize) -> Cow<'_, str> {
         kept.push_str(" …");
     }
     if kept.len() < text.len() { Cow::Owned(kept) } else { Cow::Borrowed(text) }
+}
+
+/// The sizes of the pieces of a text: what is kept of it is known without making it.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug)]
+struct Piece {
+    /// Its bytes in JSON.
+    bytes: usize,
+    characters: usize,
+    needed: bool,
+    blank: bool,
+}
+
+/// What stands for what is left out, with the spaces around it, in bytes.
+const GAP: usize = 6;
+
+impl Pieces {
+    pub(super) fn of(text: &str) -> Pieces {
+        let piece = |(piece, needed): (&str, bool)| Piece {
+            bytes: written(piece),
+            characters: piece.chars().count(),
+            needed,
+            blank: piece.trim().is_empty(),
+        };
+        Pieces { pieces: pieces(text).map(piece).collect() }
+    }
+
+    /// Returns the bytes of what [`needed`] keeps, or few more.
+    pub(super) fn kept(&self, others: usize) -> usize {
+        let (mut kept, mut room, mut gap) = (0, others, false);
+        for Piece { bytes, characters, needed, blank } in &self.pieces {
+            if *blank {
+                kept += if gap { 0 } else { *bytes };
+            } else if *needed || *characters <= room {
+                kept += bytes + if gap && kept > 0 { GAP } else { 0 };
+                gap = false;
+                room -= if *needed { 0 } else { *characters };
+            } else {
+                // The first sentence may be a long one.
+                kept += if kept == 0 && !gap { room * bytes / characters } else { 0 };
+                (gap, room) = (true, 0);
+            }
+        }
+        kept + if gap && kept > 0 { GAP } else { 0 }
+    }
 }
 
 /// Returns the sentences of a text that are needed and missing in what is kept of it.
@@ -218,8 +236,13 @@ mod tests {
     }
 
     #[test]
-    fn words_are_searched_in_their_order() {
-        assert!(WORDS.is_sorted() && PAIRS.is_sorted());
+    fn the_size_of_what_is_kept_is_known_without_making_it() {
+        let text = "One and two.\tThree \"must\" be four. Five or six, e.g. seven. Eight is 9 seconds.\n\n- Ten\n- Eleven";
+        let pieces = Pieces::of(text);
+        for others in 0..120 {
+            let (kept, known) = (written(&needed(text, others)), pieces.kept(others));
+            assert!((kept..=kept + 24).contains(&known), "{others}: {kept}, {known}");
+        }
     }
 
     #[test]

@@ -35,8 +35,7 @@ impl Opened<'_> {
 
     /// Returns how many groups of the fields of a part are spelled out.
     fn groups(self, key: &str) -> usize {
-        let ranks = self.places.ranks.get(key).map_or(&[][..], Vec::as_slice);
-        ranks.iter().take_while(|rank| **rank < self.count).count()
+        self.places.ranks(key).iter().take_while(|rank| **rank < self.count).count()
     }
 
     /// Whether a shape at a place is spelled out.
@@ -104,6 +103,11 @@ impl Places {
         places
     }
 
+    /// Returns the ranks of the groups of fields of a part.
+    pub(super) fn ranks(&self, key: &str) -> &[usize] {
+        self.ranks.get(key).map_or(&[], Vec::as_slice)
+    }
+
     /// The number of places.
     pub(crate) fn len(&self) -> usize {
         self.levels.len()
@@ -116,7 +120,7 @@ impl Places {
 }
 
 /// Returns the key of a part: its place, or that of the named shape that it is.
-fn key<'p>(shape: &Shape, path: &'p str) -> Cow<'p, str> {
+pub(super) fn key<'p>(shape: &Shape, path: &'p str) -> Cow<'p, str> {
     match &shape.kind {
         Kind::Ref(name) => {
             let mut key = String::from("/$defs");
@@ -128,7 +132,7 @@ fn key<'p>(shape: &Shape, path: &'p str) -> Cow<'p, str> {
 }
 
 /// Returns the group of each field of an object: required ones and those of rules come first.
-fn groups(rules: &ObjectRules) -> Vec<usize> {
+pub(super) fn groups(rules: &ObjectRules) -> Vec<usize> {
     let in_rules =
         |name: &str| rules.relations.iter().any(|rule| rule.fields.iter().any(|one| **one == *name));
     let is_first = |field: &Field| field.required || in_rules(&field.name);
