@@ -41,10 +41,10 @@ async fn what_is_denied_is_advertised_and_refused_with_its_own_words() {
     assert_eq!(text, expected);
     // As text, too: the way that makes no map of the arguments keeps the same rules.
     assert_eq!(run(tool.clone(), json!(wrong.to_string())).await.unwrap_err().to_string(), expected);
-    // What is too long to be looked through does not slip through.
+    // What is long does not slip through.
     let long = json!({"cmd": format!("{}rm -rf /", " ".repeat(100_000)), "args": []});
     let text = run(tool, long).await.unwrap_err().to_string();
-    assert!(text.contains("/cmd: must have at most 16384 bytes"), "{text}");
+    assert_eq!(text, "Invalid arguments: /cmd: dangerous command rejected");
 }
 
 #[test]

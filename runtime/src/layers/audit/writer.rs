@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::data::named;
 use super::queue::{Ack, Ended, Ending, Message, Queue, Raw};
 use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus, CLIENT};
 use crate::base::frozen::Text;
@@ -17,7 +18,6 @@ use crate::call::digest::promise;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
-use crate::layers::audit::data::named;
 use crate::layers::redact::{FAILED, Redactor, Secrets, ToolRedactor};
 
 /// How soon a sink that keeps records tries again to write them.
@@ -25,7 +25,6 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// The number of remembered tools at which dropped ones are removed.
 const TOOLS: usize = 4096;
-
 /// Counts of what is missing from the records.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
