@@ -75,7 +75,8 @@ pub(crate) fn documents(modules: &[String], folder: &Path) -> Vec<PathBuf> {
     let each =
         |what: &dyn Fn(&str) -> String| of_types.iter().map(|word| what(word)).collect::<Vec<_>>().join(", ");
     let quoted = all(&|word| format!("\"{word}\""));
-    let types: [(&str, &dyn Fn(&str) -> String); 4] = [
+    type Write<'a> = &'a dyn Fn(&str) -> String;
+    let types: [(&str, Write<'_>); 4] = [
         ("structs", &|word| format!(r#"{{"properties": {{"{word}": {{"type": "string"}}, "b": {{}}}}}}"#)),
         ("texts", &|word| format!(r#"{{"type": "string", "enum": ["{word}", "b"]}}"#)),
         ("numbers", &|word| {

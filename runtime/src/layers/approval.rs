@@ -337,7 +337,7 @@ impl Seals {
         for ticket in tickets {
             let Ticket { name, prefix, expires_at, .. } = ticket;
             let is_known = self.spent.knows(name);
-            self.spent.note(name.clone(), *expires_at);
+            self.spent.note(name, *expires_at);
             // Without an answer of the store, at least nothing runs here.
             let taken = callback::answer(Some(limit), self.store.take(name, *expires_at)).await;
             if is_known || matches!(taken, Ok(Ok(false))) {
@@ -350,7 +350,7 @@ impl Seals {
     /// Remembers that requests are used up.
     pub(crate) fn note_spent(&self, tickets: &[Ticket]) {
         for ticket in tickets {
-            self.spent.note(ticket.name.clone(), ticket.expires_at);
+            self.spent.note(&ticket.name, ticket.expires_at);
         }
     }
 
@@ -359,7 +359,7 @@ impl Seals {
             return Err(ApprovalError::Taken);
         }
         self.take_stored(ticket).await?;
-        self.spent.note(ticket.name.clone(), ticket.expires_at);
+        self.spent.note(&ticket.name, ticket.expires_at);
         Ok(())
     }
 

@@ -33,7 +33,7 @@ impl Written {
             Value::String(_) => false,
             // Most are plain whole numbers.
             Value::Number(_) if is_plain(text) => false,
-            value => value.to_string() != text,
+            value => format!("{value}") != text,
         };
         differs.then(|| Written::Text(text.into()))
     }

@@ -98,7 +98,6 @@ impl Credentials for EnvCredentials {
                 request.scheme
             ),
             variable => match std::env::var(variable) {
-                Err(std::env::VarError::NotPresent) => format!("set the environment variable {variable}"),
                 Ok(value) if value.trim().is_empty() => {
                     format!("set the environment variable {variable}, which is empty")
                 }
@@ -107,8 +106,12 @@ impl Credentials for EnvCredentials {
                         "set the environment variable {variable} to a credential of one line: it holds a control character"
                     )
                 }
-                Ok(_) => format!("set the environment variable {variable}"),
-                Err(_) => format!("set the environment variable {variable} to a text: it is not UTF-8"),
+                Ok(_) | Err(std::env::VarError::NotPresent) => {
+                    format!("set the environment variable {variable}")
+                }
+                Err(std::env::VarError::NotUnicode(_)) => {
+                    format!("set the environment variable {variable} to a text: it is not UTF-8")
+                }
             },
         };
         with_meant(told, request.scheme, self.variables.keys().map(String::as_str))

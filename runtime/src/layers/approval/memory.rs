@@ -54,8 +54,8 @@ impl MemoryApprovals {
     }
 
     /// Takes a name, whether it was free or not.
-    pub(super) fn note(&self, name: Text, expires_at: SystemTime) {
-        self.take_now(&name, expires_at);
+    pub(super) fn note(&self, name: &Text, expires_at: SystemTime) {
+        self.take_now(name, expires_at);
     }
 
     fn insert_now(&self, row: QueueRow) -> Result<(), ToolError> {

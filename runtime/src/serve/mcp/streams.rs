@@ -141,6 +141,7 @@ where
     }
 
     /// Lets a message in, or says why not.
+    #[expect(clippy::result_large_err, reason = "it is sent as it is")]
     fn admit(&mut self, mut message: Received) -> Result<Received, Sent> {
         if !self.begun {
             match misfit::begins(&message) {

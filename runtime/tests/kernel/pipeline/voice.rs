@@ -5,6 +5,7 @@ use toolgen_runtime::layers::voice::Voice;
 use crate::prelude::*;
 
 /// Runs a line.
+#[expect(clippy::too_many_arguments, reason = "one for each rule")]
 #[tool(undocumented)]
 fn run(
     #[arg(non_empty, deny_pattern = "rm -rf /", deny_message = "dangerous command rejected")] cmd: String,

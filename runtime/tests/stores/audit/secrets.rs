@@ -194,7 +194,7 @@ async fn leak(ctx: &ToolContext, #[arg(secret)] pin: &str, form: usize) -> Resul
     let _ = ctx.call(&said, json!({})).await;
     let _ = ctx.call(&format!("note {said}"), json!({ said.as_str(): [said] })).await;
     ctx.call("note", json!({ "text": said })).await?;
-    if form % 2 == 0 {
+    if form.is_multiple_of(2) {
         return Err(ToolError::failed_with("X", &said).with_operator_detail(&said));
     }
     Ok(ToolResult::text(&said).with_details(json!({ said.as_str(): { "of": said } })))

@@ -109,7 +109,7 @@ impl Writer {
                 }
                 match source.strip_prefix(r"\k<").and_then(|name| name.strip_suffix('>')) {
                     Some(name) if self.names_written.contains(name) => {
-                        self.out.push_str(&format!("(?P={name})"))
+                        self.out.push_str(&format!("(?P={name})"));
                     }
                     Some(_) => self.out.push_str(&format!(r"(?:\{group})")),
                     None => self.out.push_str(source),
@@ -186,30 +186,30 @@ impl Writer {
 
     fn member(&mut self, member: &Member, in_class: bool) -> Option<()> {
         match member {
-            Member::Char(code, source) => self.char(*code, source, in_class),
+            Member::Char(code, source) => self.char(*code, source, in_class)?,
             Member::Range((from, start), (to, end)) => {
                 self.char(*from, start, in_class)?;
                 self.out.push('-');
-                self.char(*to, end, in_class)
+                self.char(*to, end, in_class)?;
             }
-            Member::Letter('.') => Some(self.out.push('.')),
-            Member::Letter(letter) => Some(self.out.extend(['\\', *letter])),
+            Member::Letter('.') => self.out.push('.'),
+            Member::Letter(letter) => self.out.extend(['\\', *letter]),
             // General categories are all that several engines name alike.
             Member::Property(source)
                 if self.properties && self.engine == Engine::Re2 && source.len() <= r"\p{Lu}".len() =>
             {
-                Some(self.out.push_str(source))
+                self.out.push_str(source);
             }
-            Member::Property(_) => None,
+            Member::Property(_) => return None,
         }
+        Some(())
     }
 
     /// Writes a character as it is written, if the engine takes that.
     fn char(&mut self, code: u32, source: &str, in_class: bool) -> Option<()> {
         let is_python = self.engine == Engine::Python;
         let taken = match source.strip_prefix('\\') {
-            None | Some("") => true,
-            Some("f" | "n" | "r" | "t" | "v" | "0") => true,
+            None | Some("" | "f" | "n" | "r" | "t" | "v" | "0") => true,
             Some("b") => is_python && in_class,
             Some(hex) if hex.starts_with('x') && hex.len() == 3 => true,
             Some(hex) if hex.starts_with('u') && hex.len() == 5 => is_python,
@@ -221,7 +221,7 @@ impl Writer {
         }
         match char::from_u32(code) {
             Some(char) if char.is_ascii_alphanumeric() || !char.is_ascii() && !char.is_control() => {
-                self.out.push(char)
+                self.out.push(char);
             }
             _ if code < 0x100 => self.out.push_str(&format!(r"\x{code:02X}")),
             _ if is_python && code < 0x1_0000 => self.out.push_str(&format!(r"\u{code:04X}")),

@@ -118,7 +118,7 @@ fn asked(parts: &[Shape], union: &UnionRules, defs: &List<Def>) -> Vec<Field> {
     let objects: Vec<&ObjectRules> = objects.collect();
     let is_refused = |field: &Field| closed.iter().any(|rules| !knows(rules, &field.name));
     let in_vain = |rules: &&ObjectRules| rules.fields.iter().any(|field| field.required && is_refused(field));
-    if objects.is_empty() || !objects.iter().all(|rules| in_vain(&rules)) {
+    if objects.is_empty() || !objects.iter().all(in_vain) {
         return fields;
     }
     for field in objects.iter().flat_map(|rules| &rules.fields).filter(|field| is_refused(field)) {

@@ -38,6 +38,7 @@ impl Place {
 /// # Errors
 ///
 /// The answer to the client, if another request has the ID, or the caller has too many.
+#[expect(clippy::result_large_err, reason = "it is returned to the client as it is")]
 pub(super) fn place(
     parts: &mut Parts,
     body: &[u8],

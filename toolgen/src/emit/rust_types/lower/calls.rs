@@ -49,7 +49,7 @@ impl Lowering<'_> {
         let item = wanted.spec.output.as_ref().and_then(|shape| item_at(self.defs, shape, at));
         let what = format!("An item of the list of [`{0}`](super::{0}).", wanted.ident);
         item.map_or(Ty::Value, |shape| {
-            self.value(&shape, &Place::new(&longer(&name, "Item"), what, Usage::OUTPUT))
+            self.value(&shape, &Place::new(&longer(name, "Item"), what, Usage::OUTPUT))
         })
     }
 
@@ -57,7 +57,7 @@ impl Lowering<'_> {
     fn headers(&mut self, shape: &Shape, input: usize, name: &str) -> Option<Ty> {
         let Kind::Object(rules) = &shape.kind else { return None };
         let what = format!("The headers of an answer to [`{name}`], as `Answer::headers` reads them.");
-        let index = self.reserve(&longer(&name, "Headers"), what);
+        let index = self.reserve(&longer(name, "Headers"), what);
         let own = self.items.get(index).map_or_else(String::new, |item| item.name.clone());
         let body = self.structure(rules, &Place::new(&own, String::new(), Usage::OUTPUT));
         self.set(index, Body::Struct(body));

@@ -123,5 +123,8 @@ fn has_prefix(encoding: &Encoding) -> bool {
 /// Whether a value is written as this text.
 fn is_text(value: &Literal, text: &str) -> bool {
     let value = value.to_json();
-    value.as_str().map_or_else(|| value.to_string() == text, |value| value == text)
+    match value {
+        serde_json::Value::String(value) => value == text,
+        value => format!("{value}") == text,
+    }
 }

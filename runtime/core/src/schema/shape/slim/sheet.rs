@@ -246,7 +246,6 @@ impl Builder<'_> {
             }
             Kind::Array(_) => 8,
             Kind::Tuple(_) => 18,
-            Kind::Union(_) | Kind::All(_) => 0,
             _ => 0,
         };
         inside

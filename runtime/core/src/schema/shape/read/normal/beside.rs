@@ -88,8 +88,7 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let taken =
             in_common(self.with_target(|target| of_parts(schema, but, target, &Cell::new(MAX_SEEN))))?;
         let is_meant = |name: &&'static str| implied.contains(name);
-        (taken.iter().any(|name| is_meant(&name)) && !taken.iter().all(|name| is_meant(&name)))
-            .then_some(taken)
+        (taken.iter().any(is_meant) && !taken.iter().all(is_meant)).then_some(taken)
     }
 
     /// Returns an alternative with rules for the values that they apply to, unless only `allOf` can express it.
