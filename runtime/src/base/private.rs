@@ -1,6 +1,6 @@
 //! Files that only their owner may read, since they hold arguments and results of calls.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn options() -> OpenOptions {
 
 /// Opens a file to append to it and to read it, and creates it if it does not exist.
 #[cfg(feature = "audit")]
-pub(crate) fn append(path: &Path) -> io::Result<File> {
+pub(crate) fn append(path: &Path) -> io::Result<std::fs::File> {
     options().create(true).append(true).read(true).open(path)
 }
 

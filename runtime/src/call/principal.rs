@@ -99,8 +99,8 @@ impl Principal {
     ///
     /// # Errors
     ///
-    /// `Permission denied: API key missing scope '{scope}' for tool '{tool}'`, for the first missing scope; another
-    /// [kind](Self::kind) takes the place of `API key`.
+    /// `Permission denied: API key missing scope '{scope}' for tool '{tool}'`, for the first missing scope;
+    /// the kind that [`with_kind`](Self::with_kind) sets takes the place of `API key`.
     pub fn check_scopes(&self, spec: &ToolSpec) -> Result<(), ToolError> {
         match spec.required_scopes().iter().find(|scope| !self.has_scope(scope)) {
             None => Ok(()),

@@ -31,7 +31,7 @@ pub enum Lever {
 }
 
 impl Lever {
-    /// The name, as [`Slim`] is written: `description`, `examples`, …
+    /// The name, as [`Slim`](super::Slim) is written: `description`, `examples`, …
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
