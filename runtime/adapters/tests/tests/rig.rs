@@ -46,7 +46,8 @@ async fn a_model_corrects_a_wrong_call() {
     let (provider, _) = provider();
     let spoken =
         AnthropicConfig::new("key").with_base_url(&model.url).client().completion("claude-sonnet-5-5");
-    let agent = AgentBuilder::new(spoken).dynamic_tools(toolgen_rig::tools(&provider)).default_max_turns(10).build();
+    let agent =
+        AgentBuilder::new(spoken).dynamic_tools(toolgen_rig::tools(&provider)).default_max_turns(10).build();
     assert_eq!(agent.prompt("17 + 25?").await.unwrap().to_string(), "It is 42.");
     assert!(model.requests()[1].to_string().contains("expected an integer"));
 }
