@@ -14,6 +14,7 @@ use crate::spec::plan::{
 use crate::spec::{ToolSpec, docs, graph};
 
 pub use crate::base::check::Check;
+pub use crate::base::json::json_bytes;
 pub use crate::base::{canonical, const_text, frozen, hidden, json, printable, sha256, truncate};
 pub use crate::schema::shape::belong::complete_all;
 pub use crate::schema::shape::decode::borrowed::{BorrowedValue, Entries, entry};
@@ -29,7 +30,7 @@ pub use crate::schema::shape::schema::{object_in, resolved};
 pub use crate::schema::shape::slim::outline_within;
 pub use crate::spec::complete::complete;
 pub use crate::spec::graph::argument::{Found, find_field};
-pub use crate::spec::size::{Forms, json_bytes};
+pub use crate::spec::size::Forms;
 
 use frozen::{Frozen, List};
 

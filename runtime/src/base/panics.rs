@@ -49,22 +49,16 @@ pub(crate) fn told(payload: &(dyn Any + Send)) -> Option<String> {
 
 /// Returns what to do about a panic that says which mistake of the program it is.
 fn remedy(text: &str) -> Option<&'static str> {
+    const BLOCKS: &str = "The tool blocks a thread that runs futures: make it `async` and use `.await`, or make it a plain \
+                          `fn` with `#[tool(blocking)]`";
     const REMEDIES: [(&str, &str); 5] = [
         (
             "no reactor running",
             "The tool needs tokio, and the program runs its futures without it: start it with `#[tokio::main]`, or run the \
              call by `tokio::runtime::Runtime::block_on`",
         ),
-        (
-            "Cannot start a runtime from within a runtime",
-            "The tool blocks a thread that runs futures: make it `async` and use `.await`, or make it a plain `fn` with \
-             `#[tool(blocking)]`",
-        ),
-        (
-            "Cannot block the current thread from within a runtime",
-            "The tool blocks a thread that runs futures: make it `async` and use `.await`, or make it a plain `fn` with \
-             `#[tool(blocking)]`",
-        ),
+        ("Cannot start a runtime from within a runtime", BLOCKS),
+        ("Cannot block the current thread from within a runtime", BLOCKS),
         (
             "can call blocking only when running on the multi-threaded runtime",
             "`block_in_place` needs several threads: start the program with `#[tokio::main]`, not with \

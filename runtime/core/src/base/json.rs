@@ -1,6 +1,31 @@
 //! JSON values.
 
+use std::io::{self, Write};
+
+use serde_core::Serialize;
 use serde_json::Value;
+
+/// Returns the bytes of a value or a text as compact JSON.
+pub fn json_bytes<T: Serialize + ?Sized>(value: &T) -> usize {
+    let mut count = Count(0);
+    // Counting does not fail, and neither does a value that has no foreign keys.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
+}
+
+/// Counts what is written.
+struct Count(usize);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// Returns a number that is whole as an integer, if every integer of its size is exact as a float: `5.0` is 5.
 pub fn whole(number: f64) -> Option<i64> {

@@ -4,13 +4,11 @@ mod ladder;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::io::{self, Write};
-
-use serde_json::Value;
 
 use self::ladder::Ladder;
 use super::{ToolSchema, ToolSpec};
 use crate::base::frozen::{List, Text};
+use crate::base::json::json_bytes;
 use crate::base::truncate::cut_at_sentence;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal, Rendered, render_input};
@@ -22,28 +20,6 @@ impl ToolSchema<'_> {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.description.len() + json_bytes(&self.schema)
-    }
-}
-
-/// Returns the bytes of a value as compact JSON.
-pub fn json_bytes(value: &Value) -> usize {
-    let mut count = Count(0);
-    // Counting does not fail, and neither does a value that has no foreign keys.
-    let _ = serde_json::to_writer(&mut count, value);
-    count.0
-}
-
-/// Counts what is written.
-struct Count(usize);
-
-impl Write for Count {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

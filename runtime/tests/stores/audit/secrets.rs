@@ -118,14 +118,9 @@ async fn delegate(ctx: &ToolContext, #[arg(secret)] pin: &str) -> Result<ToolRes
 
 #[tokio::test]
 async fn a_secret_is_hidden_in_the_calls_of_a_sub_agent() {
-    let (_, sink, auditor, seen) = watched();
     let registry = Registry::builder().add(agent()).add_all(toolset![delegate]).seal().unwrap();
-    let events = seen.clone();
-    let provider = Provider::builder(&registry)
-        .auditor(auditor.clone())
-        .on_event(move |event| events.lock().unwrap().push(event.to_json().to_string()))
-        .build()
-        .unwrap();
+    let (provider, sink, auditor, seen) = watching(&registry);
+    let provider = provider.build().unwrap();
     assert_eq!(call(&provider, "delegate", json!({ "pin": PIN }), &seen).await.text(), "done");
     let all = everything(&auditor, &sink, &seen).await;
     assert_eq!(sink.rows().len(), 3);
@@ -136,11 +131,14 @@ async fn a_secret_is_hidden_in_the_calls_of_a_sub_agent() {
 type Seen = Arc<Mutex<Vec<String>>>;
 
 fn watched() -> (ProviderBuilder, MemorySink, Auditor, Seen) {
-    let registry = Registry::new(toolset![note, relay, open, send, shout, refuse, fail, ask]).unwrap();
+    watching(&Registry::new(toolset![note, relay, open, send, shout, refuse, fail, ask]).unwrap())
+}
+
+fn watching(registry: &Registry) -> (ProviderBuilder, MemorySink, Auditor, Seen) {
     let (sink, seen) = (MemorySink::new(), Seen::default());
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
     let events = seen.clone();
-    let provider = Provider::builder(&registry)
+    let provider = Provider::builder(registry)
         .auditor(auditor.clone())
         .on_event(move |event| events.lock().unwrap().push(event.to_json().to_string()));
     (provider, sink, auditor, seen)
@@ -204,14 +202,8 @@ async fn leak(ctx: &ToolContext, #[arg(secret)] pin: &str, form: usize) -> Resul
 async fn a_secret_is_hidden_in_every_form_and_wherever_a_tool_says_it() {
     for form in 0..16 {
         let registry = Registry::new(toolset![note, leak]).unwrap();
-        let (sink, seen) = (MemorySink::new(), Seen::default());
-        let auditor = Auditor::builder(sink.clone()).start().unwrap();
-        let events = seen.clone();
-        let provider = Provider::builder(&registry)
-            .auditor(auditor.clone())
-            .on_event(move |event| events.lock().unwrap().push(event.to_json().to_string()))
-            .build()
-            .unwrap();
+        let (provider, sink, auditor, seen) = watching(&registry);
+        let provider = provider.build().unwrap();
         call(&provider, "leak", json!({ "pin": PIN, "form": form }), &seen).await;
         let all = everything(&auditor, &sink, &seen).await;
         assert_eq!(sink.rows().len(), 4, "{all}");

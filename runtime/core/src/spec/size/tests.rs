@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::ProptestConfig;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::schema::dialect::{ANTHROPIC, GEMINI, JSON_SCHEMA, OPENAI};

@@ -6,9 +6,6 @@ use std::borrow::Cow;
 use super::sheet::written;
 use crate::base::truncate::{cut_at_sentence, sentences};
 
-/// The longest word that says what a value may be, in bytes.
-const LONGEST: usize = 12;
-
 /// Whether a sentence with this word says what a value may be.
 fn is_word(word: &str) -> bool {
     matches!(
@@ -84,10 +81,7 @@ fn is_needed(sentence: &str) -> bool {
         let measures =
             matches!(before.as_str(), "in" | "of") || before.ends_with(|c: char| c.is_ascii_digit());
         lower.clear();
-        // A longer word is none of these, and may be a number before a unit.
-        lower.extend(
-            word.chars().skip(word.chars().count().saturating_sub(LONGEST + 1)).flat_map(char::to_lowercase),
-        );
+        lower.extend(word.chars().flat_map(char::to_lowercase));
         let needed = is_word(&lower) || is_pair(&before, &lower) || measures && is_unit(&lower);
         std::mem::swap(&mut before, &mut lower);
         needed

@@ -7,6 +7,7 @@ use super::needed::Pieces;
 use super::places::{self, Places};
 use super::{Slim, Words, children, depth};
 use crate::base::frozen::{Frozen, List, Text};
+use crate::base::json::json_bytes;
 use crate::schema::shape::render::canonical;
 use crate::schema::shape::{
     Access, ArrayRules, Def, Extra, Kind, ObjectRules, Shape, TupleRules, UnionRules, find_def, pointer,
@@ -106,12 +107,7 @@ impl Sized {
 
 /// Returns the bytes of a text in JSON, without its quotes.
 pub(super) fn written(text: &str) -> usize {
-    let byte = |byte: u8| match byte {
-        b'"' | b'\\' | 8 | b'\t' | b'\n' | 12 | b'\r' => 2,
-        0..32 => 6,
-        _ => 1,
-    };
-    text.bytes().map(byte).sum()
+    json_bytes(text) - 2
 }
 
 impl Sheet {
@@ -176,7 +172,7 @@ impl Builder<'_> {
             Kind::Object(rules) if rules.extra == Extra::Closed && !rules.fields.is_empty() => 29,
             _ => 0,
         };
-        let default = shape.default.as_ref().map_or(0, |default| default.to_json().to_string().len());
+        let default = shape.default.as_ref().map_or(0, |default| json_bytes(&default.to_json()));
         let long_default = if default > super::leaves::MAX_DEFAULT { default + 11 } else { 0 };
         let values = match &shape.kind {
             Kind::Enum(values) => (values.len(), fixed),
@@ -189,8 +185,7 @@ impl Builder<'_> {
             }
             _ => None,
         };
-        let examples: usize =
-            shape.examples.iter().map(|example| example.to_json().to_string().len() + 1).sum();
+        let examples: usize = shape.examples.iter().map(|example| json_bytes(&example.to_json()) + 1).sum();
         let examples = if examples > 0 { examples + 14 } else { 0 };
         let inside = self.inside(shape, level, &mut fixed);
         let description = (!shape.description.is_empty()).then(|| Sized::new(&shape.description));
