@@ -1,7 +1,7 @@
 //! Items that generated code and the compiler need from this crate. Not part of the public interface: they change with
 //! the number of the contract.
 
-pub use toolgen_core::internal::CONTRACT;
+pub use toolgen_core::internal::{CONTRACT, Never};
 
 /// Checks the contract when generated code is compiled, so that a stale file gives one clear error.
 ///

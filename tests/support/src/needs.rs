@@ -38,8 +38,8 @@ pub enum Need {
     Redis,
     /// To be root.
     Root,
-    /// The program `setsid`.
-    Setsid,
+    /// The programs of util-linux, such as `setsid` and `prlimit`.
+    UtilLinux,
     /// The toolchain whose texts `ui/` holds.
     Ui,
 }
@@ -62,7 +62,7 @@ impl Need {
             Need::Re2 => "re2",
             Need::Redis => "redis",
             Need::Root => "root",
-            Need::Setsid => "setsid",
+            Need::UtilLinux => "util-linux",
             Need::Ui => "ui",
         }
     }

@@ -101,7 +101,8 @@ impl Peer<'_> {
         let alternatives = asked.into_iter().flatten().map(|alternative| {
             alternative.iter().map(|(id, scopes)| Some((id.clone(), (place(id)?, scopes.clone())))).collect()
         });
-        alternatives.collect()
+        let alternatives: Option<Security> = alternatives.collect();
+        Some(alternatives?.into_iter().flat_map(one_of_each_place).collect())
     }
 
     /// The properties of a schema of objects, and whether each must be given; `None` if they depend on the value.
@@ -135,6 +136,20 @@ impl Peer<'_> {
         found.iter_mut().for_each(|(name, required)| *required = needed.contains(name));
         Some(found)
     }
+}
+
+/// A place of a request holds one credential: of schemes that are all sent there, each is an alternative.
+fn one_of_each_place(alternative: BTreeMap<String, (String, Vec<String>)>) -> Security {
+    let mut places: BTreeMap<String, Security> = BTreeMap::new();
+    for (id, scheme) in alternative {
+        places.entry(scheme.0.clone()).or_default().push([(id, scheme)].into());
+    }
+    places.into_values().fold(vec![BTreeMap::new()], |known, here| {
+        let with = |one: &BTreeMap<_, _>| {
+            here.iter().map(|more| one.clone().into_iter().chain(more.clone()).collect()).collect::<Vec<_>>()
+        };
+        known.iter().flat_map(with).collect()
+    })
 }
 
 /// Where a parameter goes, and its style.

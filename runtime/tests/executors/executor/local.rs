@@ -231,7 +231,7 @@ async fn what_a_program_leaves_running_ends_with_it() {
 #[tokio::test]
 async fn a_program_that_left_its_group_does_not_hold_up_the_result() {
     if std::process::Command::new("setsid").arg("true").status().is_err() {
-        skip(Need::Setsid, "`setsid` is not installed");
+        skip(Need::UtilLinux, "`setsid` is not installed");
         return;
     }
     let start = Instant::now();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolgen_core::internal::Never;
+use toolgen_runtime::__private::Never;
 use toolgen_runtime::call::tool;
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::provider::one_shot::Answer;

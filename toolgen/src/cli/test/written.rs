@@ -117,7 +117,7 @@ mod tests {
     use toolgen_runtime::spec::plan::{Call, Tool};
     use toolgen_runtime::{Text, ToolName, ToolSpec};
 
-    use super::text;
+    use super::{HEAD, MODULES, text};
 
     #[test]
     fn nothing_of_a_document_becomes_code() {
@@ -132,5 +132,19 @@ mod tests {
         assert!(!written.lines().any(|line| line.starts_with("fn evil")), "{written}");
         assert!(written.contains("with a wrong `evil\\r\\nfn evil() {}\\u{202e}`"), "{written}");
         assert!(!written.contains(['\r', '\u{202e}']), "{written}");
+    }
+
+    /// What a project has that runs tests: the runtime, and what `run` says.
+    #[test]
+    fn the_file_uses_only_crates_that_a_project_has() {
+        let others = [include_str!("programs.rs"), include_str!("server.rs"), HEAD];
+        for text in MODULES.map(|(_, text)| text).into_iter().chain(others) {
+            let text = text.split("\n#[cfg(test)]").next().unwrap();
+            for line in text.lines().filter_map(|line| line.trim().strip_prefix("use ")) {
+                let root = line.split([':', ';', ' ']).next().unwrap();
+                let known = ["std", "super", "checks", "serde_json", "tokio", "toolgen_runtime"];
+                assert!(known.contains(&root), "{line}");
+            }
+        }
     }
 }

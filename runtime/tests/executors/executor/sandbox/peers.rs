@@ -129,6 +129,9 @@ async fn other_processes_of_the_user_stay_as_they_are() {
 
 #[tokio::test]
 async fn a_program_sets_its_own_limits_and_priorities() {
+    if Command::new("prlimit").arg("--version").output().is_err() {
+        return skip(Need::UtilLinux, "`prlimit` is not installed");
+    }
     for (sandbox, executor, options) in confined().await {
         for (script, told) in [
             ("prlimit --nofile=64:64 sh -c 'ulimit -n'", "64\n"),
