@@ -9,7 +9,7 @@ use toolgen_core::{Shape, Text};
 
 use super::codes;
 use super::context::{Context, LeftOut};
-use super::form::{document_shape, file_shape, text_or_file_shape, text_shape};
+use super::form::{document_shape, fields_of, file_shape, text_or_file_shape, text_shape};
 use super::media::{self, Kind as Medium};
 use super::node::Node;
 use super::v2::Given;
@@ -95,9 +95,9 @@ impl<'a> Context<'a> {
         Ok(Some(BodyDraft {
             required,
             media_type,
-            codec,
             shape,
-            fields: fields.cloned(),
+            fields: fields.map(|rules| fields_of(rules, &codec)),
+            codec,
             own_description: object.description,
             description,
             files,

@@ -3,16 +3,31 @@
 use toolgen_core::internal::outline_within;
 use toolgen_core::schema::shape::read::Rules;
 use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, UnionMode, UnionRules};
-use toolgen_core::spec::plan::{Encoding, FILE_FIELDS, Location, Part, Style, Xml, file_told};
+use toolgen_core::spec::plan::{Codec, Encoding, FILE_FIELDS, Location, Part, Style, Xml, file_told};
 use toolgen_core::{List, Shape, Text};
 
 use super::codes;
 use super::context::Context;
 use super::media::{self, Kind as Medium};
 use super::node::Node;
-use super::parameter::style_of;
+use super::parameter::{style_of, without_null};
 use super::xml::MAX_DEPTH;
 use crate::source::Pointer;
+
+/// The fields of a body that become arguments. Those of a form that are optional and sent as text take no `null`.
+pub(super) fn fields_of(rules: &ObjectRules, codec: &Codec) -> ObjectRules {
+    let mut rules = rules.clone();
+    if let Codec::Form(parts) | Codec::Multipart(parts) = codec {
+        let is_text =
+            |name: &str| !parts.iter().any(|part| part.name == *name && !part.content_type.is_empty());
+        let mut fields = rules.fields.to_vec();
+        for field in fields.iter_mut().filter(|field| !field.required && is_text(field.wire_name())) {
+            without_null(&mut field.shape);
+        }
+        rules.fields = fields.into();
+    }
+    rules
+}
 
 impl<'a> Context<'a> {
     /// Returns how the fields of a form are written. Fields that are files become file arguments.

@@ -178,6 +178,9 @@ impl<'a> Context<'a> {
             self.parameter_problem(node, &message, "write `required: true`");
         }
         let required = location == Location::Path || node.flag("required");
+        if !required && matches!(encoding, Encoding::Style { .. }) {
+            without_null(&mut shape);
+        }
         Some(Param { name: name.to_owned(), location, required, encoding, shape, whole: false })
     }
 
@@ -302,6 +305,20 @@ fn fill_segment(shape: &mut Shape) {
     if let Kind::Array(rules) = &mut shape.kind {
         rules.min_items = rules.min_items.max(Some(1));
     }
+}
+
+/// Leaves out the `null` of an optional value that is sent as text: it has none (RFC 6570, 2.3), so it is the same request as
+/// without the value, for which one form is enough.
+pub(super) fn without_null(shape: &mut Shape) {
+    if let Kind::Enum(values) = &mut shape.kind {
+        let others: Vec<Literal> = values.iter().filter(|value| **value != Literal::Null).cloned().collect();
+        if others.is_empty() {
+            return;
+        }
+        *values = others.into();
+    }
+    shape.nullable = false;
+    shape.default = shape.default.take().filter(|value| *value != Literal::Null);
 }
 
 /// The shape of any text.
