@@ -209,7 +209,8 @@ struct Served(OnceLock<Tools>);
 
 /// Tells the clients that the list of tools has changed.
 #[tool]
-fn test_trigger_tool_change(Service(served): Service<Served>) -> Result<&'static str, ToolError> {
+fn test_trigger_tool_change(served: Service<Served>) -> Result<&'static str, ToolError> {
+    let served = Service::into_inner(served);
     let tools = served.0.get().ok_or_else(|| ToolError::failed("nothing is served"))?;
     tools.replace(provider(Arc::clone(&served)).map_err(|why| ToolError::failed(why.to_string()))?);
     Ok("changed")

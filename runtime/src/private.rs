@@ -168,14 +168,18 @@ macro_rules! __link {
 #[macro_export]
 macro_rules! include_tools {
     ($name:literal) => {
-        ::core::include!(::core::concat!(
-            ::core::env!(
-                "OUT_DIR",
-                "there is no build script: add `build.rs` with `toolgen::Build::new(NAME).document(PATH).emit()`, and `toolgen` under `[build-dependencies]`"
-            ),
-            "/",
-            $name,
-            ".rs"
+        ::core::include!(::core::env!(
+            ::core::concat!("TOOLGEN_MODULE_", $name),
+            ::core::concat!(
+                "the build script compiles ",
+                ::core::env!(
+                    "TOOLGEN_MODULES",
+                    "no build script compiles tools: add `build.rs` with `toolgen::Build::new(NAME).document(PATH).emit()`, and `toolgen` under `[build-dependencies]`"
+                ),
+                ", and no tools `",
+                $name,
+                "`: write the name that `toolgen::Build::new` has there"
+            )
         ));
     };
 }

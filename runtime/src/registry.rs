@@ -23,7 +23,7 @@ use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::shown_name;
-use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, call_without_layers};
+use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, IntoTool, call_without_layers};
 use crate::spec::ToolSpec;
 use crate::spec::graph::{RequirementProblem, problems as requirement_problems};
 use crate::spec::search::SearchIndex;
@@ -124,9 +124,9 @@ impl RegistryBuilder {
     /// Adds several tools.
     #[must_use]
     #[track_caller]
-    pub fn add_all(mut self, tools: impl IntoIterator<Item = Arc<dyn AgentTool>>) -> RegistryBuilder {
+    pub fn add_all(mut self, tools: impl IntoIterator<Item = impl IntoTool>) -> RegistryBuilder {
         let place = Location::caller();
-        self.added.extend(tools.into_iter().map(|tool| (tool, Some(place))));
+        self.added.extend(tools.into_iter().map(|tool| (tool.into_tool(), Some(place))));
         self
     }
 
@@ -206,7 +206,7 @@ impl Registry {
     ///
     /// As [`RegistryBuilder::seal`].
     #[track_caller]
-    pub fn new(tools: impl IntoIterator<Item = Arc<dyn AgentTool>>) -> Result<Registry, RegistryError> {
+    pub fn new(tools: impl IntoIterator<Item = impl IntoTool>) -> Result<Registry, RegistryError> {
         Registry::builder().add_all(tools).seal()
     }
 
@@ -216,10 +216,7 @@ impl Registry {
     ///
     /// As [`RegistryBuilder::seal`].
     #[track_caller]
-    pub fn extend(
-        &self,
-        tools: impl IntoIterator<Item = Arc<dyn AgentTool>>,
-    ) -> Result<Registry, RegistryError> {
+    pub fn extend(&self, tools: impl IntoIterator<Item = impl IntoTool>) -> Result<Registry, RegistryError> {
         self.to_builder().add_all(tools).seal()
     }
 

@@ -37,7 +37,7 @@ class Generator:
         place = self.place(document)
         shutil.rmtree(place, ignore_errors=True)
         place.parent.mkdir(parents=True, exist_ok=True)
-        filled = [part.format(document=document, out=place, runtime=REPOSITORY / "runtime") for part in self.command]
+        filled = [part.format(document=document, out=place, toolgen=REPOSITORY) for part in self.command]
         return cost(filled, WORK, timeout=120)
 
     def check(self, document: Path, runs: int) -> Cost | None:
@@ -160,7 +160,7 @@ def main() -> int:
     documents = [path for path in corpus.iterdir() if path.suffix in (".json", ".yaml") and wanted(path)]
     documents.sort(key=lambda path: path.stat().st_size, reverse=True)
     binary = toolgen(given.binary)
-    words = [str(binary), "gen", "{document}", "--out", "{out}", "--crate", "subject", "--runtime-path", "{runtime}"]
+    words = [str(binary), "gen", "{document}", "--out", "{out}", "--crate", "subject", "--toolgen-path", "{toolgen}"]
     own = (Generator("toolgen-untyped", [*words, "--no-types"]), Generator("toolgen-typed", words))
     met = True
     for name in given.peer or sorted(AIMS):

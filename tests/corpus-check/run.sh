@@ -16,7 +16,7 @@ mapfile -t documents < <(ls "$corpus"/openapi/*.json "$corpus"/openapi/*.yaml)
 mkdir -p "$work"
 
 gen() { # gen NAME OPTIONS… -- DOCUMENTS…
-  "$binary" toolgen gen --out "$work/$1" --crate "$1" --runtime-path "$repository/runtime" "${@:2}" 2>>"$work/gen.log"
+  "$binary" toolgen gen --out "$work/$1" --crate "$1" --toolgen-path "$repository" "${@:2}" 2>>"$work/gen.log"
 }
 
 deny_warnings() { # deny_warnings FOLDER, whose crate has no lints of its own
@@ -61,7 +61,7 @@ rm -rf "$work/typed"
 mkdir -p "$work/typed"
 typed() { # typed DOCUMENT one|by-tag
   name=typed-$2-$(basename "${1%.*}")
-  "$binary" toolgen gen --out "$work/typed/$name" --crate "$name" --runtime-path "$repository/runtime" --modules "$2" "$1" \
+  "$binary" toolgen gen --out "$work/typed/$name" --crate "$name" --toolgen-path "$repository" --modules "$2" "$1" \
     >/dev/null 2>"$work/typed/$name.log" || { echo "  $name is not generated:"; head -20 "$work/typed/$name.log"; return 1; }
   deny_warnings "$work/typed/$name"
 }

@@ -174,6 +174,8 @@ async function one(page) {
   check("a status is chosen", /^\d+ of 30 calls$/.test(await page.run(count)), await page.run(count));
   await page.run(`document.getElementById("reset").click(); document.getElementById("to-figures").click()`);
   check("figures are there", await page.run(`document.querySelectorAll("#figures tbody tr").length > 3 && document.querySelectorAll("#figures canvas").length > 5`));
+  const axes = await page.run(`[...document.querySelectorAll("#figures figure")].map((figure) => figure.innerText)`);
+  check("the axes of figures say what they count, and when", axes.length === 2 && axes.every((text) => /\d calls?\b/.test(text)) && /\d:\d\d.*\d:\d\d/s.test(axes[0]), axes);
   await page.picture("figures");
   await page.run(`document.getElementById("to-calls").click()`);
   await page.look(420, 800, true);

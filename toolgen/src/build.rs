@@ -36,7 +36,7 @@ use crate::problem::{Problem, Problems, Severity, keep_common, one_a_line};
 use crate::size;
 use crate::source::Document;
 use crate::tool::Program;
-use crate::write::{WriteError, bring_back, put_aside, write_if_changed};
+use crate::write::{WriteError, write_if_changed};
 
 /// The documents that a build script compiles into one module.
 ///
@@ -227,36 +227,35 @@ impl Build {
             return Err(BuildError::Name(self.name.clone()));
         }
         let folder = std::env::var_os("OUT_DIR").ok_or(BuildError::NoOutDir)?;
+        self.run_in(Path::new(&folder), script)
+    }
+
+    fn run_in(&self, folder: &Path, script: &mut Script) -> Result<Built, BuildError> {
         let built = self.compile();
         for path in &built.sources {
             script.say("rerun-if-changed", &path.display().to_string());
         }
         script.arguments = self.options.command_line() + &self.options.levels.command_line();
         if let Some(module) = &built.module {
-            let path = Path::new(&folder).join(format!("{}.rs", self.name));
-            script.wrote = write(path, module).map_err(BuildError::Write)?;
+            let path = folder.join(format!("{}.rs", self.name));
+            script.wrote = write_if_changed(&path, module).map_err(BuildError::Write)?;
+            // `include_tools!` reads these: cargo forgets those of an earlier run, whose files may still be there.
+            script.say("rustc-env", &format!("TOOLGEN_MODULE_{}={}", self.name, path.display()));
+            script.say("rustc-env", &format!("TOOLGEN_MODULES={}", written(&self.name)));
         }
         for (name, text) in &built.docs {
-            write_if_changed(&Path::new(&folder).join(name), text).map_err(BuildError::Write)?;
+            write_if_changed(&folder.join(name), text).map_err(BuildError::Write)?;
         }
         Ok(built)
     }
 }
 
-/// Writes a module and returns whether it changed. Modules of earlier runs are put aside: code that includes one under
-/// its old name must not compile against a stale module.
-fn write(path: PathBuf, module: &str) -> Result<bool, WriteError> {
-    // A build script may write several modules.
-    static WRITTEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    bring_back(&path);
-    let wrote = write_if_changed(&path, module)?;
-    let folder = path.parent().map(Path::to_path_buf);
+/// Returns the names of the modules that this build script has written, with one more: it may write several.
+fn written(name: &str) -> String {
+    static WRITTEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
-    written.insert(path);
-    if let Some(folder) = folder {
-        put_aside(&folder, &written)?;
-    }
-    Ok(wrote)
+    written.insert(format!("`{name}`"));
+    written.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// Why a build script could not do its work, independent of the documents.

@@ -39,6 +39,11 @@ pub mod pointer {
     pub use crate::schema::shape::pointer::{push, referenced, token_of};
 }
 
+/// Relative paths that stay below where they start.
+pub mod below {
+    pub use crate::schema::shape::below::{LEADS_OUT, REFUSED, begins_elsewhere, climbs, fault};
+}
+
 /// The hosts that tools may contact.
 pub mod hosts {
     pub use crate::spec::hosts::{allows, both, covers, covers_name, host_within, is_host, told, wrong};

@@ -8,7 +8,7 @@ use cap_std::fs::OpenOptions;
 
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::folder::{self, beside, is_escape};
+use crate::call::folder::{self, beside, is_escape, way_out};
 pub(super) use crate::call::folder::{Dir, File, Metadata, open_file, told};
 use crate::call::roots::{root_of, traversal};
 
@@ -206,7 +206,7 @@ fn too_large(bytes: u64) -> io::Error {
 /// The error of a tool whose argument names a file that gave an error: `{start}: {reason}{end}`.
 pub(super) fn refused(why: &io::Error, argument: &str, start: &str, end: &str) -> ToolError {
     if is_escape(why) {
-        return traversal(argument);
+        return traversal(argument, &way_out(why));
     }
     ToolError::failed(format!("{start}: {}{end}", told(why)))
 }

@@ -1,6 +1,6 @@
 //! A tool that runs lines of shell, with everything about each run as its result.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use toolgen_macros::tool;
@@ -9,7 +9,7 @@ use super::commands::Line;
 use super::grep::invalid;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::roots::{root_of, traversal};
+use crate::call::roots::{named_below, root_of, traversal};
 use crate::engine::executor::{ExecError, ExecOptions, Executor};
 use crate::function::inject::Service;
 
@@ -57,10 +57,5 @@ pub(super) async fn shell(
 /// machine, so only its name can be checked: what a command may reach is up to the executor.
 fn directory(cwd: &str, ctx: &ToolContext) -> Result<PathBuf, ToolError> {
     let root = root_of("workdir", ctx).unwrap_or_default();
-    let full = root.join(Path::new(cwd));
-    let climbs = full.strip_prefix(&root).map_or(true, |below| {
-        below.has_root()
-            || below.components().any(|part| matches!(part, Component::ParentDir | Component::Prefix(_)))
-    });
-    if climbs { Err(traversal("cwd")) } else { Ok(full) }
+    named_below(Path::new(cwd), Some(&root)).map_err(|why| traversal("cwd", why))
 }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::io::Read as _;
 use std::ops::ControlFlow;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolgen_core::internal::below::fault;
 use toolgen_macros::tools;
 
 use super::files::globs;
@@ -177,9 +178,8 @@ impl Workspaces {
         ctx: &ToolContext,
     ) -> Result<Value, ToolError> {
         let root = self.root(&coder_id)?;
-        if !Path::new(&path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
-        {
-            return Err(traversal("path"));
+        if let Some(why) = fault(&path) {
+            return Err(traversal("path", why));
         }
         let mut argv: Vec<String> = vec!["git".into()];
         argv.extend(HARMLESS.map(String::from));

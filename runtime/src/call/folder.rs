@@ -11,6 +11,9 @@ use std::path::{Component, Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::OpenOptions;
 pub(crate) use cap_std::fs::{Dir, File, Metadata};
+use toolgen_core::internal::below::{REFUSED, begins_elsewhere, climbs};
+
+use super::roots::{LINK, OUTSIDE};
 
 /// Opens a directory that the program names.
 pub(crate) fn open(root: &Path) -> io::Result<Dir> {
@@ -24,10 +27,22 @@ pub(crate) fn within(root: &Path, path: &str) -> io::Result<PathBuf> {
         let real = root.canonicalize();
         let stripped = given.strip_prefix(root).ok();
         let stripped = stripped.or_else(|| given.strip_prefix(real.as_deref().ok()?).ok());
-        stripped.ok_or_else(escape)?
+        stripped.ok_or_else(|| escape(OUTSIDE))?
     } else {
-        given
+        begins_elsewhere(path).map_or(Ok(given), |why| Err(escape(why)))?
     };
+    // Where links lead, the system finds out; names that lead out are known.
+    let mut depth = Some(0_usize);
+    for part in below.components() {
+        depth = match part {
+            Component::ParentDir => depth.and_then(|depth| depth.checked_sub(1)),
+            Component::Normal(_) => depth.map(|depth| depth + 1),
+            _ => depth,
+        };
+    }
+    if depth.is_none() || path.contains('\0') {
+        return Err(escape(climbs(path).unwrap_or(OUTSIDE)));
+    }
     let below: PathBuf = below.components().filter(|part| *part != Component::CurDir).collect();
     Ok(if below.as_os_str().is_empty() { PathBuf::from(".") } else { below })
 }
@@ -73,8 +88,14 @@ pub(crate) fn beside(folder: &Dir, private: bool) -> io::Result<(OsString, File)
 }
 
 /// The error of a path that leads out of the directory, as descriptors report it.
-pub(crate) fn escape() -> io::Error {
-    io::Error::new(ErrorKind::PermissionDenied, "path traversal not allowed")
+fn escape(why: &str) -> io::Error {
+    io::Error::new(ErrorKind::PermissionDenied, format!("{REFUSED}: {why}"))
+}
+
+/// Returns why a path leads out of the directory. What names do not tell is due to a link.
+pub(crate) fn way_out(why: &io::Error) -> String {
+    let text = why.to_string();
+    text.strip_prefix(REFUSED).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(LINK).to_owned()
 }
 
 /// Whether a path led out of the directory: then no system call failed.

@@ -1,12 +1,22 @@
 //! Directories that confine paths.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use toolgen_core::internal::below::{REFUSED, begins_elsewhere, climbs};
 
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+
+/// Why a path with a link is refused.
+pub(crate) const LINK: &str =
+    "a link in it leads out of the directory; name what is really below the directory";
+
+/// Why an absolute path is refused where those below the directory are allowed.
+pub(crate) const OUTSIDE: &str =
+    "it is absolute, and not below the directory that the tool works in; name a place in that directory";
 
 /// The directories of a program, under the names that tools use: `#[arg(path(within = "workdir"))]`.
 ///
@@ -95,7 +105,7 @@ pub fn inside<T: PathArgument>(
         Some(name) => Some(root_of(name, ctx)?),
         None => None,
     };
-    paths.resolved(&|path| resolve(path, root.as_deref()).ok_or_else(|| traversal(argument)))
+    paths.resolved(&|path| resolve(path, root.as_deref()).map_err(|why| traversal(argument, why)))
 }
 
 /// Returns the directory of this name.
@@ -109,27 +119,40 @@ pub(crate) fn root_of(name: &str, ctx: &ToolContext) -> Result<PathBuf, ToolErro
     })
 }
 
-/// Returns the error of a path that leads out of its directory.
-pub(crate) fn traversal(argument: &str) -> ToolError {
+/// Returns the error of a path that leads out of its directory, and why it does.
+pub(crate) fn traversal(argument: &str, why: &str) -> ToolError {
     let problem = ArgumentProblem {
         pointer: String::new(),
         kind: ArgumentProblemKind::Value,
-        message: "path traversal not allowed".to_owned(),
+        message: format!("{REFUSED}: {why}"),
     };
     ToolError::from_problems(vec![problem.within(argument)])
 }
 
-fn resolve(path: &Path, root: Option<&Path>) -> Option<PathBuf> {
-    let climbs = path.components().any(|part| matches!(part, Component::ParentDir | Component::Prefix(_)));
-    if climbs || path.as_os_str().as_encoded_bytes().contains(&0) {
-        return None;
+/// Returns a path below a directory, as far as names tell.
+///
+/// # Errors
+///
+/// Why it is not below it, and what to write instead.
+pub(crate) fn named_below(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static str> {
+    let text = path.to_string_lossy();
+    if let Some(why) = climbs(&text) {
+        return Err(why);
     }
-    let Some(root) = root else { return (!path.is_absolute()).then(|| path.to_owned()) };
-    // An absolute path replaces the directory and must then be in it.
-    let full = root.join(path);
-    if !full.starts_with(root) {
-        return None;
+    match root.filter(|root| path.is_absolute() && !root.as_os_str().is_empty()) {
+        // An absolute path replaces the directory and must then be in it.
+        Some(root) if path.starts_with(root) => Ok(path.to_owned()),
+        Some(_) => Err(OUTSIDE),
+        None => match begins_elsewhere(&text) {
+            Some(why) => Err(why),
+            None => Ok(root.unwrap_or(Path::new("")).join(path)),
+        },
     }
+}
+
+fn resolve(path: &Path, root: Option<&Path>) -> Result<PathBuf, &'static str> {
+    let full = named_below(path, root)?;
+    let Some(root) = root else { return Ok(full) };
     // Existing parts may hold links that lead out; parts that do not exist yet cannot.
     let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let existing = full.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok());
@@ -140,7 +163,7 @@ fn resolve(path: &Path, root: Option<&Path>) -> Option<PathBuf> {
         }
         _ => true,
     };
-    stays.then_some(full)
+    if stays { Ok(full) } else { Err(LINK) }
 }
 
 #[cfg(test)]
@@ -150,20 +173,29 @@ mod tests {
     #[test]
     fn paths_stay_inside() {
         let root = Path::new("/no/such/base");
-        let cases = [
-            ("a/b.txt", Some("/no/such/base/a/b.txt")),
-            ("/no/such/base/c", Some("/no/such/base/c")),
-            ("../x", None),
-            ("a/../../x", None),
-            ("/etc/passwd", None),
-            ("/no/such/base2", None),
-            ("a\0b", None),
-        ];
-        for (path, expected) in cases {
-            assert_eq!(resolve(Path::new(path), Some(root)).as_deref(), expected.map(Path::new), "{path}");
+        let of = |path: &str, root| resolve(Path::new(path), root);
+        for (path, expected) in [
+            ("a/b.txt", Ok("/no/such/base/a/b.txt")),
+            ("/no/such/base/c", Ok("/no/such/base/c")),
+            ("..a/~b", Ok("/no/such/base/..a/~b")),
+            ("../x", Err("goes up by `..`")),
+            ("a/../../x", Err("goes up by `..`")),
+            ("/no/such/base/../c", Err("goes up by `..`")),
+            ("/etc/passwd", Err("is absolute, and not below the directory")),
+            ("/no/such/base2", Err("is absolute, and not below the directory")),
+            ("~/x", Err("home directory")),
+            ("C:\\x", Err("a drive")),
+            ("\\\\host\\x", Err("a computer")),
+            ("a\0b", Err("a NUL character")),
+        ] {
+            match (of(path, Some(root)), expected) {
+                (Ok(full), Ok(expected)) => assert_eq!(full, Path::new(expected), "{path}"),
+                (Err(why), Err(part)) => assert!(why.contains(part), "{path}: {why}"),
+                (other, _) => panic!("{path}: {other:?}"),
+            }
         }
-        assert_eq!(resolve(Path::new("/etc"), None), None);
-        assert_eq!(resolve(Path::new("x"), None).as_deref(), Some(Path::new("x")));
+        assert!(of("/etc", None).unwrap_err().contains("without the `/`"));
+        assert_eq!(of("x", None).as_deref(), Ok(Path::new("x")));
     }
 
     #[cfg(unix)]
@@ -172,9 +204,9 @@ mod tests {
         let root = std::env::temp_dir().join(format!("toolgen-roots-{}", std::process::id()));
         std::fs::create_dir_all(&root).unwrap();
         std::os::unix::fs::symlink("/", root.join("out")).unwrap();
-        assert_eq!(resolve(Path::new("out"), Some(&root)), None);
-        assert_eq!(resolve(Path::new("out/etc"), Some(&root)), None);
-        assert!(resolve(Path::new("new/file"), Some(&root)).is_some());
+        assert_eq!(resolve(Path::new("out"), Some(&root)), Err(LINK));
+        assert_eq!(resolve(Path::new("out/etc"), Some(&root)), Err(LINK));
+        assert!(resolve(Path::new("new/file"), Some(&root)).is_ok());
         std::fs::remove_dir_all(&root).unwrap();
     }
 }

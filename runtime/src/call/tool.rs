@@ -27,6 +27,8 @@ use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_
 use crate::schema::shape::render::render_input;
 use crate::spec::{Effects, Timeout, ToolSpec};
 
+pub use forward::IntoTool;
+
 /// A call that has started.
 #[doc(hidden)]
 #[expect(
@@ -84,7 +86,8 @@ impl std::fmt::Debug for Execution<'_> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
-    note = "put `#[tool]` on a function, or implement `AgentTool`: `spec` and `execute` are enough"
+    note = "a function with `#[tool]` is listed by its name in `toolset![…]`, and is `NAME::tool()` elsewhere",
+    note = "other types implement `AgentTool`: `spec` and `execute` are enough"
 )]
 pub trait AgentTool: Send + Sync {
     /// The specification of the tool.

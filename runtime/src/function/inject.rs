@@ -93,8 +93,31 @@ impl Inject<'_> for Progress {
     }
 }
 
-/// A service of the program, provided by [`ToolContext::with_service`].
-pub struct Service<T: ?Sized>(pub Arc<T>);
+/// A service of the program, provided by [`ToolContext::with_service`]. It is used as the object itself.
+///
+/// ```
+/// use std::sync::Mutex;
+/// use toolgen_runtime::{Service, tool};
+///
+/// struct Notes(Mutex<Vec<String>>);
+///
+/// /// Adds a note.
+/// #[tool(undocumented)]
+/// fn add_note(notes: Service<Notes>, text: String) {
+///     notes.0.lock().unwrap().push(text);
+/// }
+/// ```
+pub struct Service<T: ?Sized>(Arc<T>);
+
+impl<T: ?Sized> Service<T> {
+    /// Returns what the program has provided, to keep it.
+    ///
+    /// This is an associated function: methods are those of the object.
+    #[must_use]
+    pub fn into_inner(this: Service<T>) -> Arc<T> {
+        this.0
+    }
+}
 
 impl<T: ?Sized> Clone for Service<T> {
     fn clone(&self) -> Self {

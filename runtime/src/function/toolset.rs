@@ -6,10 +6,11 @@ use crate::base::const_text::{ConstText, same};
 use crate::call::tool::AgentTool;
 use crate::function::{FunctionTool, ToolFunction};
 
-/// An item of [`toolset!`](crate::toolset!) other than a function: a tool, or several.
+/// A tool, or several: what a [`Registry`](crate::Registry) is made of, and an item of [`toolset!`](crate::toolset!) other
+/// than a function.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a tool nor a list of tools",
-    note = "name a function with `#[tool]`, or give an `AgentTool` or a `Vec<Arc<dyn AgentTool>>`"
+    note = "functions with `#[tool]` are listed by name in `toolset![…]`; other tools are an `AgentTool` or a `Vec<Arc<dyn AgentTool>>`"
 )]
 pub trait IntoTools {
     /// Adds the tools to a list.

@@ -150,8 +150,10 @@ impl Voice {
     fn of_text(&self, problem: &ArgumentProblem, rules: &StringRules, given: &str) -> Option<String> {
         let length = given.chars().count() as u64;
         match rules.max_length {
-            _ if !rules.deny.is_empty() && problem.message == rules.deny_message.as_str() => {
-                Some(rules.deny_message.to_string())
+            _ if !rules.deny_message.is_empty()
+                && problem.message.starts_with(rules.deny_message.as_str()) =>
+            {
+                Some(problem.message.clone())
             }
             _ if length == 0 && rules.min_length == Some(1) => Some(self.empty.to_string()),
             Some(most) if length > most => Some(self.too_long.replace("{max}", &most.to_string())),

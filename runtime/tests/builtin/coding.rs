@@ -54,8 +54,8 @@ async fn ls_lists_directories_and_files() {
             json!({"path": "a"}),
             "Invalid arguments: /path: path must be an absolute path, not a relative path",
         ),
-        (json!({"path": "/"}), "Invalid arguments: /path: path traversal not allowed"),
-        (json!({"path": "/here/.."}), "Invalid arguments: /path: path traversal not allowed"),
+        (json!({"path": "/"}), led_out!("path", absolute)),
+        (json!({"path": "/here/.."}), led_out!("path", up)),
     ];
     table(&bench, "LS", &cases).await;
 }
@@ -172,7 +172,7 @@ async fn view_shows_what_a_file_is() {
         ),
         (view("/here/none"), "File does not exist: /here/none"),
         (view("/here"), "/here is a directory, not a file"),
-        (view("/etc/passwd"), "Invalid arguments: /file_path: path traversal not allowed"),
+        (view("/etc/passwd"), led_out!("file_path", absolute)),
         (
             view("a.txt"),
             "Invalid arguments: /file_path: file_path must be an absolute path, not a relative path",
@@ -217,7 +217,7 @@ async fn edit_replaces_one_place_or_creates_a_file() {
             edit("/here/bin", "a", "b"),
             "Cannot edit binary files. Use a different tool for binary file manipulation.",
         ),
-        (edit("/here/../x", "", "b"), "Invalid arguments: /file_path: path traversal not allowed"),
+        (edit("/here/../x", "", "b"), led_out!("file_path", up)),
         (
             edit("x", "", "b"),
             "Invalid arguments: /file_path: file_path must be an absolute path, not a relative path",
@@ -239,7 +239,7 @@ async fn replace_writes_a_file() {
         (replace("/here/a.txt"), "Successfully replaced existing file: /here/a.txt"),
         (replace("/here/b.txt"), "Successfully created new file: /here/b.txt"),
         (replace("/here/no/b.txt"), "Directory does not exist: /here/no"),
-        (replace("/tmp/b.txt"), "Invalid arguments: /file_path: path traversal not allowed"),
+        (replace("/tmp/b.txt"), led_out!("file_path", absolute)),
         (
             replace("b.txt"),
             "Invalid arguments: /file_path: file_path must be an absolute path, not a relative path",

@@ -2,6 +2,22 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
+/// What a model reads of a path that leads out of the directory of its tool.
+macro_rules! led_out {
+    ($argument:literal, up) => {
+        led_out!(@ $argument, "it goes up by `..`; write the path from the directory down, without `..`")
+    };
+    ($argument:literal, absolute) => {
+        led_out!(@ $argument, "it is absolute, and not below the directory that the tool works in; name a place in that directory")
+    };
+    ($argument:literal, link) => {
+        led_out!(@ $argument, "a link in it leads out of the directory; name what is really below the directory")
+    };
+    (@ $argument:literal, $why:literal) => {
+        concat!("Invalid arguments: /", $argument, ": path traversal not allowed: ", $why)
+    };
+}
+
 mod chat;
 mod coding;
 mod confined;

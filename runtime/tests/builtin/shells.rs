@@ -120,9 +120,13 @@ async fn a_shell_returns_everything_about_a_run() {
     let absolute = bench.path("sub").to_str().unwrap().to_owned();
     let there = bench.result("shell", json!({"cmd": "ls", "cwd": absolute})).await;
     assert_eq!(there.details["stdout"], "a\n");
-    for wrong in ["..", "sub/../..", "/", "/etc"] {
-        let refused = bench.text("shell", json!({"cmd": "ls", "cwd": wrong})).await;
-        assert_eq!(refused, "Invalid arguments: /cwd: path traversal not allowed", "{wrong}");
+    for (wrong, told) in [
+        ("..", led_out!("cwd", up)),
+        ("sub/../..", led_out!("cwd", up)),
+        ("/", led_out!("cwd", absolute)),
+        ("/etc", led_out!("cwd", absolute)),
+    ] {
+        assert_eq!(bench.text("shell", json!({"cmd": "ls", "cwd": wrong})).await, told, "{wrong}");
     }
     for dangerous in ["rm -rf /", "cd x && rm -fr /*", "rm  -r -f / ; ls"] {
         let refused = bench.text("shell", json!({ "cmd": dangerous })).await;

@@ -105,7 +105,7 @@ async fn an_agent_that_is_a_tool_is_inside_of_its_call() {
     };
     let agent =
         SubAgentTool::builder("explore", LoopRunner::new(model)).tools(toolset![add]).build().unwrap();
-    let registry = Registry::new([std::sync::Arc::new(agent) as _]).unwrap();
+    let registry = Registry::new([std::sync::Arc::new(agent)]).unwrap();
     let provider = Provider::builder(&registry).otel(telemetry.otel()).build().unwrap();
     let call = ToolCall::new("outer", "explore", json!({"task": "1 + 2?"}));
     let answer = provider.call(call, &ToolContext::new("turn", "")).await;

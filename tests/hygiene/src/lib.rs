@@ -13,13 +13,13 @@ pub mod typed {
 /// Names that generated code uses itself: fields, variants, types, tools, functions and modules have them.
 #[allow(clippy::all, clippy::pedantic, reason = "the names are odd on purpose")]
 pub mod names {
-    ::renamed::include_tools!("names");
+    ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/names.rs"));
 }
 
 /// The same, as modules of tags.
 #[allow(clippy::all, clippy::pedantic, reason = "the names are odd on purpose")]
 pub mod names_by_tag {
-    ::renamed::include_tools!("names_by_tag");
+    ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/names_by_tag.rs"));
 }
 
 /// Tools alone.

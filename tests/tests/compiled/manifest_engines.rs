@@ -84,7 +84,12 @@ async fn the_commands_of_a_manifest_do_what_it_says() {
         ("list", json!({}), r#"["a.txt","b.txt"]"#),
         ("sizes", json!({}), r#"{"first":"a.txt","sizes":["4 a.txt\n","1 b.txt\n"]}"#),
         ("where", json!({"dir": "sub"}), below.as_str()),
-        ("where", json!({"dir": "../sub"}), "Invalid arguments: /dir: path traversal not allowed"),
+        (
+            "where",
+            json!({"dir": "../sub"}),
+            "Invalid arguments: /dir: path traversal not allowed: it goes up by `..`; write the path from the directory \
+             down, without `..`",
+        ),
     ] {
         assert_eq!(call(&provider, name, arguments.clone()).await.text(), expected, "{name} {arguments}");
     }

@@ -18,7 +18,7 @@ mod functions {
         use toolgen_runtime::{Registry, RegistryError};
 
         pub(super) fn registry() -> Result<Registry, RegistryError> {
-            Registry::new([])
+            Registry::builder().seal()
         }
     }
 
@@ -60,7 +60,7 @@ fn a_prompt(provider: &toolgen_runtime::Provider) -> String {
 
 mod lints {
     fn my_provider() -> toolgen_runtime::Provider {
-        toolgen_runtime::Registry::new([]).unwrap().provider(Default::default())
+        toolgen_runtime::Registry::builder().seal().unwrap().provider(Default::default())
     }
 
     page!("docs/documentation.md", "fn tools_say_what_they_do()");

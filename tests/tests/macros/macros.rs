@@ -148,7 +148,7 @@ async fn ask(
 ) -> Result<String, std::io::Error> {
     progress.say("asking");
     assert!(!cancel.is_cancelled() && missing.is_none());
-    Ok(format!("{question} {} {}", database.0.0, ctx.tool_name))
+    Ok(format!("{question} {} {}", database.0, ctx.tool_name))
 }
 
 #[tokio::test]

@@ -255,6 +255,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ),
     ("toolgen/src/cli/call/given.rs", &["std::fs"], "reads arguments from a file"),
     ("toolgen/src/cli/call/send.rs", &["std::fs"], "asks whether the file of an answer is there already"),
+    ("toolgen/src/cli/docs.rs", &["std::fs"], "compares a file with the documentation"),
     ("toolgen/src/cli/doctor.rs", &["std::fs"], "asks whether what it looks at is a folder"),
     (
         "toolgen/src/cli/doctor/machine.rs",
@@ -268,7 +269,6 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
         &["std::env", "std::fs"],
         "reads the client of an authorization server, and the certificate of the user",
     ),
-    ("toolgen/src/cli/generate.rs", &["std::fs"], "looks for the crate it writes into"),
     (
         "toolgen/src/cli/init.rs",
         &["std::fs", "std::process::Command"],

@@ -104,7 +104,7 @@ pub(super) struct Generate {
     pub(super) selection: Selection,
     pub(super) out: PathBuf,
     pub(super) crate_name: Option<String>,
-    pub(super) runtime_path: Option<PathBuf>,
+    pub(super) toolgen_path: Option<PathBuf>,
     pub(super) check: bool,
     pub(super) force: bool,
 }
@@ -139,6 +139,7 @@ pub(super) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
         words.remove(1);
     }
     let mut command = command();
+    join_values(&command, &mut words);
     let matches = command.try_get_matches_from_mut(words).map_err(in_order)?;
     let Some((name, of_it)) = matches.subcommand() else {
         return Err(command.error(ErrorKind::MissingSubcommand, "name a command"));
@@ -146,6 +147,27 @@ pub(super) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
     match task(name, of_it) {
         Ok(task) => Ok(Invocation { task }),
         Err(message) => Err(error_of(&mut command, &matches, message)),
+    }
+}
+
+/// Joins an option whose value is optional with a word behind it that is one of its values: `--discovery off` becomes
+/// `--discovery=off`. Any other word there is a document.
+fn join_values(command: &Command, words: &mut Vec<OsString>) {
+    let named = words.get(1).and_then(|word| command.find_subcommand(word));
+    let options =
+        named.into_iter().flat_map(Command::get_arguments).filter(|arg| arg.is_require_equals_set());
+    for option in options {
+        let long = option.get_long().map(|long| format!("--{long}"));
+        let is_value = |word: &OsString| option.get_possible_values().iter().any(|it| word == it.get_name());
+        let at = words.windows(2).position(|pair| {
+            long.as_deref().is_some_and(|long| pair[0] == *long)
+                && is_value(&pair[1])
+                && !Path::new(&pair[1]).exists()
+        });
+        if let (Some(at), Some(long)) = (at, long) {
+            let value = words.remove(at + 1);
+            words[at] = OsString::from_iter([long.into(), OsString::from("="), value]);
+        }
     }
 }
 
@@ -209,7 +231,7 @@ pub(super) fn command() -> Command {
             compiling("gen", "Write the tools as a Rust module or a complete crate")
                 .arg(path("out", "DIR", "The folder to write to").required(true))
                 .arg(option("crate", "NAME", "Write a complete crate of this name, not modules only"))
-                .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which is not on a registry yet; written relative to the crate, or unchanged if it is absolute and in another tree"))
+                .arg(project::toolgen_path())
                 .args(generated::arguments())
                 .arg(flag("force", "Replace files that were not generated, too"))
                 .arg(flag("check", "Write nothing; exit with 1 if a file is missing or differs"))
@@ -301,7 +323,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
             selection,
             out: matches.get_one::<PathBuf>("out").cloned().unwrap_or_default(),
             crate_name: text("crate"),
-            runtime_path: matches.get_one::<PathBuf>("runtime-path").cloned(),
+            toolgen_path: matches.get_one::<PathBuf>("toolgen-path").cloned(),
             check: matches.get_flag("check"),
             force: matches.get_flag("force"),
         }),

@@ -43,7 +43,7 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
     };
     let name = name(task);
     let files = check_crate_name(&name).and_then(|()| {
-        let runtime = runtime(task.runtime_path.as_deref(), &task.out)?;
+        let runtime = runtime(task.toolgen_path.as_deref(), &task.out)?;
         let layout = task.selection.options.modules;
         let modules = modules(&compiled, &Options::default().types(false).modules(layout), output);
         Ok(emit::program(&name, &modules, needs, &runtime, layout))
@@ -58,7 +58,7 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
     let mut done = write(&task.out, task.force, &files, &compiled, output)?;
     if done == Outcome::Fine && task.build {
         done = build(&task.out, &name, output)?;
-    } else if done == Outcome::Fine && task.runtime_path.is_none() {
+    } else if done == Outcome::Fine && task.toolgen_path.is_none() {
         output.note(NO_REGISTRY);
     }
     Ok(if complete { done } else { Outcome::Problems })

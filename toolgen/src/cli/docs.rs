@@ -1,12 +1,14 @@
-//! `docs`: prints the documentation of tools for a prompt.
+//! `docs`: prints the documentation of tools for a prompt, or compares it with a file.
 
+use std::fs;
 use std::io;
+use std::path::Path;
 
 use toolgen::Tool;
 use toolgen::select::did_you_mean;
-use toolgen_runtime::ToolSpec;
 use toolgen_runtime::spec::docs::{self, Group, Level, Style};
 use toolgen_runtime::spec::toolset::Toolset;
+use toolgen_runtime::{ToolSpec, printable};
 
 use super::Outcome;
 use super::args::{Docs, Groups};
@@ -14,7 +16,8 @@ use super::compile::{Compiled, choose, compile_all};
 use super::discovery;
 use super::output::Output;
 
-/// Prints the tools at a level. Without one, prints the list of tools, then each of them in full.
+/// Prints the tools at a level, or compares them with a file. Without a level, that is the list of tools, and then each
+/// of them in full.
 pub(super) fn run(task: &Docs, output: &mut Output) -> io::Result<Outcome> {
     let (compiled, complete) = compile_all(&task.selection, &task.tools, output);
     let chosen =
@@ -38,8 +41,49 @@ pub(super) fn run(task: &Docs, output: &mut Output) -> io::Result<Outcome> {
         Groups::Category => docs::by_category(specs),
         Groups::Toolset => docs::by_toolset(specs, sets),
     };
-    print(task, &groups, output)?;
-    Ok(if complete { Outcome::Fine } else { Outcome::Problems })
+    let text = text(task, &groups);
+    let done = match &task.check {
+        Some(file) => compare(file, &text, output)?,
+        None => {
+            output.write(&text)?;
+            Outcome::Fine
+        }
+    };
+    Ok(if complete { done } else { Outcome::Problems })
+}
+
+/// The most lines that are shown of a difference, on either side.
+const MAX_LINES: usize = 20;
+
+/// Compares the documentation with the file that should hold it.
+fn compare(file: &Path, text: &str, output: &mut Output) -> io::Result<Outcome> {
+    let held = match fs::read_to_string(file) {
+        Ok(held) => held,
+        Err(why) => {
+            output.complain(&format!("{} cannot be read: {why}", file.display()));
+            return Ok(Outcome::Problems);
+        }
+    };
+    // A checkout may have other ends of lines.
+    let (held, new): (Vec<&str>, Vec<&str>) = (held.lines().collect(), text.lines().collect());
+    if held == new {
+        return Ok(Outcome::Fine);
+    }
+    let same = |(one, other): &(&&str, &&str)| one == other;
+    let before = held.iter().zip(&new).take_while(same).count();
+    let (held, new) = (held.get(before..).unwrap_or_default(), new.get(before..).unwrap_or_default());
+    let after = held.iter().rev().zip(new.iter().rev()).take_while(same).count();
+    output.line(&format!("{}:{}: not the documentation of these tools", file.display(), before + 1))?;
+    for (sign, lines) in [('-', held), ('+', new)] {
+        let lines = lines.get(..lines.len() - after).unwrap_or_default();
+        for line in lines.iter().take(MAX_LINES) {
+            output.line(&format!("{sign}{line}"))?;
+        }
+        if lines.len() > MAX_LINES {
+            output.line(&format!("{sign}… {} more lines", lines.len() - MAX_LINES))?;
+        }
+    }
+    Ok(Outcome::Problems)
 }
 
 /// Returns the toolsets of these names, or all if none is named. An error names the first that does not exist.
@@ -59,31 +103,27 @@ fn toolsets<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<Vec<&'a To
     names.iter().map(find).collect()
 }
 
-fn print(task: &Docs, groups: &[Group<'_>], output: &mut Output) -> io::Result<()> {
+/// Returns the documentation, which ends with a line break.
+fn text(task: &Docs, groups: &[Group<'_>]) -> String {
     let style =
         Style { level: task.level.unwrap_or(Level::Full), dialect: task.dialect, results: task.results };
     if task.json {
-        output.json(&docs::json(groups, &style))?;
-        return output.line("");
+        return format!("{}\n", docs::json(groups, &style));
     }
+    let lines = |text: &str| format!("{}\n", printable(text.trim_end()));
     if task.summary && task.groups != Groups::None {
-        let style = Style { level: Level::Summary, ..style };
-        return output.line(docs::grouped(groups, &style).trim_end());
+        return lines(&docs::grouped(groups, &Style { level: Level::Summary, ..style }));
     }
     if task.level.is_some_and(|level| level != Level::Full) || task.groups != Groups::None {
-        return output.line(docs::grouped(groups, &style).trim_end());
+        return lines(&docs::grouped(groups, &style));
     }
     let specs = || groups.iter().flat_map(|group| group.specs.iter().copied());
+    let mut parts = Vec::new();
     if task.summary || task.tools.is_empty() {
-        output.line(docs::summary(specs()).trim_end())?;
+        parts.push(docs::summary(specs()));
     }
     if !task.summary {
-        for (index, spec) in specs().enumerate() {
-            if index > 0 || task.tools.is_empty() {
-                output.line("")?;
-            }
-            output.line(docs::docs_at([spec], &style).trim_end())?;
-        }
+        parts.extend(specs().map(|spec| docs::docs_at([spec], &style)));
     }
-    Ok(())
+    lines(&parts.iter().map(|part| part.trim_end()).collect::<Vec<_>>().join("\n\n"))
 }

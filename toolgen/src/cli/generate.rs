@@ -11,11 +11,12 @@ use toolgen::write::{Files, remove};
 use super::Outcome;
 use super::args::Generate;
 use super::compile::{Compiled, compile_all};
+use super::init::check_checkout;
 use super::output::Output;
 
 /// What to say about a crate without the path of the runtime.
 pub(super) const NO_REGISTRY: &str = "no registry has toolgen-runtime yet, so cargo will not find it; \
-                           `--runtime-path DIR` names its folder in a checkout";
+                           `--toolgen-path DIR` names the folder of a checkout";
 
 /// Writes one module per document, or one crate of all documents.
 pub(super) fn run(task: &Generate, output: &mut Output) -> io::Result<Outcome> {
@@ -35,7 +36,7 @@ pub(super) fn run(task: &Generate, output: &mut Output) -> io::Result<Outcome> {
     } else {
         write(&task.out, task.force, &files, &compiled, output)?
     };
-    if done == Outcome::Fine && !task.check && task.crate_name.is_some() && task.runtime_path.is_none() {
+    if done == Outcome::Fine && !task.check && task.crate_name.is_some() && task.toolgen_path.is_none() {
         output.note(NO_REGISTRY);
     }
     Ok(if complete { done } else { Outcome::Problems })
@@ -49,7 +50,7 @@ fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<
         let typed = types.then_some("typed").into_iter();
         let features: Vec<&str> =
             typed.chain(task.selection.options.text_types.iter().map(|of| of.name())).collect();
-        let runtime = runtime(task.runtime_path.as_deref(), &task.out)?;
+        let runtime = runtime(task.toolgen_path.as_deref(), &task.out)?;
         return Ok(emit::package(name, &modules, &features, &runtime, task.selection.options.modules));
     }
     let mut files = Files::default();
@@ -96,18 +97,17 @@ pub(super) fn check_crate_name(name: &str) -> Result<(), String> {
     }
 }
 
-/// Returns where the crate in a folder finds the runtime: in this folder, or in the registry.
+/// Returns where the crate in a folder finds the runtime: in this checkout, or in the registry.
 pub(super) fn runtime(path: Option<&Path>, out: &Path) -> Result<RuntimeDependency, String> {
     let Some(path) = path else { return Ok(RuntimeDependency::Version) };
+    check_checkout(path)?;
+    let path = &path.join("runtime");
     let whole = |path: &Path| {
         std::path::absolute(path)
             .map(|whole| plain(&whole))
             .map_err(|error| format!("{}: {error}", path.display()))
     };
     let absolute = whole(path)?;
-    if !absolute.join("Cargo.toml").is_file() {
-        return Err(format!("`--runtime-path {}` is not the folder of a crate", path.display()));
-    }
     let shown = relative(&whole(out)?, &absolute, path.is_relative()).unwrap_or(absolute);
     Ok(RuntimeDependency::Path(shown.display().to_string()))
 }

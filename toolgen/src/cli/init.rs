@@ -109,7 +109,7 @@ fn files(task: &Init, output: &mut Output, steps: &mut Vec<Step>) -> Result<Vec<
 }
 
 /// Says what is wrong with what should be the folder of a checkout.
-fn check_checkout(path: &Path) -> Result<(), String> {
+pub(super) fn check_checkout(path: &Path) -> Result<(), String> {
     if !path.exists() {
         return Err(format!("`--toolgen-path {}`: there is no such folder", path.display()));
     }

@@ -1,7 +1,7 @@
 //! `serve`: serves the tools of documents to clients of the Model Context Protocol.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::future::ready;
 use std::io;
@@ -26,7 +26,7 @@ use toolgen_runtime::{
 
 use super::Outcome;
 use super::args::{HttpLimits, Serve};
-use super::compile::{Compiled, compile_all, leave_out};
+use super::compile::{Compiled, compile_all, leave_out, needs_program};
 use super::discovery;
 use super::engines::{counted, engines, http, unset_schemes};
 use super::output::{Output, complain_beside};
@@ -45,8 +45,9 @@ pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
         output.complain("nothing is served, because a document is missing");
         return Ok(Outcome::Problems);
     }
+    tell_values(task, &compiled, output);
     for program in compiled.iter_mut().filter_map(|compiled| compiled.program.as_mut()) {
-        leave_out(program, meets, output);
+        leave_out(program, |needed, out| meets(needed, out, &task.client_values), output);
     }
     let tools: Vec<&Tool> = compiled.iter().flat_map(Compiled::tools).collect();
     if tools.is_empty() {
@@ -75,10 +76,35 @@ fn told(message: &str, output: &mut Output) -> Outcome {
     Outcome::Problems
 }
 
-/// Whether a server meets a requirement: it has sessions, and the tools that are not left out.
-fn meets(needed: &Requirement, out: &BTreeSet<String>) -> bool {
+/// Tells which values of the context tools require that no client may give, and which no tool requires.
+fn tell_values(task: &Serve, compiled: &[Compiled], output: &mut Output) {
+    let tools = compiled.iter().flat_map(Compiled::tools).filter(|tool| needs_program(&tool.call).is_none());
+    let needed = tools.flat_map(|tool| tool.spec.requires.iter());
+    let needed = needed.filter(|needed| needed.kind == RequirementKind::Context);
+    let needed: BTreeMap<&str, bool> = needed.fold(BTreeMap::new(), |mut all, needed| {
+        *all.entry(needed.name.as_str()).or_default() |= !needed.optional;
+        all
+    });
+    let given = |name: &str| task.client_values.iter().any(|given| given == name);
+    for (name, _) in needed.iter().filter(|(name, demanded)| **demanded && !given(name)) {
+        output.note(&format!(
+            "tools require `{name}` of the context: `--client-value {name}` lets clients give it, if they may choose it"
+        ));
+    }
+    for name in task.client_values.iter().filter(|name| !needed.contains_key(name.as_str())) {
+        output.note(&format!(
+            "no tool requires `{name}`: clients give it only in `io.toolgen/context` of `_meta`"
+        ));
+    }
+}
+
+/// Whether a server meets a requirement: it has sessions, the values that clients give, and the tools that are not left
+/// out.
+fn meets(needed: &Requirement, out: &BTreeSet<String>, client_values: &[String]) -> bool {
+    let name = needed.name.as_str();
     match needed.kind {
-        RequirementKind::Tool => !out.contains(needed.name.as_str()),
+        RequirementKind::Tool => !out.contains(name),
+        RequirementKind::Context => client_values.iter().any(|given| given == name),
         kind => kind == RequirementKind::Session,
     }
 }
@@ -197,7 +223,7 @@ impl Middleware for Ask {
 }
 
 fn server(task: &Serve, provider: Provider) -> Result<Server, String> {
-    let mut server = Server::new(provider);
+    let mut server = Server::new(provider).client_values(task.client_values.iter().cloned());
     if let [document] = task.selection.documents.as_slice()
         && let Some(name) = document.file_stem()
     {

@@ -179,7 +179,7 @@ fn readable_oddities_are_read() {
         ("{\"a\": 1} }", json!({"a": 1}), "E0108"),
         ("{\"a\": \"b\nc\"}", json!({"a": "b\nc"}), "W0112"),
         ("{\"a\": \"\\ud800x\"}", json!({"a": "\u{fffd}x"}), "W0112"),
-        ("a: 1\n---\nb: 2\n", json!({"a": 1}), "N0114"),
+        ("a: 1\n---\nb: 2\n", json!({"a": 1}), "W0114"),
         ("a: !include b\n", json!({"a": "b"}), "W0115"),
         ("a: !!int b\n", json!({"a": "b"}), "W0116"),
         ("? [1, 2]\n: 3\na: 4\n", json!({"a": 4}), "E0111"),

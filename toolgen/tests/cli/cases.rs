@@ -198,7 +198,7 @@ fn files_that_were_not_generated_are_not_replaced() {
     assert_eq!(out.read("Cargo.toml"), own);
     assert!(!out.join("src").exists(), "nothing is written");
     let forced = gen_pets("--force").exits(0);
-    forced.tells("no registry has toolgen-runtime yet").tells("`--runtime-path DIR`");
+    forced.tells("no registry has toolgen-runtime yet").tells("`--toolgen-path DIR`");
     // What was generated is replaced.
     gen_pets("--no-types").exits(0);
     let manifest = out.read("Cargo.toml");

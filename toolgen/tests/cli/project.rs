@@ -54,7 +54,7 @@ fn every_command_takes_every_kind_of_document() {
     place.write("tools.yaml", MANIFEST);
     fs::copy(documents().join("pets.yaml"), place.join("pets.yaml")).unwrap();
     fs::copy(checkout().join("specs/mcp/shop.lock.json"), place.join("shop.lock.json")).unwrap();
-    let runtime = checkout().join("runtime").display().to_string();
+    let toolgen = checkout().display().to_string();
     for (document, tool, arguments) in [
         ("pets.yaml", "listPets", r#"{"limit": 3}"#),
         ("tools.yaml", "greet", r#"{"name": "Ada"}"#),
@@ -72,7 +72,7 @@ fn every_command_takes_every_kind_of_document() {
             ("graph FILE --format dot", "digraph tools {"),
             (&format!("call FILE TOOL '{arguments}' --dry-run --format json"), "{"),
             ("gen FILE --out out-FILE", "1 file written"),
-            (&format!("bin FILE --out program-FILE --runtime-path '{runtime}'"), "3 files written"),
+            (&format!("bin FILE --out program-FILE --toolgen-path '{toolgen}'"), "3 files written"),
             ("test FILE --tool TOOL", "0 failures"),
         ] {
             place.run(line.replace("FILE", document).replace("TOOL", tool)).exits(0).prints(part);
@@ -246,6 +246,14 @@ fn a_fresh_crate_has_a_tool_in_no_time() {
         .printed("{\"result\":\"3 three.txt\\n\"}\n")
         .tells_no("warning");
 
+    let main = place.read("src/main.rs");
+    place.write("src/main.rs", main.replace("include_tools!(\"tools\")", "include_tools!(\"tolos\")"));
+    cargo(&place, &["check"], "")
+        .exits(101)
+        .tells("the build script compiles `tools`, and no tools `tolos`: write the name")
+        .tells_no("couldn't read");
+    place.write("src/main.rs", main);
+
     place.run("init").exits(0).tells("tools.yaml exists and stays as it is").prints_no("wrote");
     place.run("test tools.yaml --emit tests/tools.rs").exits(0);
     with_new_tools_of_every_kind(&place);
@@ -376,8 +384,8 @@ fn a_program_is_built_and_answers_calls() {
     fs::copy(checkout().join("Cargo.lock"), place.join("hello/Cargo.lock")).unwrap();
     let Ran { stdout, stderr, .. } = place
         .run(format!(
-            "bin tools.yaml --out hello --name hello --build --runtime-path '{}'",
-            checkout().join("runtime").display()
+            "bin tools.yaml --out hello --name hello --build --toolgen-path '{}'",
+            checkout().display()
         ))
         .exits(0);
     for note in [

@@ -132,11 +132,52 @@ fn what_cannot_be_served_is_told_and_nothing_is_printed() {
         ("TASKS --http 127.0.0.1:0 --stdio", "cannot be used with"),
         ("no-such-file.yaml", "no-such-file.yaml"),
         ("TASKS off", "a document is missing"),
+        ("--discovery TASKS sometimes", "a document is missing"),
     ] {
         let line = format!("serve {}", words.replace("TASKS", &format!("'{tasks}'")));
         let ran = folder.toolgen(line).ran(&begin()).printed("").tells(expected).tells_no("served at");
         assert_ne!(ran.code, Some(0), "{words}");
     }
+}
+
+#[test]
+fn a_client_gives_back_values_that_the_operator_allows() {
+    let manifest = "
+toolgen: 1
+defaults: {read_only: true, network: none}
+tools:
+  session_start:
+    description: Starts a session, whose name later calls give back.
+    command: {argv: [echo, s-42]}
+  session_log:
+    description: Reads what a session has logged so far.
+    requires: [{context: session_id, message: Call session_start first.}]
+    command: {argv: [echo, logged]}
+  orders:
+    description: Lists the orders of the workspace that is chosen.
+    requires: [{context: workspace_id}]
+    command: {argv: [echo, none]}
+";
+    let folder = Folder::new("serve/values").with("tools.yaml", manifest);
+    let mut client = client(&folder, "tools.yaml --client-value session_id --client-value sesion_id");
+    assert_eq!(client.names(), ["session_log", "session_start"]);
+    let listed = client.request("tools/list", &json!({}));
+    let told = &listed["tools"][0]["inputSchema"]["properties"]["session_id"];
+    assert_eq!(told["type"], "string", "{listed}");
+    let result = client.call("session_log", &json!({}));
+    assert!(text(&result).0.ends_with("- Call session_start first.") && text(&result).1, "{result}");
+    let id = client.call("session_start", &json!({}));
+    let result = client.call("session_log", &json!({ "session_id": text(&id).0.trim() }));
+    assert_eq!((text(&result).0.trim(), text(&result).1), ("logged", false));
+    let told = client.end();
+    for note in [
+        "`--client-value workspace_id` lets clients give it",
+        "`orders` is left out: its requirement \"Context 'workspace_id' is required\"",
+        "no tool requires `sesion_id`",
+    ] {
+        assert!(told.contains(note), "{note}: {told}");
+    }
+    assert!(!told.contains("--client-value session_id"), "{told}");
 }
 
 #[test]
@@ -295,9 +336,15 @@ fn more_than_128_tools_are_discovered_unless_all_are_wanted() {
     let document = json!({"openapi": "3.1.0", "info": {"title": "x", "version": "1"},
         "servers": [{"url": "https://example.com"}], "paths": paths});
     let folder = Folder::new("serve/many").with("many.json", document.to_string());
-    for (word, count) in [("--discovery=auto", 3), ("--discovery=off", 130), ("--deny=get12*", 119)] {
-        let mut client = client(&folder, &format!("many.json {word}"));
-        assert_eq!(client.names().len(), count, "{word}");
+    for (words, count) in [
+        ("--discovery=auto many.json", 3),
+        ("--discovery=off many.json", 130),
+        ("many.json --discovery off", 130),
+        ("--deny=get12* --discovery many.json", 3),
+        ("many.json --deny=get12*", 119),
+    ] {
+        let mut client = client(&folder, words);
+        assert_eq!(client.names().len(), count, "{words}");
         client.end();
     }
 }

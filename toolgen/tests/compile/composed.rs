@@ -198,15 +198,31 @@ tools:
     let call = async |arguments: Value| {
         provider.call(ToolCall::new("1", "open", arguments), &ToolContext::new("turn", "")).await.text()
     };
-    for fine in ["a", "a/b.txt", "..a", "a..", "a/.../b", ".", "./a", "C"] {
+    for fine in ["a", "a/b.txt", "..a", "a..", "a/.../b", ".", "./a", "C", "~a"] {
         let told = call(json!({"file": fine, "others": [fine], "branch": "a-b"})).await;
         assert!(!told.starts_with("Invalid"), "{fine}: {told}");
     }
-    for wrong in ["..", "../a", "a/..", "a/../b", "/etc/passwd", "\\a", "C:x", "a\\..\\b", "a\0"] {
+    let up = "it goes up by `..`; write the path from the directory down, without `..`";
+    for (wrong, why) in [
+        ("..", up),
+        ("../a", up),
+        ("a/..", up),
+        ("a/../b", up),
+        ("a\\..\\b", up),
+        ("/etc/passwd", "it is absolute; write it relative to the directory, without the `/` at its start"),
+        ("\\a", "it is absolute; write it relative to the directory, without the `\\` at its start"),
+        ("C:x", "it begins with a drive; write a path relative to the directory"),
+        ("~/a", "`~` does not stand for a home directory here; write a path relative to the directory"),
+        ("a\0", "it contains a NUL character; leave it out"),
+    ] {
         let told = call(json!({ "file": wrong })).await;
-        assert_eq!(told, "Invalid arguments: /file: path traversal not allowed", "{wrong}");
+        assert_eq!(told, format!("Invalid arguments: /file: path traversal not allowed: {why}"), "{wrong}");
         let told = call(json!({"file": "a", "others": ["b", wrong]})).await;
-        assert_eq!(told, "Invalid arguments: /others/1: path traversal not allowed", "{wrong}");
+        assert_eq!(
+            told,
+            format!("Invalid arguments: /others/1: path traversal not allowed: {why}"),
+            "{wrong}"
+        );
     }
     let told = call(json!({"file": "a", "branch": "-x"})).await;
     assert_eq!(told, "Invalid arguments: /branch: no dash at the start");

@@ -31,7 +31,7 @@ fn cargo(place: &Path, lock: &Lock, command: &str) -> (bool, String) {
     let out = place.join("tools");
     let generated = Command::new(env!("CARGO_BIN_EXE_cargo-toolgen"))
         .args(["gen", "--crate", "shop-tools", "--force", "--out"])
-        .args([&out, &PathBuf::from("--runtime-path"), &root.join("runtime"), &file])
+        .args([&out, &PathBuf::from("--toolgen-path"), &root, &file])
         .output()
         .unwrap();
     assert!(generated.status.success(), "{}", String::from_utf8_lossy(&generated.stderr));

@@ -81,7 +81,7 @@ async fn wait(running: Service<Waiting>) -> String {
             self.0.0.fetch_sub(1, Ordering::SeqCst);
         }
     }
-    let running = Running(Arc::clone(&running.0));
+    let running = Running(Service::into_inner(running));
     running.0.0.fetch_add(1, Ordering::SeqCst);
     std::future::pending::<()>().await;
     String::new()

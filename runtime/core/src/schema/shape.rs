@@ -15,6 +15,7 @@ mod apart;
 #[cfg(test)]
 pub(crate) mod arbitrary;
 pub(crate) mod belong;
+pub(crate) mod below;
 mod choices;
 mod codec;
 mod conditions;

@@ -288,7 +288,10 @@ impl<'a> Found<'a> {
             // The summary of an operation is its title and begins its description.
             if what != "title" || !description.starts_with(text.as_str()) {
                 let whose = format!("the {what} of the tool `{name}`");
-                self.of_placeholder(text, &whose, &[]);
+                // A title may be the name in other letters.
+                if what != "title" || !words::words(name.as_str()).ends_with(&words::words(text)) {
+                    self.of_placeholder(text, &whose, &[]);
+                }
                 self.of_text(text, &whose, &[]);
             }
         }

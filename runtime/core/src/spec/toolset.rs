@@ -19,7 +19,7 @@ use crate::spec::limits::Limits;
 ///     overlay: Limits::PLANNING,
 ///     ..Toolset::EMPTY
 /// };
-/// let registry = toolgen_runtime::Registry::new([])?;
+/// let registry = toolgen_runtime::Registry::builder().seal()?;
 /// assert_eq!(
 ///     PLANNING.check(&registry).unwrap_err().to_string(),
 ///     "toolset 'planning': tool 'shell' not registered\ntoolset 'planning': tool 'submit_plan' not registered"

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{AgentLimits, AgentRunner, SubAgentTool};
 use crate::base::frozen::Text;
-use crate::call::tool::AgentTool;
+use crate::call::tool::{AgentTool, IntoTool};
 use crate::registry::{Registry, RegistryError};
 use crate::schema::shape::Schema;
 use crate::spec::{Effects, NameError, Timeout, ToolName, ToolSpec};
@@ -68,8 +68,8 @@ impl SubAgentBuilder {
     }
 
     /// Adds tools to those it has. None of them may be a sub-agent.
-    pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn AgentTool>>) -> SubAgentBuilder {
-        self.tools.extend(tools);
+    pub fn tools(mut self, tools: impl IntoIterator<Item = impl IntoTool>) -> SubAgentBuilder {
+        self.tools.extend(tools.into_iter().map(IntoTool::into_tool));
         self
     }
 

@@ -10,7 +10,7 @@ use super::{AgentRunner, SubAgentBuilder};
 use crate::base::frozen::Frozen;
 use crate::base::frozen::Text;
 use crate::call::provider_context::FactoryError;
-use crate::call::tool::AgentTool;
+use crate::call::tool::{AgentTool, IntoTool};
 use crate::engine::Engine;
 use crate::spec::plan::{AgentPlan, Call, Tool};
 use crate::spec::{Timeout, ToolSpec};
@@ -32,8 +32,8 @@ impl AgentEngine {
 
     /// Adds tools that agents may name although they are not compiled with them, such as functions with `#[tool]`.
     #[must_use]
-    pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn AgentTool>>) -> AgentEngine {
-        self.tools.extend(tools);
+    pub fn tools(mut self, tools: impl IntoIterator<Item = impl IntoTool>) -> AgentEngine {
+        self.tools.extend(tools.into_iter().map(IntoTool::into_tool));
         self
     }
 

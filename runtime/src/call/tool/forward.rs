@@ -81,3 +81,26 @@ macro_rules! forward {
 
 forward!(Arc);
 forward!(Box);
+
+/// A tool in a list, such as that of a registry: an `Arc` of an [`AgentTool`], of a known type or behind the trait.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool in a list",
+    note = "functions with `#[tool]` are listed by their names in `toolset![…]`: `Registry::new(toolset![add])`",
+    note = "any other `AgentTool` stands in an `Arc`: `Registry::new([Arc::new(tool)])`"
+)]
+pub trait IntoTool {
+    /// Returns the tool.
+    fn into_tool(self) -> Arc<dyn AgentTool>;
+}
+
+impl IntoTool for Arc<dyn AgentTool> {
+    fn into_tool(self) -> Arc<dyn AgentTool> {
+        self
+    }
+}
+
+impl<T: AgentTool + 'static> IntoTool for Arc<T> {
+    fn into_tool(self) -> Arc<dyn AgentTool> {
+        self
+    }
+}

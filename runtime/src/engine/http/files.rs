@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+
+use toolgen_core::internal::below::{REFUSED, climbs};
 
 use super::filename;
-use crate::call::folder::{self, Dir, File, is_escape, told};
+use crate::call::folder::{self, Dir, File, is_escape, told, way_out};
 
 /// Keeps the files of calls: it reads those that arguments name by path, and stores those that services answer with.
 pub trait Files: fmt::Debug + Send + Sync {
@@ -125,13 +127,14 @@ impl FilesRoot {
 
 impl Files for FilesRoot {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        let refused = || format!("path traversal not allowed: `{path}` is outside the directory for files");
-        let climbs = Path::new(path).components().any(|part| matches!(part, Component::ParentDir));
-        if path.is_empty() || climbs {
-            return Err(refused());
+        let refused = |why: &str| format!("{REFUSED}: `{path}`: {why}");
+        let wrong =
+            if path.is_empty() { Some("it names nothing; write the path of a file") } else { climbs(path) };
+        if let Some(why) = wrong {
+            return Err(refused(why));
         }
         let read = |why: io::Error| match why.kind() {
-            _ if is_escape(&why) => refused(),
+            _ if is_escape(&why) => refused(&way_out(&why)),
             io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => format!("`{path}` is not a file"),
             _ => format!("the file `{path}` cannot be read"),
         };

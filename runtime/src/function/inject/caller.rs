@@ -61,7 +61,7 @@ pub trait ContextValue: Sized {
 /// /// Creates a plan.
 /// #[tool(undocumented)]
 /// fn plan_create(#[inject] workspace: FromContext<WorkspaceId>, title: String) -> String {
-///     format!("{title} in {}", workspace.0.0)
+///     format!("{title} in {}", workspace.0)
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -79,7 +79,17 @@ pub trait ContextValue: Sized {
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct FromContext<T>(pub T);
+pub struct FromContext<T>(T);
+
+impl<T> FromContext<T> {
+    /// Returns the value.
+    ///
+    /// This is an associated function: methods are those of the value.
+    #[must_use]
+    pub fn into_inner(this: FromContext<T>) -> T {
+        this.0
+    }
+}
 
 impl<T> Deref for FromContext<T> {
     type Target = T;
@@ -140,7 +150,17 @@ fn absent(key: &str, ctx: &ToolContext) -> ToolError {
 ///     counter.fetch_add(1, Ordering::Relaxed) + 1
 /// }
 /// ```
-pub struct SessionState<T>(pub Arc<T>);
+pub struct SessionState<T>(Arc<T>);
+
+impl<T> SessionState<T> {
+    /// Returns the state, to keep it.
+    ///
+    /// This is an associated function: methods are those of the state.
+    #[must_use]
+    pub fn into_inner(this: SessionState<T>) -> Arc<T> {
+        this.0
+    }
+}
 
 impl<T> Clone for SessionState<T> {
     fn clone(&self) -> Self {

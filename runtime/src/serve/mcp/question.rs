@@ -12,12 +12,9 @@ use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::{Value, json};
 
 use crate::base::printable::visible;
-use crate::call::approval::ApprovalRequest;
 use crate::call::context::ToolContext;
-use crate::call::control::PendingInput;
 use crate::call::error::ToolError;
 use crate::call::resumption::Waited;
-use crate::call::waiting::WaitingCall;
 use crate::call::{ToolCall, ToolResponse};
 use crate::provider::Provider;
 
@@ -31,10 +28,7 @@ const APPROVE: &str = "approve";
 const PERSON: &str = "the person at the client";
 
 /// What a call waits for. It carries the provider's seal, so it can be left to the client until it returns.
-pub(super) enum Question {
-    Input(Box<PendingInput>),
-    Approval(Box<ApprovalRequest>),
-}
+pub(super) struct Question(Waited);
 
 /// What a client said.
 pub(super) enum Answer {
@@ -46,9 +40,9 @@ impl Question {
     /// Returns what the call waits for that the client may be asked.
     pub(super) fn of(response: &ToolResponse, client_approves: bool) -> Option<Question> {
         match &response.outcome {
-            Err(ToolError::InputRequired(pending)) => Some(Question::Input(pending.clone())),
+            Err(ToolError::InputRequired(pending)) => Some(Question(Waited::Input(pending.clone()))),
             Err(ToolError::ApprovalRequired(request)) if client_approves => {
-                Some(Question::Approval(request.clone()))
+                Some(Question(Waited::Approval(request.clone())))
             }
             _ => None,
         }
@@ -60,11 +54,11 @@ impl Question {
     ///
     /// If it is not a state of a call of this tool.
     pub(super) fn read(state: &str, tool: &str) -> Result<Question, ErrorData> {
-        let pending = || serde_json::from_str(state).map(|pending| Question::Input(Box::new(pending)));
+        let pending = || serde_json::from_str(state).map(|pending| Waited::Input(Box::new(pending)));
         let read = serde_json::from_str(state)
-            .map(|request| Question::Approval(Box::new(request)))
+            .map(|request| Waited::Approval(Box::new(request)))
             .or_else(|_| pending());
-        let read = read.ok().filter(|question: &Question| question.tool() == tool);
+        let read = read.ok().map(Question).filter(|question| question.tool() == tool);
         read.ok_or_else(|| {
             let text = "Invalid requestState: pass it back with the same tool, unchanged, or call the tool without it";
             ErrorData::invalid_params(text, None)
@@ -78,10 +72,7 @@ impl Question {
 
     /// The name of the tool that the client called.
     fn tool(&self) -> &str {
-        let call: &WaitingCall = match self {
-            Question::Input(pending) => pending,
-            Question::Approval(request) => request,
-        };
+        let call = self.0.call();
         call.via.as_ref().unwrap_or(&call.name)
     }
 
@@ -102,9 +93,9 @@ impl Question {
 
     /// The question as an `elicitation/create`.
     fn elicitation(&self) -> Result<ElicitRequestParams, String> {
-        let (message, schema) = match self {
-            Question::Input(pending) => (pending.request.message.clone(), pending.request.schema.clone()),
-            Question::Approval(request) => {
+        let (message, schema) = match &self.0 {
+            Waited::Input(pending) => (pending.request.message.clone(), pending.request.schema.clone()),
+            Waited::Approval(request) => {
                 let reasons = request.reasons.join(" ");
                 let message = format!("{reasons}\nMay '{}' run with {}?", request.name, request.shown);
                 let message = visible(&message).into_owned();
@@ -124,9 +115,9 @@ impl Question {
     /// The key of the question and its answer: the title of the schema, so that a client that knows the tool can bring
     /// the answer along.
     fn key(&self) -> &str {
-        let title = match self {
-            Question::Input(pending) => pending.request.schema.get("title").and_then(Value::as_str),
-            Question::Approval(_) => Some(APPROVE),
+        let title = match &self.0 {
+            Waited::Input(pending) => pending.request.schema.get("title").and_then(Value::as_str),
+            Waited::Approval(_) => Some(APPROVE),
         };
         title.unwrap_or(KEY)
     }
@@ -138,9 +129,9 @@ impl Question {
     /// Why the client cannot be asked this.
     pub(super) fn required(&self) -> Result<InputRequiredResult, String> {
         let request = InputRequest::Elicitation(ElicitRequest::new(self.elicitation()?));
-        let state = match self {
-            Question::Input(pending) => serde_json::to_string(pending),
-            Question::Approval(request) => serde_json::to_string(request),
+        let state = match &self.0 {
+            Waited::Input(pending) => serde_json::to_string(pending),
+            Waited::Approval(request) => serde_json::to_string(request),
         };
         let state = state.map_err(|why| format!("The call cannot wait: {why}"))?;
         Ok(InputRequiredResult::new(
@@ -177,7 +168,7 @@ impl Question {
         answers: &InputResponses,
         was_asked: bool,
     ) -> Result<Option<Answer>, ErrorData> {
-        if matches!(self, Question::Approval(_)) && !was_asked {
+        if matches!(self.0, Waited::Approval(_)) && !was_asked {
             return Ok(None);
         }
         let Some(answer) = answers.get(self.key()) else { return Ok(None) };
@@ -196,47 +187,37 @@ impl Question {
         answer: Answer,
         turn: &ToolContext,
     ) -> ToolResponse {
-        match (self, answer) {
-            (Question::Input(pending), Answer::Given(answer)) => {
+        match (&self.0, answer) {
+            (Waited::Input(pending), Answer::Given(answer)) => {
                 match provider.resume_with_input((**pending).clone(), answer, turn).await {
                     Ok(response) => response,
                     Err(_) => self.waiting(),
                 }
             }
-            (Question::Input(pending), Answer::Declined) => {
+            (Waited::Input(pending), Answer::Declined) => {
                 let text = format!("The tool needs input that was not given: {}", pending.request.message);
                 let why = ToolError::failed_with("INPUT_DECLINED", text);
-                provider.decline(Waited::Input(pending.clone()), PERSON, why, turn).await
+                provider.decline(self.0.clone(), PERSON, why, turn).await
             }
-            (Question::Approval(request), Answer::Given(answer))
+            (Waited::Approval(request), Answer::Given(answer))
                 if answer.get(APPROVE) == Some(&Value::Bool(true)) =>
             {
                 let request = (**request).clone().approved_by(PERSON);
                 provider.resume(request, turn).await
             }
-            (Question::Approval(request), _) => {
+            (Waited::Approval(_), _) => {
                 let why =
                     ToolError::denied(format!("The call was not executed: {PERSON} did not approve it."));
-                provider.decline(Waited::Approval(request.clone()), PERSON, why, turn).await
+                provider.decline(self.0.clone(), PERSON, why, turn).await
             }
         }
     }
 
     /// The response of the call as long as it waits.
     pub(super) fn waiting(&self) -> ToolResponse {
-        self.answered(match self {
-            Question::Input(pending) => ToolError::InputRequired(pending.clone()),
-            Question::Approval(request) => ToolError::ApprovalRequired(request.clone()),
-        })
-    }
-
-    fn answered(&self, why: ToolError) -> ToolResponse {
-        let waiting = match self {
-            Question::Input(pending) => &pending.call,
-            Question::Approval(request) => &request.call,
-        };
+        let waiting = self.0.call();
         let call = ToolCall::new(waiting.id.as_str(), waiting.name.as_str(), Value::Null);
-        ToolResponse::new(&call, Err(why))
+        ToolResponse::new(&call, Err(self.0.clone().not_yet()))
     }
 }
 

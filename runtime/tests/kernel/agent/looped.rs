@@ -226,7 +226,7 @@ async fn what_the_caller_lends_is_there_for_the_tools_of_the_sub_agent() {
     /// Tells what it was lent.
     #[tool]
     fn lent(number: Service<u8>) -> String {
-        number.0.to_string()
+        number.to_string()
     }
     let runner = LoopRunner::new(|_: &AgentTask, _: &AgentMonitor| {
         |transcript: Transcript| async move {

@@ -15,7 +15,7 @@ fn remove(name: String, ctx: &ToolContext, #[inject] ran: Service<Ran>) -> ToolR
             json!({"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]});
         return ToolResult::empty().with_control(Control::NeedInput(InputRequest::new("Sure?", schema)));
     };
-    ran.0.0.fetch_add(1, Ordering::Relaxed);
+    ran.0.fetch_add(1, Ordering::Relaxed);
     ToolResult::text(format!("{name} {}", answer["sure"]))
 }
 

@@ -40,7 +40,7 @@ fn place(
     #[inject] workspace: FromContext<WorkspaceId>,
     #[inject] session: Option<FromContext<SessionId>>,
 ) -> String {
-    let session = session.map_or_else(String::new, |session| session.0.0);
+    let session = session.map_or_else(String::new, |session| FromContext::into_inner(session).0);
     match &*workspace {
         WorkspaceId::Number(number) => format!("#{number} {session}"),
         WorkspaceId::Name(name) => format!("{name} {session}"),

@@ -130,7 +130,7 @@ async fn a_long_chain_is_no_problem() {
     let mut probes: Vec<_> =
         (0..5_000).map(|i| probe(&format!("t{i}"), [Requirement::tool(format!("t{}", i + 1))])).collect();
     probes.push(probe("t5000", []));
-    let tools = probes.into_iter().map(|probe| Arc::new(probe) as _);
+    let tools = probes.into_iter().map(Arc::new);
     let tools = Registry::new(tools).unwrap();
     let session = Session::new("s");
     let order = suggested(&tools, "t0", &session).await;
@@ -154,7 +154,7 @@ proptest::proptest! {
             if (states >> from) & 1 == 1 {
                 requires.insert(requires.len() / 2, Requirement::session("ready").optional());
             }
-            Arc::new(probe(&format!("t{from}"), requires)) as _
+            Arc::new(probe(&format!("t{from}"), requires))
         });
         let tools = Registry::new(tools).unwrap();
         let session = Session::new("s");

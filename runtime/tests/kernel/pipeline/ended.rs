@@ -11,7 +11,7 @@ struct Leaked(Arc<Mutex<Vec<ToolContext>>>);
 #[tool]
 async fn leak(ctx: &ToolContext, #[inject] leaked: Service<Leaked>) -> &'static str {
     ctx.progress("working");
-    leaked.0.0.lock().unwrap().extend([ctx.clone(), ctx.child("c9", "leak")]);
+    leaked.0.lock().unwrap().extend([ctx.clone(), ctx.child("c9", "leak")]);
     "done"
 }
 

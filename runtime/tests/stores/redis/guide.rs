@@ -12,6 +12,6 @@ fn shared(registry: &Registry, url: &str, key: &[u8; 32]) -> Result<Provider, Bo
 
 #[tokio::test]
 async fn the_example_builds_a_provider_before_there_is_a_server() {
-    let registry = Registry::new([]).unwrap();
+    let registry = Registry::builder().seal().unwrap();
     assert!(shared(&registry, "redis://127.0.0.1:1", &[7; 32]).is_ok());
 }

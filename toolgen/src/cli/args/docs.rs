@@ -1,10 +1,12 @@
 //! The words of `docs`.
 
+use std::path::PathBuf;
+
 use clap::{Arg, ArgMatches};
 use toolgen_runtime::schema::dialect::Dialect;
 use toolgen_runtime::spec::docs::Level;
 
-use super::{Selection, flag, option};
+use super::{Selection, flag, option, path};
 
 /// `docs`
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub(in crate::cli) struct Docs {
     /// Only the list of tools.
     pub(in crate::cli) summary: bool,
     pub(in crate::cli) json: bool,
+    /// The file that should hold what would be printed.
+    pub(in crate::cli) check: Option<PathBuf>,
 }
 
 /// What makes the headings.
@@ -46,6 +50,11 @@ pub(super) fn arguments() -> Vec<Arg> {
         option("format", "FORMAT", "Markdown for a prompt, or JSON for programs")
             .value_parser(["md", "json"])
             .default_value("md"),
+        path(
+            "check",
+            "FILE",
+            "Print nothing; exit with 1 if this file does not hold the documentation, and show the lines",
+        ),
     ]
 }
 
@@ -71,5 +80,6 @@ pub(super) fn task(matches: &ArgMatches, selection: Selection) -> Result<Docs, S
         results: matches.get_flag("results"),
         summary: matches.get_flag("summary"),
         json,
+        check: matches.get_one("check").cloned(),
     })
 }

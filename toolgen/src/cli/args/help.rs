@@ -120,11 +120,11 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         "gen",
         &[
             "cargo toolgen gen api.yaml --out src/tools",
-            "cargo toolgen gen api.yaml --out api-tools --crate api-tools --runtime-path ../toolgen/runtime",
+            "cargo toolgen gen api.yaml --out api-tools --crate api-tools --toolgen-path ../toolgen",
             "cargo toolgen gen api.yaml --out src/tools --check",
         ],
     ),
-    ("bin", &["cargo toolgen bin tools.yaml --out tools --runtime-path ../toolgen/runtime --build"]),
+    ("bin", &["cargo toolgen bin tools.yaml --out tools --toolgen-path ../toolgen --build"]),
     ("lock", &["cargo toolgen lock api.yaml", "cargo toolgen lock api.yaml --out api.lock"]),
     (
         "diff",

@@ -20,7 +20,7 @@ pub(in super::super) struct Bin {
     pub(in super::super) selection: Selection,
     pub(in super::super) out: PathBuf,
     pub(in super::super) name: Option<String>,
-    pub(in super::super) runtime_path: Option<PathBuf>,
+    pub(in super::super) toolgen_path: Option<PathBuf>,
     pub(in super::super) build: bool,
     pub(in super::super) force: bool,
 }
@@ -71,7 +71,7 @@ fn bin() -> Command {
     compiling("bin", "Write a program that answers one call of a tool: JSON in, JSON out")
         .arg(path("out", "DIR", "The folder to write to").required(true))
         .arg(option("name", "NAME", "The name of the program; that of the first document by default"))
-        .arg(path("runtime-path", "DIR", "The folder of toolgen-runtime, which is not on a registry yet; written relative to the crate, or unchanged if it is absolute and in another tree"))
+        .arg(toolgen_path())
         .arg(generated::modules())
         .arg(flag("build", "Build the program, too"))
         .arg(flag("force", "Replace files that were not generated, too"))
@@ -81,6 +81,11 @@ fn bin() -> Command {
              {\"error\", \"code\"}. `NAME --help` says more. Credentials are read from the environment.\n\n\
              Tools that are functions, effects or agents cannot run there and are left out.",
         )
+}
+
+/// The argument that names where the crates are while no registry has them.
+pub(super) fn toolgen_path() -> Arg {
+    path("toolgen-path", "DIR", "The folder of a checkout of toolgen, which is not on a registry yet")
 }
 
 fn init() -> Command {
@@ -94,11 +99,7 @@ fn init() -> Command {
                 .help("The folder of the crate"),
         )
         .arg(flag("lib", "Explain what to write in a library, even if the crate has a program"))
-        .arg(path(
-            "toolgen-path",
-            "DIR",
-            "The folder of a checkout of toolgen, which is not on a registry yet",
-        ))
+        .arg(toolgen_path())
         .after_help("Nothing that exists is overwritten: what cannot be added is printed.")
 }
 
@@ -164,7 +165,7 @@ pub(super) fn compiling_task(name: &str, matches: &ArgMatches, selection: Select
             selection,
             out: file("out").unwrap_or_default(),
             name: text("name"),
-            runtime_path: file("runtime-path"),
+            toolgen_path: file("toolgen-path"),
             build: matches.get_flag("build"),
             force: matches.get_flag("force"),
         }),

@@ -25,6 +25,8 @@ pub(in super::super) struct Serve {
     pub(in super::super) discovery: String,
     /// The tools that are listed in addition to those of a discovery.
     pub(in super::super) pinned: Vec<String>,
+    /// The values of the context that clients may give.
+    pub(in super::super) client_values: Vec<String>,
     pub(in super::super) audit: Option<PathBuf>,
     /// The environment variable with the bearer token.
     pub(in super::super) token: Option<String>,
@@ -85,6 +87,11 @@ pub(super) fn command() -> Command {
             .default_value("auto"),
         )
         .arg(several("pin", "NAME", "Keep this tool in the list despite `--discovery`"))
+        .arg(several(
+            "client-value",
+            "NAME",
+            "Let clients give this value of the context, such as `session_id`, as an earlier call returned it",
+        ))
         .arg(path("audit", "FILE", "Append a record of each call to this file: an SQLite database if it ends in .sqlite, .sqlite3 or .db, lines of JSON otherwise; or to the PostgreSQL database at a URL, which env:NAME takes from a variable"));
     with_requests(command).after_help(
         "Nothing but the protocol goes to the standard output. Tools that are functions, effects or agents cannot run \
@@ -143,6 +150,7 @@ pub(super) fn task(matches: &ArgMatches, selection: Selection) -> Result<Serve, 
         read_only: matches.get_flag("read-only"),
         discovery: text("discovery").unwrap_or_default(),
         pinned: texts("pin"),
+        client_values: texts("client-value"),
         audit: matches.get_one("audit").cloned(),
         token,
         hosts: texts("host"),

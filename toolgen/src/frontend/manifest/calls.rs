@@ -78,9 +78,12 @@ impl<'a> Context<'a> {
         for name in argument_names(&draft.spec).iter().filter(|name| !scope.used.contains(name.as_str())) {
             let at = draft.node.pointer.child("parameters").child(name);
             let message = format!("the argument `{name}` of the tool `{}` is used nowhere", draft.id);
-            let help = format!(
-                "write `{{{name}}}` where its value goes, or remove it: a model would give it to no effect"
-            );
+            let help = match doubled(draft.of_kind.value, name) {
+                Some(text) => format!("`{text}` is a text in braces; write `{{{name}}}`"),
+                None => format!(
+                    "write `{{{name}}}` where its value goes, or remove it: a model would give it to no effect"
+                ),
+            };
             self.report(codes::UNUSED_ARGUMENT, &at, message, help);
         }
     }
@@ -101,4 +104,13 @@ impl<'a> Context<'a> {
         };
         draft.spec.completion = Some(Completion { next_state: Text::from(next_state.to_owned()) });
     }
+}
+
+/// Finds the name of an argument in double braces, which other formats have for placeholders.
+fn doubled(value: &Value, name: &str) -> Option<String> {
+    let text = value.to_string();
+    text.split("{{").skip(1).find_map(|rest| {
+        let (inside, _) = rest.split_once("}}")?;
+        (inside.trim() == name).then(|| format!("{{{{{inside}}}}}"))
+    })
 }

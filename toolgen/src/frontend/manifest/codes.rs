@@ -353,6 +353,13 @@ is an absolute path.
     contexts:
       planning: {read_only: true, network: false, workdir: plans, scopes: [read], timeout: 30s}
 ";
+    STEP_LOOSER = "W0453", "A step passes on texts that its tool forbids", "
+The tool that a step calls forbids texts, by `path: true` or `deny_pattern`, and the composed tool passes on what a model
+gives without forbidding them. The call is refused all the same, but only when the step runs, perhaps after others, and
+nothing told the model before. Give the argument of the composed tool the same rule.
+
+    files: {type: array, items: string, path: true, description: The files to read.}
+";
     STARTER = "W0460", "A value may be an option of a program that another one starts", "
 A value at the start of an argument may not begin with `-`, since it would be read as an option; after `--` it may. But
 a program that starts another one, such as `env`, `xargs`, `sh`, `npx` or `docker run`, takes `--` for itself, and what

@@ -5,6 +5,7 @@
 //! it.
 
 mod check;
+mod parts;
 pub(super) mod union;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -306,7 +307,7 @@ fn result_of(callee: &Callee, step: &Node<'_>) -> Known {
         schema
     };
     let may_miss = step.value.get("if").is_some() || (continues && !repeated);
-    Known { schema, defs: callee.defs.clone(), may_miss }
+    Known { schema, defs: callee.defs.clone(), may_miss, of_model: false }
 }
 
 /// Returns tools that call each other in a circle. Each tool that is not done calls one that is not.

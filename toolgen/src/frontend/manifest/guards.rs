@@ -1,6 +1,7 @@
 //! Rules of arguments that JSON Schema does not have: `deny_pattern`, `deny_message` and `path`, as in `#[arg(…)]`.
 
 use serde_json::Value;
+use toolgen_core::internal::below::{LEADS_OUT, REFUSED};
 use toolgen_core::schema::shape::{ArrayRules, Kind, StringRules, is_pattern};
 use toolgen_core::{Shape, Text};
 
@@ -11,9 +12,6 @@ use super::node::Node;
 /// The keys of the rules.
 pub(super) const KEYS: [&str; 3] = ["deny_pattern", "deny_message", "path"];
 
-/// What a path that leads out of a directory contains: a part `..`, or the start of an absolute path.
-const LEADS_OUT: &str = r"(^|[/\\])\.\.([/\\]|$)|^[/\\]|^[A-Za-z]:|\x00";
-
 impl<'a> Context<'a> {
     /// Adds the rules of an argument to its shape; those of a list are for its items.
     pub(super) fn guard(&mut self, shape: &mut Shape, node: &Node<'a>) {
@@ -22,7 +20,7 @@ impl<'a> Context<'a> {
         let text = |value: Option<&'a Value>| value.map(Value::as_str).unwrap_or(Some(""));
         let rules = match (deny, text(deny), text(message), path) {
             (None, _, Some(""), Some(Value::Bool(false))) => return,
-            (None, _, Some(""), Some(Value::Bool(true))) => Ok((LEADS_OUT, "path traversal not allowed")),
+            (None, _, Some(""), Some(Value::Bool(true))) => Ok((LEADS_OUT, REFUSED)),
             (_, _, _, Some(Value::Bool(_))) => {
                 Err(("`path` takes no other rule for the same text", "leave one of the two out"))
             }

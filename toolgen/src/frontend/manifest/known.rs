@@ -12,6 +12,8 @@ pub(super) struct Known {
     pub(super) defs: List<Def>,
     /// Whether the value may be missing or `null`.
     pub(super) may_miss: bool,
+    /// Whether a model gives the value, as an argument or in one.
+    pub(super) of_model: bool,
 }
 
 /// The JSON types that matter to a placeholder.
@@ -53,7 +55,7 @@ pub(super) enum Step {
 impl Known {
     /// Returns the arguments of a tool.
     pub(super) fn arguments(spec: &ToolSpec) -> Known {
-        Known { schema: spec.input.clone(), defs: spec.defs.clone(), may_miss: false }
+        Known { schema: spec.input.clone(), defs: spec.defs.clone(), may_miss: false, of_model: true }
     }
 
     /// Returns the shape, past references.
@@ -118,7 +120,7 @@ impl Known {
     fn part(&self, shape: &Shape, may_miss: bool) -> Known {
         let defs = self.defs.clone();
         let nullable = shape.nullable || resolved(shape, &self.defs).is_some_and(|shape| shape.nullable);
-        Known { schema: shape.clone().into(), defs, may_miss: may_miss || nullable }
+        Known { schema: shape.clone().into(), defs, may_miss: may_miss || nullable, of_model: self.of_model }
     }
 }
 

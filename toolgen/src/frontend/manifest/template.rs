@@ -293,6 +293,11 @@ impl<'a> Context<'a> {
             let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
             let (message, help) = scope.misplaced(&one.path).unwrap_or_else(|| {
                 let help = match (roots.is_empty(), nearest(&written, &roots)) {
+                    _ if is_variable(&written) => {
+                        "variables of the environment are not read in texts: `auth` names the one of a credential, and a \
+                         value that is always the same is written as it is"
+                            .to_owned()
+                    }
                     (true, _) => "the tool takes no arguments; declare it under `parameters`".to_owned(),
                     (false, help) => help,
                 };
@@ -372,4 +377,10 @@ fn object(members: Vec<(Text, Template)>) -> Template {
     let written = members.iter().zip(texts);
     let written = written.map(|((name, _), value)| format!("{}:{value}", Value::from(name.as_str())));
     Template::Constant(format!("{{{}}}", written.collect::<Vec<_>>().join(",")).into())
+}
+
+/// Whether a name is written as those of variables of the environment are.
+fn is_variable(name: &str) -> bool {
+    name.contains(|char: char| char.is_ascii_uppercase())
+        && name.chars().all(|char| char.is_ascii_uppercase() || char.is_ascii_digit() || char == '_')
 }

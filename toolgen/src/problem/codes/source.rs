@@ -99,7 +99,7 @@ The number is an integer beyond 64 bits; the nearest floating-point number is us
 
     maximum: 18446744073709551616        is read as 1.8446744073709552e19
 ";
-    SECOND_DOCUMENT = "N0114", "The file holds several YAML documents", "
+    SECOND_DOCUMENT = "W0114", "The file holds several YAML documents", "
 A line `---` begins a second document in the file. Only the first is read.
 
 Put each document into a file of its own.

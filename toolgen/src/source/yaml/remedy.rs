@@ -6,7 +6,7 @@
 use super::super::Position;
 
 /// A part of the parser's message, and what was probably written.
-const REMEDIES: [(&str, &str); 9] = [
+const REMEDIES: [(&str, &str); 14] = [
     (
         "mapping values are not allowed",
         "put a text that contains `: ` in quotes; the keys of one object start in the same column",
@@ -21,6 +21,14 @@ const REMEDIES: [(&str, &str); 9] = [
     ("unexpected end of stream", "close the text by the quote that it began with"),
     ("indentation in quoted scalar", "close the text by the quote that it began with"),
     ("unexpected character", "put a text that begins with this character in quotes"),
+    ("unknown anchor", "put a text that begins with `*` in quotes"),
+    ("expected comment or line break", "put a text that begins with `|` or `>` in quotes"),
+    (
+        "block sequence entries are not allowed",
+        "a list begins on a line of its own; put a text that begins with `- ` in quotes",
+    ),
+    ("mapping keys are not allowed", "put a text that begins with `? ` in quotes"),
+    ("invalid trailing content", "a quote at the start encloses all of a text: put the rest in it, too"),
     ("unknown escape character", "double each `\\` of the text, or put it in single quotes"),
 ];
 
@@ -38,6 +46,15 @@ pub(super) fn remedy(text: &str, at: Position, info: &str) -> (Position, String,
                 "indent by spaces: YAML does not allow tabs there",
             );
         }
+    }
+    // The parser takes a text in braces for an object, and what follows for the next key.
+    let is_key = |part: &str| info.contains(part);
+    let line = text.lines().nth(at.line.saturating_sub(1)).unwrap_or_default();
+    let value = line.split_once(": ").map_or(line, |(_, value)| value).trim_start_matches(['-', ' ']);
+    if (is_key("did not find expected key") || is_key("expected '-' indicator"))
+        && value.starts_with(['{', '['])
+    {
+        return (at, info.to_owned(), "put a text that begins with `{` or `[` in quotes");
     }
     let known = REMEDIES.iter().find(|(part, _)| info.contains(part));
     let help = known.map_or("correct the document here or just before", |(_, help)| help);

@@ -90,6 +90,30 @@ fn missing_and_empty_descriptions_are_found() {
 }
 
 #[test]
+fn a_word_that_placeholders_also_begin_with_is_no_placeholder() {
+    let titled = |name: &str, title: &str, description: &str| ToolSpec {
+        label: title.to_owned().into(),
+        ..spec(name, description, json!({}))
+    };
+    let found = told(&[
+        titled("test", "Test", "Run the tests of the project"),
+        titled("team__todo_update", "Todo Update", "Change or remove a task of this story"),
+        titled("todo_list", "Todo List", "Todo list of the team, oldest first"),
+        titled("add", "Todo", "FIXME: say what it does"),
+        titled("run", "Test", "todo (later)"),
+    ]);
+    assert_eq!(
+        found,
+        [
+            "W0705 the title of the tool `add` is a placeholder, `Todo`",
+            "W0705 the description of the tool `add` is a placeholder, `FIXME: say what it does`",
+            "W0705 the title of the tool `run` is a placeholder, `Test`",
+            "W0705 the description of the tool `run` is a placeholder, `todo (later)`",
+        ]
+    );
+}
+
+#[test]
 fn units_and_defaults_are_compared() {
     let found = told(&[spec(
         "wait",

@@ -175,12 +175,15 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     let is_start = |start: &&str| {
         found.strip_prefix(*start).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
     };
+    // `TODO: say more` was never written, `Todo list of the team` was.
+    let of_todos = text.trim_start().strip_prefix(['T', 't']).and_then(|rest| rest.strip_prefix("odo "));
+    let is_about_todos = of_todos.is_some_and(|rest| rest.starts_with(char::is_alphabetic));
     if text.len() > 80 {
         return found.starts_with("lorem ipsum");
     }
     found.is_empty() && text.is_ascii()
         || PLACEHOLDERS.contains(&found.as_str())
-        || STARTS.iter().any(is_start) && words(text).len() <= 6
+        || STARTS.iter().any(is_start) && words(text).len() <= 6 && !is_about_todos
 }
 
 /// Whether a text is the method and the path of a request.

@@ -11,7 +11,7 @@ function canvas(element, width = element.clientWidth, height = element.clientHei
   return [context, width, height];
 }
 
-/** Draws how many calls began when, stacked by status. */
+/** Draws how many calls began when, stacked by status. Returns the most calls of a bar. */
 function overTime(element, shown) {
   const [context, width, height] = canvas(element);
   context.clearRect(0, 0, width, height);
@@ -45,10 +45,13 @@ function overTime(element, shown) {
   return most;
 }
 
+/** What the top of a plot stands for. */
+const counted = (most) => `${most.toLocaleString()} call${most === 1 ? "" : "s"}`;
+
 function drawOverview() {
   const most = overTime($("histogram"), shownCalls());
   const [begin, end] = view.whole;
-  $("most").textContent = calls.size ? `${most.toLocaleString()} call${most === 1 ? "" : "s"}` : "";
+  $("most").textContent = calls.size ? counted(most) : "";
   $("first").textContent = calls.size ? clock(begin, 1000) : "";
   $("last").textContent = calls.size ? clock(end, 1000) : "";
   const brush = $("brush");
@@ -117,19 +120,24 @@ function drawFigures() {
   number("p50", span(quantile(times, 0.5)));
   number("p95", span(quantile(times, 0.95)));
   number("results", size(tools.reduce((sum, it) => sum + it.got, 0)));
-  const plot = (caption) => {
-    const figure = make("figure");
-    figure.append(make("figcaption", "", caption), make("canvas", "plot"));
+  const plot = (caption, draw, ...below) => {
+    const [figure, axes, axis] = [make("figure"), make("div", "axes"), make("div", "axis")];
+    const [canvas, most] = [make("canvas", "plot"), make("span", "tick most")];
+    axes.append(canvas, most);
+    axis.append(...below.map((text) => make("span", "", text)));
+    figure.append(make("figcaption", "", caption), axes, axis);
+    // Only what is in the page has a size.
+    figure.draw = () => (most.textContent = shown.length ? counted(draw(canvas)) : "");
     return figure;
   };
-  const spread = plot("How long calls took (logarithmic)");
-  const begun = plot("When calls began, by status");
+  const ends = shown.length ? view.whole.map((end) => clock(end, 1000)) : [];
+  const begun = plot("How many calls began when, by status", (canvas) => overTime(canvas, shown), ...ends);
+  const spread = plot("How many calls took how long, on a logarithmic scale", (canvas) => durations(canvas, times, true));
   const hint = make("p", "", "Tokens are estimated: four bytes of JSON are about one.");
   const wide = make("div", "wide");
   wide.append(table(tools));
   $("figures").replaceChildren(numbers, begun, spread, make("h2", "", "Tools"), wide, hint);
-  overTime(begun.lastChild, shown);
-  durations(spread.lastChild, times, true);
+  for (const figure of [begun, spread]) figure.draw();
   for (const cell of wide.querySelectorAll("canvas")) {
     durations(cell, tools.find((it) => it.tool === cell.dataset.tool).times, false);
   }
@@ -179,7 +187,7 @@ function table(tools) {
   return made;
 }
 
-/** Draws a histogram of durations from 1 ms to 1 h, each bar half as long again as the one before. */
+/** Draws a histogram of durations from 1 ms to 1 h, each bar half as long again as the one before. Returns the most calls of a bar. */
 function durations(element, times, labelled) {
   const bins = new Uint32Array(38);
   for (const time of times) bins[Math.min(37, Math.max(0, Math.floor(Math.log(Math.max(1, time)) / Math.log(1.5))))] += 1;
@@ -192,10 +200,11 @@ function durations(element, times, labelled) {
     const tall = count ? Math.max(2, (count / most) * (base - 2)) : 0;
     context.fillRect((bin * width) / bins.length, base - tall, width / bins.length - 1, tall);
   });
-  if (!labelled) return;
+  if (!labelled) return most;
   context.fillStyle = colour("soft");
   context.font = "11px system-ui, sans-serif";
   for (const [at, text] of [[1, "1 ms"], [10, "10 ms"], [100, "100 ms"], [1000, "1 s"], [10e3, "10 s"], [60e3, "1 min"], [600e3, "10 min"]]) {
     context.fillText(text, (Math.log(at) / Math.log(1.5) / bins.length) * width + 2, height - 5);
   }
+  return most;
 }

@@ -130,6 +130,11 @@ impl Context<'_> {
                     self.check_value(item, &field, &known, call, &path, &at.item(index));
                 }
             }
+            Template::Value(reference) => {
+                if let Some(given) = call.scope.known(reference) {
+                    self.check_parts(&given, known, (call.tool, path, reference), at);
+                }
+            }
             _ => {}
         }
     }

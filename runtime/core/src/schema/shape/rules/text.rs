@@ -8,6 +8,7 @@ use super::{
 };
 use crate::base::frozen::Text;
 use crate::base::truncate;
+use crate::schema::shape::below;
 use crate::schema::shape::pattern::{Trial, is_pattern, trial};
 
 /// The length at which given texts are cut, in characters.
@@ -207,7 +208,10 @@ fn refusal(rules: &StringRules, text: &str) -> (Trial, Option<String>) {
         }
         Some(false) => None,
         Some(true) if deny_message.is_empty() => Some(format!("must not match the pattern {deny}")),
-        Some(true) => Some(deny_message.to_string()),
+        Some(true) => Some(match below::fault(text).filter(|_| *deny == *below::LEADS_OUT) {
+            Some(why) => format!("{deny_message}: {why}"),
+            None => deny_message.to_string(),
+        }),
     };
     (tried, told)
 }

@@ -1,0 +1,82 @@
+//! Relative paths that stay below where they start.
+
+/// The pattern of texts that are no such paths on some system, for [`StringRules::deny`](super::StringRules::deny): those
+/// of which [`fault`] says why.
+pub const LEADS_OUT: &str = r"(^|[/\\])\.\.([/\\]|$)|^[/\\]|^[A-Za-z]:|^~([/\\]|$)|\x00";
+
+/// What refusals of paths begin with; a reason follows.
+pub const REFUSED: &str = "path traversal not allowed";
+
+/// Returns why a text is not a relative path that stays below where it starts, and what to write instead. The rules are
+/// those of all systems, wherever this one runs.
+#[must_use]
+pub fn fault(path: &str) -> Option<&'static str> {
+    climbs(path).or_else(|| begins_elsewhere(path))
+}
+
+/// [`fault`], as far as it is about what follows the beginning of the path.
+#[must_use]
+pub fn climbs(path: &str) -> Option<&'static str> {
+    if path.contains('\0') {
+        return Some("it contains a NUL character; leave it out");
+    }
+    let climbs = path.split(['/', '\\']).any(|part| part == "..");
+    climbs.then_some("it goes up by `..`; write the path from the directory down, without `..`")
+}
+
+/// [`fault`], as far as it is about the beginning of the path.
+#[must_use]
+pub fn begins_elsewhere(path: &str) -> Option<&'static str> {
+    let bytes = path.as_bytes();
+    match bytes {
+        [b'/', ..] => {
+            Some("it is absolute; write it relative to the directory, without the `/` at its start")
+        }
+        [b'\\', b'\\', ..] => {
+            Some("it begins with the name of a computer (`\\\\`); write a path relative to the directory")
+        }
+        [b'\\', ..] => {
+            Some("it is absolute; write it relative to the directory, without the `\\` at its start")
+        }
+        [drive, b':', ..] if drive.is_ascii_alphabetic() => {
+            Some("it begins with a drive; write a path relative to the directory")
+        }
+        [b'~'] | [b'~', b'/' | b'\\', ..] => {
+            Some("`~` does not stand for a home directory here; write a path relative to the directory")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::shape::pattern::is_found;
+
+    #[test]
+    fn the_pattern_finds_what_has_a_fault() {
+        for (path, told) in [
+            ("/etc/passwd", "without the `/`"),
+            ("\\etc", "without the `\\`"),
+            ("\\\\host\\x", "the name of a computer"),
+            ("C:\\x", "begins with a drive"),
+            ("c:x", "begins with a drive"),
+            ("~", "home directory"),
+            ("~/x", "home directory"),
+            ("~\\x", "home directory"),
+            ("..", "goes up by `..`"),
+            ("a/../../b", "goes up by `..`"),
+            ("a\\..\\b", "goes up by `..`"),
+            ("/a/..", "goes up by `..`"),
+            ("a\0b", "NUL"),
+        ] {
+            let why = fault(path).unwrap_or_default();
+            assert!(why.contains(told) && is_found(LEADS_OUT, path), "{path}: {why}");
+        }
+        for path in
+            ["", "a", "a/b.txt", "..a", "a..", "a/.../b", ".", "./a", "C", "~a", "~$a.docx", "a~", "1:"]
+        {
+            assert!(fault(path).is_none() && !is_found(LEADS_OUT, path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+mod petstore {
+    toolgen_runtime::include_tools!("petstore");
+}
+
+fn main() {}
