@@ -67,7 +67,8 @@ fn sentence_end(text: &str, rest: &str) -> Option<usize> {
     })
 }
 
-/// Splits a text after each sentence and each line; code in a fence is one piece. Together the pieces are the text.
+/// Splits a text after each sentence and each line, unless the line is one of a sentence that goes on in the next; code in
+/// a fence is one piece. Together the pieces are the text.
 pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let (mut pieces, mut start, mut in_fence) = (Vec::new(), 0, false);
     // Few characters may end a piece, and most of a text is spared the question.
@@ -78,7 +79,7 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
             '\n' => {
                 in_fence ^=
                     piece.trim_start().rsplit('\n').next().is_some_and(|line| line.starts_with("```"));
-                true
+                !wraps(piece, &text[after..])
             }
             _ => ends_sentence(piece, char, &text[after..], ""),
         };
@@ -91,6 +92,35 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
         pieces.push(&text[start..]);
     }
     pieces
+}
+
+/// Lines shorter than this are not wrapped because they are full.
+const WRAPPED: usize = 50;
+
+/// Whether a line break stands within a sentence, where a long line was wrapped: the next line neither begins a paragraph,
+/// an item, a heading, a row or a fence, nor is it one of short lines below each other.
+fn wraps(before: &str, after: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default().trim_end();
+    let next = after.lines().next().unwrap_or_default().trim_start();
+    let is_marked = |line: &str| {
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        line.starts_with(['-', '*', '+', '|', '•', '#', '>', '<'])
+            || line.starts_with("```")
+            || rest.len() < line.len() && rest.starts_with(['.', ')'])
+    };
+    if line.is_empty()
+        || next.is_empty()
+        || is_marked(next)
+        || line.trim_start().starts_with(['#', '|', '>', '<'])
+    {
+        return false;
+    }
+    match line.chars().next_back() {
+        Some(',') => true,
+        Some('.' | '!' | '?' | ':' | ';' | '|' | '。' | '！' | '？') | None => false,
+        // A list of short lines has no mark of its own.
+        Some(_) => line.len() >= WRAPPED || line.ends_with(" or") || line.ends_with(" and"),
+    }
 }
 
 /// Returns the first sentence of a text, or its first line if that ends before.
@@ -112,7 +142,11 @@ fn may_end(char: char) -> bool {
 fn ends_sentence(before: &str, char: char, after: &str, rest: &str) -> bool {
     let shortened = || {
         let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
-        word.contains('.') || matches!(word.trim_start_matches('('), "vs" | "approx" | "incl" | "cf")
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let numbers = line.trim_start() == word && word.bytes().all(|byte| byte.is_ascii_digit());
+        word.contains('.')
+            || numbers && !word.is_empty()
+            || matches!(word.trim_start_matches('('), "vs" | "approx" | "incl" | "cf")
     };
     let ends_word = || after.chars().chain(rest.chars()).next().is_none_or(char::is_whitespace);
     match char {
@@ -158,6 +192,24 @@ mod tests {
             ("Like:\n```\nlet a. b;\n\n```\nSo. ", &["Like:\n", "```\nlet a. b;\n\n```\n", "So.", " "]),
             ("第一句。第二句", &["第一句。", "第二句"]),
             ("", &[]),
+            (
+                "The role. One of `a`,\n`b`, or\n`c`. Yes.",
+                &["The role.", " One of `a`,\n`b`, or\n`c`.", " Yes."],
+            ),
+            (
+                "Useful for what one wants to keep in some structured\nformat.\n\nShort\nlines",
+                &[
+                    "Useful for what one wants to keep in some structured\nformat.",
+                    "\n",
+                    "\n",
+                    "Short\n",
+                    "lines",
+                ],
+            ),
+            (
+                "The values that a caller may give for this argument\n- a\n1. b\n# C",
+                &["The values that a caller may give for this argument\n", "- a\n", "1. b\n", "# C"],
+            ),
         ] {
             assert_eq!(sentences(text), expected);
         }

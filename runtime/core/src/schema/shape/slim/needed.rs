@@ -105,6 +105,9 @@ fn pieces(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
+/// A part of a sentence that is shorter tells nothing.
+const LEAST: usize = 20;
+
 /// Returns the sentences that are needed, and of the others this many characters from the beginning. `…` stands for
 /// what is left out after other text.
 pub(super) fn needed(text: &str, others: usize) -> Cow<'_, str> {
@@ -124,7 +127,7 @@ pub(super) fn needed(text: &str, others: usize) -> Cow<'_, str> {
             room -= if needed { 0 } else { length };
         } else {
             // The first sentence may be a long one.
-            if kept.is_empty() && !gap && room > 0 {
+            if kept.is_empty() && !gap && room >= LEAST {
                 let cut = cut_at_sentence(piece.trim_end(), room);
                 kept.push_str(cut.trim_end_matches('…').trim_end());
             }
@@ -180,7 +183,7 @@ impl Pieces {
                 room -= if *needed { 0 } else { *characters };
             } else {
                 // The first sentence may be a long one.
-                kept += if kept == 0 && !gap { room * bytes / characters } else { 0 };
+                kept += if kept == 0 && !gap && room >= LEAST { room * bytes / characters } else { 0 };
                 (gap, room) = (true, 0);
             }
         }
@@ -203,7 +206,7 @@ mod tests {
         let text = "How long to wait. Others wait, too. In seconds, at most 60. A wait is free.\nDefaults to `5`. Bye.";
         let kept = [
             (0, "In seconds, at most 60. …\nDefaults to `5`. …"),
-            (10, "How … In seconds, at most 60. …\nDefaults to `5`. …"),
+            (10, "In seconds, at most 60. …\nDefaults to `5`. …"),
             (20, "How long to wait. … In seconds, at most 60. …\nDefaults to `5`. …"),
             (40, "How long to wait. Others wait, too. In seconds, at most 60. …\nDefaults to `5`. …"),
         ];
