@@ -85,19 +85,33 @@ pub(crate) fn find<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>
 #[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
 pub(crate) fn unfinished<'n>(text: &str, needles: impl IntoIterator<Item = &'n Needle>) -> usize {
     let needles: Vec<&Needle> = needles.into_iter().collect();
-    let (found, mut begin) = search(text, needles.iter().copied());
-    let tail = &text[floor(text, text.len().saturating_sub(ESCAPE))..];
-    let entity = tail.rfind('&').filter(|at| {
-        let rest = tail[at + 1..].trim_start_matches('#');
-        rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    });
-    let escape = tail.rfind(['%', '\\']).into_iter().chain(entity).min();
-    if let Some(escape) = escape.filter(|_| !needles.is_empty()) {
-        let whole = text[..text.len() - tail.len() + escape].trim_end_matches(['%', '\\']);
-        begin = begin.min(search(whole, needles).1).min(whole.len());
+    let patterns: Vec<&Pattern> = needles.iter().flat_map(|needle| &needle.decoded).collect();
+    let layered = |text: &str| layered::unfinished(text.as_bytes(), &patterns).map(|at| floor(text, at));
+    let (found, begin) = search(text, needles.iter().copied());
+    let mut begin = layered(text).map_or(begin, |layered| begin.min(layered));
+    if let Some(escape) = escape(text.as_bytes()).filter(|_| !needles.is_empty()) {
+        let whole = &text[..escape];
+        begin = begin.min(search(whole, needles.iter().copied()).1).min(whole.len());
+        begin = layered(whole).map_or(begin, |layered| begin.min(layered));
     }
     // What was found is not shown in part.
     found.iter().find(|part| part.contains(&begin)).map_or(begin, |part| part.start)
+}
+
+/// Returns where an escape begins that the end of a text may cut off.
+#[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
+fn escape(text: &[u8]) -> Option<usize> {
+    let start = text.len().saturating_sub(ESCAPE);
+    let tail = &text[start..];
+    let entity = tail.iter().rposition(|byte| *byte == b'&').filter(|at| {
+        let rest = &tail[at + 1..];
+        let hashes = rest.iter().take_while(|byte| **byte == b'#').count();
+        rest[hashes..].iter().all(u8::is_ascii_alphanumeric)
+    });
+    let is_mark = |byte: &u8| matches!(byte, b'%' | b'\\');
+    let at = start + tail.iter().rposition(is_mark).into_iter().chain(entity).min()?;
+    let marks = text[..at].iter().rev().take_while(|byte| is_mark(byte)).count();
+    Some(at - marks)
 }
 
 /// Returns where the needles are, and where one may begin that the end of the text cuts off.
@@ -253,6 +267,40 @@ mod tests {
             ("say a&b c", "say a&b "),
         ] {
             assert_eq!(&text[..unfinished(text, &needles)], shown, "{text}");
+        }
+    }
+
+    /// Wherever a text is cut in two, what is shown of both parts holds nothing of the secret.
+    #[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
+    #[test]
+    fn a_needle_in_encodings_within_each_other_is_found_though_it_comes_in_two_parts() {
+        let needles = [Needle::new("plain-s3cr3t?key>0123456789", 16)];
+        for (text, before) in [
+            // The Base64 of its Base64, and of that once more; where the part with the secret begins in the text.
+            ("a Y0d4aGFXNHRjek5qY2pOMFAydGxlVDR3TVRJek5EVTJOemc1 b", 2),
+            ("a WTBkNGFHRlhOSFJqZWs1cVkycE9NRkF5ZEd4bFZEUjNUVlJKZWs1RVZUSk9lbWMx b", 2),
+            // With something around it, in lines, in hexadecimal digits, and percent-encoded or escaped below.
+            ("a eyJ0b2tlbiI6ImNHeGhhVzR0Y3pOamNqTjBQMnRsZVQ0d01USXpORFUyTnpnNSJ9 b", 16),
+            ("a data:;base64,Y0d4aGFXNHRjek5qY2pOMFAydGxlVDR3TVRJ\nek5EVTJOemc1 b", 15),
+            ("a 6347786861573474637a4e6a636a4e305032746c655434774d54497a4e4455324e7a6735 b", 2),
+            ("a NzA2YzYxNjk2ZTJkNzMzMzYzNzIzMzc0M2Y2YjY1NzkzZTMwMzEzMjMzMzQzNTM2MzczODM5 b", 2),
+            ("a cGxhaW4lMkRzM2NyM3QlM0ZrZXk+MDEyMw== b", 2),
+            ("a cGxhaW5cdTAwMmRzM2NyM3RcdTAwM2ZrZXk+MDEyMw b", 2),
+        ] {
+            // A few digits say nothing about what they begin.
+            for at in before + 12..text.len() {
+                let (first, second) = text.split_at(at);
+                let begin = unfinished(first, &needles);
+                let shown = [first[..begin].to_owned(), format!("{}{second}", &first[begin..])]
+                    .map(|part| replace(&part, &needles, "#").unwrap_or(part))
+                    .concat();
+                let secret = &text[before..text.len() - 2];
+                let seen = (0..=secret.len() - 12).find(|at| shown.contains(&secret[*at..at + 12]));
+                assert!(seen.is_none(), "{text} cut at {at}: {shown}");
+            }
+        }
+        for text in ["the path src/base/needle", "build 0123456789abcdef0123456789abcde", "all 42 passed"] {
+            assert_eq!(unfinished(text, &needles), text.len(), "{text}");
         }
     }
 

@@ -36,6 +36,8 @@ use nested::Made;
 pub use nested::NESTED_CALLS;
 pub(crate) use recorded::Recorded;
 pub(crate) use report::Ending;
+#[cfg(feature = "tracing")]
+pub(crate) use report::TARGET;
 use token::Link;
 pub(crate) use turn::TurnContext;
 #[cfg(feature = "audit")]

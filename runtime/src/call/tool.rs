@@ -228,10 +228,10 @@ pub async fn call_without_layers(
             text = sent;
             match exact_text(spec, &text, ctx.dialect()) {
                 Some(given) => given,
-                None => arguments(spec, Value::from(text.as_str()), ctx.dialect())?.into(),
+                None => decoded_for(spec, parsed(Value::from(text.as_str()))?, ctx)?.into(),
             }
         }
-        params => arguments(spec, params, ctx.dialect())?.into(),
+        params => decoded_for(spec, parsed(params)?, ctx)?.into(),
     };
     let inner = ctx.child(ctx.tool_call_id.clone(), spec.name.to_text());
     let _ending = Ending(&inner);
@@ -351,8 +351,29 @@ pub(crate) fn read(spec: &ToolSpec, params: &Value) -> Option<Value> {
 
 /// Reads and checks parsed arguments and renames them to their wire names.
 pub(crate) fn decoded(spec: &ToolSpec, params: Value, dialect: &Dialect) -> Result<Value, ToolError> {
+    decoded_telling(spec, params, dialect, &mut Vec::new())
+}
+
+/// As [`decoded`], for the call whose tool gets the arguments: tells its operator what passed without being checked.
+pub(crate) fn decoded_for(spec: &ToolSpec, params: Value, ctx: &ToolContext) -> Result<Value, ToolError> {
+    let mut untried = Vec::new();
+    let decoded = decoded_telling(spec, params, ctx.dialect(), &mut untried);
+    for passed in &untried {
+        let at = if passed.pointer.is_empty() { "the arguments" } else { passed.pointer.as_str() };
+        ctx.warn(format!("{at} of `{}`: {}", spec.name.as_str(), passed.message));
+    }
+    decoded
+}
+
+fn decoded_telling(
+    spec: &ToolSpec,
+    params: Value,
+    dialect: &Dialect,
+    untried: &mut Vec<ArgumentProblem>,
+) -> Result<Value, ToolError> {
     let params = read(spec, &params).unwrap_or(params);
-    decode_owned(params, &spec.input, &spec.defs, dialect).map_err(|problems| refused(spec, problems))
+    decode_owned(params, &spec.input, &spec.defs, dialect, untried)
+        .map_err(|problems| refused(spec, problems))
 }
 
 /// The error text for a sub-agent that was given no task.

@@ -193,6 +193,43 @@ async fn commands_are_held_to_the_limits_of_their_context() {
     }
 }
 
+/// The limits of a program of this user.
+#[cfg(target_os = "linux")]
+fn limits_of(victim: &std::process::Child) -> String {
+    fs::read_to_string(format!("/proc/{}/limits", victim.id())).unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_planner_harms_no_program_of_its_user_by_a_shell() {
+    let mut victim = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let (before, pid) = (limits_of(&victim), victim.id());
+    for (name, key, tools) in [
+        ("bash", "command", builtin::pack as fn() -> _),
+        ("shell", "cmd", builtin::shell),
+        ("Bash", "command", builtin::coding),
+    ] {
+        for sandbox in SANDBOXES {
+            let mut bench = Bench::new(tools()).limits(Limits::PLANNING);
+            let executor = LocalExecutor::new().sandbox(sandbox);
+            bench.context = bench.context.clone().with_executor(Arc::new(executor));
+            for attack in ["prlimit --pid PID --cpu=1:1", "prlimit --pid PID --fsize=0:0", "kill -KILL PID"] {
+                let command = attack.replace("PID", &pid.to_string()) + " && echo done";
+                let outcome = bench.call(name, json!({ key: command })).await.outcome;
+                let held = match &outcome {
+                    Ok(result) => !result.to_text().contains("done\n"),
+                    Err(error) => matches!(error, ToolError::Denied { .. } | ToolError::Failed { .. }),
+                };
+                assert!(held, "{name}, {sandbox:?}: {attack}: {outcome:?}");
+                assert_eq!(limits_of(&victim), before, "{name}, {sandbox:?}: {attack}");
+                assert!(victim.try_wait().unwrap().is_none(), "{name}, {sandbox:?}: {attack}");
+            }
+        }
+    }
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+}
+
 #[tokio::test]
 async fn a_bash_of_a_coding_agent_bans_programs_and_cuts_output() {
     let bench = local(builtin::coding());

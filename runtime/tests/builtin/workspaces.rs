@@ -155,6 +155,42 @@ async fn git_understands_how_it_is_called() {
     assert!(diff.ends_with("@@ -1 +1 @@\n-old\n+new\n") && !diff.contains("b.txt"), "{one}");
     let all = bench.result("get_diff", json!({"coder_id": "coder-001"})).await.details;
     assert!(all["diff"].as_str().unwrap().contains("b.txt"));
+    // What is no path of the workspace is one that is not there: neither an option, nor a pattern, nor for a shell.
+    for hostile in [
+        "--output=owned",
+        "-Oowned",
+        "--ext-diff",
+        "; touch owned",
+        "$(touch owned)",
+        "`touch owned`",
+        "| touch owned",
+        ":(exclude)a.txt",
+        ":/",
+        "*.txt",
+        "a.txt\nb.txt",
+    ] {
+        let none = bench.result("get_diff", json!({"coder_id": "coder-001", "path": hostile})).await.details;
+        assert_eq!((&none["success"], &none["diff"]), (&json!(true), &json!("")), "{hostile}: {none}");
+    }
+    assert_eq!(crate::names(&bench.base.join("coder")), [".git", "a.txt", "b.txt"]);
+    assert_eq!(crate::names(&bench.base.join("work")), [""; 0]);
+    // The repository of the other agent has `git` start a program for each file that it reads: it may not write either.
+    let owned = bench.base.join("coder/owned");
+    let filter = format!("touch {} && cat", owned.to_str().unwrap());
+    let set = ["config", "filter.evil.clean", &filter];
+    assert!(Command::new("git").args(set).current_dir(bench.base.join("coder")).status().unwrap().success());
+    let mut bench =
+        bench.file("../coder/.gitattributes", "* filter=evil\n").file("../coder/a.txt", "newer\n");
+    for sandbox in crate::SANDBOXES {
+        let local = LocalExecutor::new().sandbox(sandbox);
+        bench.context = bench.context.clone().with_executor(Arc::new(local));
+        let outcome = bench.call("get_diff", json!({"coder_id": "coder-001"})).await.outcome;
+        let held = match &outcome {
+            Ok(_) => true,
+            Err(error) => matches!(error, ToolError::Denied { .. }),
+        };
+        assert!(held && !owned.exists(), "{sandbox:?}: {outcome:?}");
+    }
 }
 
 #[tokio::test]

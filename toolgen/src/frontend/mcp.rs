@@ -8,6 +8,7 @@ pub mod codes;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgen_core::schema::shape::read::ReadProblemKind;
 use toolgen_core::spec::mcp::lint::{shadows, suspicions};
 use toolgen_core::spec::mcp::{self, Adapted, LOCK, Lock, Refused, is_alias};
 use toolgen_core::spec::plan::{McpPlan, McpServer, McpTransport};
@@ -121,10 +122,11 @@ pub(super) fn lower(
     problems: &mut Problems,
 ) -> Program {
     let server: Frozen<McpServer> = server.into();
-    let adapted = mcp::tools(&server, descriptors, true);
-    let found = adapted.into_iter().zip(descriptors).enumerate();
+    let (places, own): (Vec<usize>, Vec<Value>) = mcp::distinct(descriptors).into_iter().unzip();
+    let adapted = mcp::tools(&server, &own, true);
+    let found = adapted.into_iter().zip(&own).zip(places);
     let found: Vec<Found<'_>> = found
-        .map(|(index, (one, descriptor))| Found { at: place(&document.root, index), descriptor, one })
+        .map(|((one, descriptor), index)| Found { at: place(&document.root, index), descriptor, one })
         .collect();
     let mut tools = chosen(&found, &server.alias, document, options, problems);
     tools.sort_by(|left, right| left.spec.name.cmp(&right.spec.name));
@@ -134,7 +136,7 @@ pub(super) fn lower(
     }
     let version =
         if server.revision.is_empty() { "tools/list".to_owned() } else { server.revision.to_string() };
-    Program { kind: Mcp.name(), version, operations: descriptors.len(), tools, defs, ..Program::default() }
+    Program { kind: Mcp.name(), version, operations: own.len(), tools, defs, ..Program::default() }
 }
 
 /// A tool of a server, before options choose among them.
@@ -222,7 +224,10 @@ fn below(at: &Pointer, pointer: &str) -> Pointer {
 /// Reports what a tool loses, and what is suspicious in its texts.
 fn report_tool(at: &Pointer, descriptor: &Value, one: &Adapted, problems: &mut Problems) {
     for problem in &one.problems {
-        let help = "the server checks it; a call that breaks it fails there";
+        let help = match problem.kind {
+            ReadProblemKind::Draft => "the server should list the property in `required` of its object",
+            _ => "the server checks it; a call that breaks it fails there",
+        };
         problems.report(codes::SCHEMA, &below(at, &problem.pointer), problem.message.clone(), help);
     }
     for one in suspicions(descriptor, &[]) {

@@ -9,7 +9,7 @@ mod lock;
 mod names;
 mod references;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -64,6 +64,15 @@ impl std::fmt::Display for Refused {
 }
 
 impl std::error::Error for Refused {}
+
+/// Returns the descriptors of a server's whole list, each with its place, without those that only repeat an earlier one:
+/// some servers list a tool on two pages.
+#[must_use]
+pub fn distinct(descriptors: &[Value]) -> Vec<(usize, Value)> {
+    let mut seen = BTreeSet::new();
+    let mut is_new = |one: &Value| is_deeper_than(one, MAX_LEVELS) || seen.insert(canonical(one));
+    descriptors.iter().enumerate().filter(|(_, one)| is_new(one)).map(|(at, one)| (at, one.clone())).collect()
+}
 
 /// Returns the tools of a server's whole list, in its order. Those that cannot be tools are refused, each on its own.
 ///

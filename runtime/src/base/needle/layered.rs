@@ -1,4 +1,7 @@
 //! Base64 and hexadecimal that, once they are decoded, hold a needle in some other encoding: such as Base64 again.
+//!
+//! The runs of digits begin and end anywhere in what was encoded, so they are decoded from each of their first digits, to
+//! the last whole byte. The crate `base64` refuses such runs, and programs without the HTTP engine do not have it.
 
 use std::ops::Range;
 
@@ -7,6 +10,9 @@ use super::pattern::{Pattern, Unit, scan};
 
 /// The fewest digits that are decoded: what is shorter holds no needle in another encoding.
 const FEWEST: usize = 16;
+/// The fewest digits at the end of a text that may be the start of some.
+#[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
+const SHORTEST: usize = 4;
 /// How many encodings within each other are decoded.
 const DEEPEST: usize = 4;
 
@@ -21,11 +27,64 @@ pub(super) fn find(text: &str, patterns: &[&Pattern], found: &mut Vec<Range<usiz
     });
 }
 
-/// Whether digits hold a needle once they are decoded, wherever what was encoded begins.
+/// Returns where in a text a needle may begin that the end cuts off, if there it is in digits that go on.
+#[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
+pub(super) fn unfinished(text: &[u8], patterns: &[&Pattern]) -> Option<usize> {
+    cut(text, patterns, DEEPEST)
+}
+
+/// As [`unfinished`], for a text within so many encodings at most.
+#[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
+fn cut(text: &[u8], patterns: &[&Pattern], depth: usize) -> Option<usize> {
+    let (mut digits, mut starts) = (Vec::new(), Vec::new());
+    for_each_digit(text, |digit| match digit {
+        Some((digit, part)) => {
+            digits.push(digit);
+            starts.push(part.start);
+        }
+        None => {
+            digits.clear();
+            starts.clear();
+        }
+    });
+    let of = |decoded: &Encoded| {
+        let whole = scan(Decoded::new(&decoded.text), patterns.to_vec(), &mut Vec::new());
+        // What begins an escape may be the next byte of the needle.
+        let escape = super::escape(&decoded.text);
+        let before =
+            escape.and_then(|at| scan(Decoded::new(&decoded.text[..at]), patterns.to_vec(), &mut Vec::new()));
+        let deeper = if depth > 1 { cut(&decoded.text, patterns, depth - 1) } else { None };
+        let at = whole.into_iter().chain(before).chain(deeper).min()?;
+        starts.get(decoded.skip + at / decoded.bytes * decoded.digits).copied()
+    };
+    if digits.len() < SHORTEST { None } else { decodings(&digits).filter_map(|decoded| of(&decoded)).min() }
+}
+
+/// Digits, decoded from the one after some.
+struct Encoded {
+    skip: usize,
+    text: Vec<u8>,
+    /// So many digits are so many bytes.
+    digits: usize,
+    bytes: usize,
+}
+
+/// Decodes digits in every way, wherever what was encoded begins.
+fn decodings(digits: &[u8]) -> impl Iterator<Item = Encoded> {
+    let base64 = (0..digits.len().min(4)).map(|skip| {
+        let text = base64(&digits[skip..]);
+        Encoded { skip, text, digits: 4, bytes: 3 }
+    });
+    let hexadecimal = (0..digits.len().min(2)).filter_map(|skip| {
+        let text = hexadecimal(&digits[skip..])?;
+        Some(Encoded { skip, text, digits: 2, bytes: 1 })
+    });
+    base64.chain(hexadecimal)
+}
+
+/// Whether digits hold a needle once they are decoded.
 fn holds(digits: &[u8], patterns: &[&Pattern], depth: usize) -> bool {
-    let base64 = (0..4).map(|skip| base64(&digits[skip..]));
-    let hexadecimal = (0..2).filter_map(|skip| hexadecimal(&digits[skip..]));
-    base64.chain(hexadecimal).any(|text| {
+    decodings(digits).any(|Encoded { text, .. }| {
         let mut found = Vec::new();
         scan(Decoded::new(&text), patterns.to_vec(), &mut found);
         if found.is_empty() && depth > 1 {
@@ -46,6 +105,18 @@ fn for_each_run(text: &[u8], mut hand_on: impl FnMut(&[u8], Range<usize>)) {
         }
         digits.clear();
     };
+    for_each_digit(text, |digit| match digit {
+        Some((digit, part)) => {
+            all = if digits.is_empty() { part } else { all.start..part.end };
+            digits.push(digit);
+        }
+        None => end(&mut digits, &all),
+    });
+    end(&mut digits, &all);
+}
+
+/// Hands on each digit of Base64 and its part of the text, and `None` for what is none.
+fn for_each_digit(text: &[u8], mut hand_on: impl FnMut(Option<(u8, Range<usize>)>)) {
     for Unit { byte, part } in Decoded::new(text) {
         let is_plus = || {
             let of = &text[part.clone()];
@@ -57,14 +128,9 @@ fn for_each_run(text: &[u8], mut hand_on: impl FnMut(&[u8], Range<usize>)) {
             b'_' => b'/',
             byte => byte,
         };
-        if !digit.is_ascii_alphanumeric() && !matches!(digit, b'+' | b'/') {
-            end(&mut digits, &all);
-            continue;
-        }
-        all = if digits.is_empty() { part } else { all.start..part.end };
-        digits.push(digit);
+        let is_digit = digit.is_ascii_alphanumeric() || matches!(digit, b'+' | b'/');
+        hand_on(is_digit.then_some((digit, part)));
     }
-    end(&mut digits, &all);
 }
 
 fn base64(digits: &[u8]) -> Vec<u8> {

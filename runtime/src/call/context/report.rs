@@ -8,6 +8,10 @@ use crate::call::secrets::Secrets;
 
 use super::ToolContext;
 
+/// The target of log lines about calls, by which subscribers filter. Part of the public interface.
+#[cfg(feature = "tracing")]
+pub(crate) const TARGET: &str = "toolgen_runtime::trace";
+
 impl ToolContext {
     /// Reports a partial result to the callback, if there is one, without the secrets of the call. After the call is
     /// answered, nothing is reported. A panic in the callback does not reach the tool.
@@ -31,6 +35,18 @@ impl ToolContext {
                 on_progress(line);
             });
         }
+    }
+
+    /// Tells operators what they should know of a call that goes on, without the secrets of the call: in the log, and in its
+    /// span.
+    pub(crate) fn warn(&self, mut line: String) {
+        if let Some(secrets) = self.token.secrets() {
+            secrets.hide_in_text(&mut line);
+        }
+        #[cfg(feature = "tracing")]
+        tracing::warn!(target: TARGET, "{line}");
+        #[cfg(feature = "otel")]
+        self.add_event("toolgen.warning", || vec![opentelemetry::KeyValue::new("message", line)]);
     }
 
     /// The secrets of this call and of those above it, which nothing but the tool and the model may see.

@@ -84,7 +84,8 @@ pub async fn reporting(
     progress: &Progress,
 ) -> Result<Vec<Arc<dyn AgentTool>>, ToolError> {
     let listed = tokio::time::timeout(LISTING, list(alias, peer)).await;
-    let descriptors = listed.map_err(|_| ToolError::Timeout { duration: LISTING })??;
+    let listed = listed.map_err(|_| ToolError::Timeout { duration: LISTING })??;
+    let descriptors: Vec<Value> = mcp::distinct(&listed).into_iter().map(|(_, one)| one).collect();
     let server = Frozen::from(McpServer { alias: alias.to_owned().into(), ..McpServer::EMPTY });
     let made = mcp::tools(&server, &descriptors, false).into_iter().flatten().filter_map(|adapted| {
         let Call::Mcp(plan) = adapted.tool.call else { return None };

@@ -1,5 +1,6 @@
 //! One connection to a server, from the agreement on a revision to its end.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -220,17 +221,21 @@ impl Session {
                 found.clear();
             }
             let credentials = self.credentials.now();
-            for tool in &mut found {
+            found.retain_mut(|tool| {
                 let mut text = canonical(tool);
                 if credentials.replace(&text).is_some() {
                     hide_in_descriptor(&credentials, tool);
                     text = canonical(tool);
                 }
-                let name = tool["name"].as_str().unwrap_or_default();
                 size += text.len();
-                let entry = by_name.entry(name.to_owned());
-                entry.and_modify(String::clear).or_insert(text);
-            }
+                match by_name.entry(tool["name"].as_str().unwrap_or_default().to_owned()) {
+                    Entry::Vacant(entry) => drop(entry.insert(text)),
+                    // Some servers list a tool on two pages.
+                    Entry::Occupied(known) if *known.get() == text => return false,
+                    Entry::Occupied(mut known) => known.get_mut().clear(),
+                }
+                true
+            });
             if size > largest {
                 return Err(odd(format!("its list of tools has more than {largest} bytes")));
             }

@@ -9,13 +9,11 @@ use tracing::{Instrument, Span, info, info_span, warn};
 
 use super::{Trace, Traced};
 use crate::call::codes;
+use crate::call::context::TARGET;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::secrets::Secrets;
 use crate::call::session::Session;
-
-/// The target of the span and its events, by which subscribers filter. Part of the public interface.
-pub(super) const TARGET: &str = "toolgen_runtime::trace";
 
 /// Runs a call in its span.
 pub(crate) async fn traced(

@@ -41,6 +41,12 @@ async fn relay(ctx: &ToolContext, #[arg(secret)] word: &str) -> Result<String, T
     Ok("done".to_owned())
 }
 
+/// Looks something up.
+#[tool(undocumented)]
+fn look_up(#[arg(pattern = r"^(a+)(a+)(a+)\1\2\3b")] key: &str) -> String {
+    key.len().to_string()
+}
+
 /// Takes its time.
 #[tool]
 async fn hang() -> String {
@@ -73,7 +79,7 @@ impl Visit for Fields<'_> {
 
 impl Subscriber for Collector {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        [super::span::TARGET, module_path!()].contains(&metadata.target())
+        [crate::call::context::TARGET, module_path!()].contains(&metadata.target())
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
@@ -117,7 +123,7 @@ async fn collect(
 ) -> (Vec<BTreeMap<String, String>>, Vec<String>) {
     let collector = Collector::default();
     let guard = tracing::subscriber::set_default(collector.clone());
-    let provider = Provider::builder(&Registry::new(toolset![login, hang, relay, fetch]).unwrap())
+    let provider = Provider::builder(&Registry::new(toolset![login, hang, relay, fetch, look_up]).unwrap())
         .trace(trace)
         .build()
         .unwrap();
@@ -222,4 +228,21 @@ async fn a_refused_credential_is_in_the_log_and_no_secret() {
     let told = "fetch failed: CREDENTIAL_REFUSED: GET https://h.example/ → 401: the credential `token` (the environment \
                 variable A_TOKEN) is refused [REDACTED]";
     assert!(line.ends_with(told), "{line}");
+}
+
+#[tokio::test]
+async fn a_text_that_is_not_held_against_its_pattern_is_told_to_operators() {
+    let long = "a".repeat(3_000);
+    for arguments in [json!({"key": long}), Value::String(json!({"key": long}).to_string())] {
+        let (_, lines) = collect(Trace::new(), &[("look_up", arguments)]).await;
+        assert_eq!(
+            lines[1..],
+            [
+                r"1 WARN /key of `look_up`: passed without being held against the pattern ^(a+)(a+)(a+)\1\2\3b: that takes too many steps",
+                "1 INFO Tool look_up executed successfully",
+            ]
+        );
+    }
+    let (_, lines) = collect(Trace::new(), &[("look_up", json!({"key": "aaaaaab"}))]).await;
+    assert_eq!(lines.len(), 2, "{lines:?}");
 }

@@ -12,7 +12,7 @@ use crate::call::callback::{Silence, answer};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::resumption::{Resumption, Waited};
-use crate::call::tool::{AgentTool, decoded, parsed, read};
+use crate::call::tool::{AgentTool, decoded_for, parsed, read};
 use crate::layers::approval::{not_shown, told_below};
 use crate::layers::middleware::{Approval, Decision, Middleware, ToolRequest};
 use crate::layers::redact::ToolRedactor;
@@ -35,7 +35,7 @@ impl Arguments {
     fn checked(spec: &ToolSpec, sent: &Value, ctx: &ToolContext) -> Result<Arguments, ToolError> {
         let read = read(spec, sent);
         let sent = read.as_ref().unwrap_or(sent);
-        let wire = decoded(spec, sent.clone(), ctx.dialect())?;
+        let wire = decoded_for(spec, sent.clone(), ctx)?;
         let shown = completed(sent, &spec.input, &spec.defs, ctx.dialect());
         Ok(Arguments { shown: shown.map_err(ToolError::from_problems)?, wire })
     }
@@ -75,7 +75,7 @@ impl Layers {
     ) -> Result<(Value, Option<Box<ToolCall>>), ToolError> {
         let spec = tool.0.spec();
         if self.middleware.is_empty() && !call.is_approved() {
-            return Ok((decoded(spec, sent, ctx.dialect())?, None));
+            return Ok((decoded_for(spec, sent, ctx)?, None));
         }
         let mut arguments = Arguments::of(spec, call, sent, ctx)?;
         record.set_completed(|| Arguments::approved(spec, arguments.shown.clone()).map(|whole| whole.wire));

@@ -215,6 +215,10 @@ async fn a_secret_of_several_lines_is_no_update() {
         streamed("echo a; echo short; echo b; echo short", "short\nsecret").await,
         ["a", "short", "b", "short"]
     );
+    // In the Base64 of its Base64, in several lines.
+    let pin = "plain-s3cr3t?key>0123456789";
+    let script = "echo a.; cat | base64 -w 0 | base64 -w 20; echo .b";
+    assert_eq!(streamed(script, pin).await, ["a.", "[REDACTED]", ".b"]);
     // A long line comes in pieces, and a secret where one ends.
     let pin = "a-secret-of-some-length";
     for before in [8180, 8192, 8170] {

@@ -97,6 +97,24 @@ fn a_list_is_read_page_by_page() {
 }
 
 #[test]
+fn a_tool_that_is_listed_twice_is_one_unless_its_descriptors_differ() {
+    run(async {
+        let names = |tools: Vec<Arc<dyn AgentTool>>| {
+            tools.iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>()
+        };
+        for era in ["legacy", "modern"] {
+            let client = connect(&format!("{era} repeats")).await;
+            assert_eq!(client.list_tools().await.unwrap().len(), 3);
+            let all = names(client.tools().await.unwrap());
+            assert!(all.len() == 3 && all[1].ends_with("__add"), "{all:?}");
+            let client = connect(&format!("{era} differs")).await;
+            let rest = names(client.tools().await.unwrap());
+            assert!(rest.len() == 2 && rest.iter().all(|name| !name.ends_with("__add")), "{rest:?}");
+        }
+    });
+}
+
+#[test]
 fn calls_run_beside_each_other_up_to_the_cap() {
     run(async {
         for (cap, least, most) in [(1, 900, 3000), (8, 300, 800)] {

@@ -209,6 +209,16 @@ impl Server {
             };
             return page(json!([tools[at]]), next);
         }
+        if self.is("repeats") || self.is("differs") {
+            let mut again = tools[1].clone();
+            if self.is("differs") {
+                again["description"] = "Something else.".into();
+            }
+            return match cursor {
+                None => page(json!([tools[0], tools[1]]), Some("2".to_owned())),
+                Some(_) => page(json!([again, tools[1], tools[2]]), None),
+            };
+        }
         page(json!(tools), None);
     }
 

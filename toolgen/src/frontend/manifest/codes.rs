@@ -214,7 +214,8 @@ why no argument can break out of it.
 A shell would read the value as code: a model, or a text it read, could run anything. Values go to a script as variables
 of its environment or as positional parameters, and are used in double quotes. The same holds for code in `argv`, after
 `sh -c`, `python -c` or `perl -e`, for programs of `awk` and `sed`, for settings of `git -c`, and for what `ssh`, `watch`
-or `parallel` give to a shell. Of a program that is not known, an argument after `-c`, `-e`, `--command` or `--eval`
+or `parallel` give to a shell, and for the program that `env`, `sudo`, `xargs` or `docker exec` starts. A target of
+`make` may be a setting that its recipes run. Of a program that is not known, an argument after `-c`, `-e`, `--command` or `--eval`
 counts as code, too. Numbers and booleans are allowed there.
 
     shell: true

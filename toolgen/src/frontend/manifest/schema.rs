@@ -70,6 +70,8 @@ impl Context<'_> {
                     codes::SCHEMA,
                     "write them as `type` says: a text that looks like a number stands in quotes",
                 ),
+                // Reported where the schema was written out.
+                ReadProblemKind::Draft => continue,
                 _ => (codes::SCHEMA, "correct the schema"),
             };
             let full = format!("{}{}", place.pointer, problem.pointer);

@@ -195,6 +195,11 @@ They lead to nothing there but to something in the document, so that is used, as
     NEWER_KEYWORD = "N0343", "A keyword is of another version", "
 A document of Swagger 2.0 has a keyword that OpenAPI 3 introduced, such as `requestBody` or `servers`. It is read as it
 is meant there, unless Swagger 2.0 keywords say something else about it; other readers may ignore it.
+
+So is `required: true` in the schema of a property, which JSON Schema had until its draft 3: the property must be given.
+
+    properties: {id: {type: string, required: true}}
+    properties: {id: {type: string}}, required: [id]
 ";
     FRAGMENT = "N0345", "The fragment of a path is not sent", "
 What follows a `#` outside of braces never reaches a server. Some documents use it to tell apart several operations on

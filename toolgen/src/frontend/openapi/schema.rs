@@ -125,6 +125,7 @@ fn count_dynamic(file: &Value, anchor: &str) -> usize {
 /// The maximum number of schemas that are looked at to find the types of one.
 const MAX_SEEN: usize = 500;
 
+const LIST: &str = "list the property in `required` of the object that has it";
 const CORRECT: &str = "correct the schema; the rest of it is used as it is";
 
 impl<'a> Source<'a> for Context<'a> {
@@ -149,6 +150,7 @@ impl<'a> Source<'a> for Context<'a> {
             ReadProblemKind::Names => {
                 (codes::CHOICES, "write one text for each value, each another name of a variant")
             }
+            ReadProblemKind::Draft => (codes::NEWER_KEYWORD, LIST),
             ReadProblemKind::Depth => (codes::SCHEMA_DEPTH, "name inner schemas, and refer to them"),
             _ => (codes::SCHEMA, CORRECT),
         };

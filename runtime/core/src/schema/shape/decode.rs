@@ -7,9 +7,8 @@
 //!   An integer beyond 64 bits is refused, since no [`Value`] holds it as it is. Of the rules in
 //!   [`Kind::Raw`](super::Kind::Raw), references that the tree does not follow are not checked, nor are conditions
 //!   whose answer is not known for sure.
-//! - Patterns that do not parse are ignored, and so are patterns on texts of more than 2,000 bytes, or fewer if the
-//!   pattern nests repetitions: matching backtracks, and a hostile text must not stop the program. For the same reason
-//!   a value that takes too many steps to check is refused.
+//! - Patterns that do not parse are ignored, and a text that takes too many steps to be held against one
+//!   [passes](decode_owned). A value that takes too many steps to be checked as a whole is refused.
 //! - `multipleOf` with decimals such as `0.1` allows for the error of floating point numbers.
 //! - Fields are also accepted under their wire names and aliases; read-only fields are unknown.
 //! - With a discriminator, only the variant it names is tried.
@@ -96,6 +95,16 @@ pub fn decode(
     defs: &List<Def>,
     dialect: &Dialect,
 ) -> Result<Value, Vec<ArgumentProblem>> {
+    decode_telling(arguments, shape, defs, dialect, &mut Vec::new())
+}
+
+fn decode_telling(
+    arguments: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    dialect: &Dialect,
+    untried: &mut Vec<ArgumentProblem>,
+) -> Result<Value, Vec<ArgumentProblem>> {
     let mut checker = Checker::new(defs, dialect);
     if !arguments.is_object() {
         return Err(vec![ArgumentProblem {
@@ -106,14 +115,18 @@ pub fn decode(
     }
     let Some(read) = read::read(arguments, shape, defs, dialect) else {
         let problems = checker.problems_of(arguments, shape);
+        untried.append(&mut checker.untried);
         return if problems.is_empty() { checker.transformed(arguments, shape) } else { Err(problems) };
     };
     let problems = checker.problems_of(&read.value, shape).into_iter().map(|problem| read.placed(problem));
     let problems: Vec<ArgumentProblem> = read.problems.iter().cloned().chain(problems).collect();
+    untried.extend(std::mem::take(&mut checker.untried).into_iter().map(|passed| read.placed(passed)));
     if problems.is_empty() { checker.transformed(&read.value, shape) } else { Err(problems) }
 }
 
-/// As [`decode`], for owned arguments: those that need no change are returned untouched.
+/// As [`decode`], for owned arguments: those that need no change are returned untouched. Adds to `untried` each text and
+/// each key that passed though nothing is known about it, since holding it against its pattern takes too many steps; the
+/// operator of the tool should read of it.
 ///
 /// # Errors
 ///
@@ -123,11 +136,12 @@ pub fn decode_owned(
     shape: &Shape,
     defs: &List<Def>,
     dialect: &Dialect,
+    untried: &mut Vec<ArgumentProblem>,
 ) -> Result<Value, Vec<ArgumentProblem>> {
     if arguments.is_object() && exact::is_exact(&arguments, shape, defs, dialect) {
         return Ok(arguments);
     }
-    decode(&arguments, shape, defs, dialect)
+    decode_telling(&arguments, shape, defs, dialect, untried)
 }
 
 /// Returns valid arguments as people should read them: under the names a model knows, integers as integers, and with

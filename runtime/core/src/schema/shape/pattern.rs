@@ -23,12 +23,15 @@ const SMALL: u64 = 4;
 /// of them: 4,000 overflow the stack of a thread of 2 MiB.
 const MOST_BRANCHES: usize = 1_000;
 
-/// The most patterns that are remembered, and the longest that is remembered beside others, in bytes.
+/// The most patterns that are remembered, the longest that is remembered beside others, in bytes, and the most steps that
+/// their programs have together.
 const MOST_KNOWN: usize = 256;
 const LONG: usize = 16 << 10;
-/// The small steps to read a pattern, and for each of its bytes.
+const MOST_PROGRAMS: usize = 1 << 18;
+/// The small steps to read a pattern, for each of its bytes, and for each step of its program.
 const READING: u64 = 2_000;
 const READING_A_BYTE: u64 = 16;
+const READING_A_STEP: u64 = 16;
 
 /// Whether a text is a regular expression that can be applied to values: one of ECMA-262, as JSON Schema requires,
 /// with or without Unicode mode. Values are not checked against any other `pattern`.
@@ -84,17 +87,40 @@ pub fn is_found(pattern: &str, text: &str) -> bool {
 
 thread_local! {
     /// The patterns tried last: the items of a list are held against the same few.
-    static TRIED: RefCell<BTreeMap<String, Rc<Known>>> = const { RefCell::new(BTreeMap::new()) };
+    static TRIED: RefCell<(Room, BTreeMap<String, Rc<Known>>)> = const { RefCell::new((Room::NONE, BTreeMap::new())) };
 }
 
-/// Whether a pattern is remembered beside so many others. Without room, all others are forgotten.
-pub(crate) fn has_room(others: usize, pattern: &str) -> bool {
-    others < MOST_KNOWN && pattern.len() <= LONG
+/// The room that the patterns take that are remembered.
+pub(crate) struct Room {
+    patterns: usize,
+    steps: usize,
+}
+
+impl Room {
+    /// That of none.
+    pub(crate) const NONE: Room = Room { patterns: 0, steps: 0 };
+
+    /// Takes the room of one more. Returns whether it is remembered beside the others; if not, they are to be forgotten.
+    pub(crate) fn take(&mut self, pattern: &str) -> bool {
+        self.add(&Known::of(pattern))
+    }
+
+    fn add(&mut self, known: &Known) -> bool {
+        let steps = self.steps.saturating_add(known.steps());
+        let fits = self.patterns < MOST_KNOWN && known.pattern.len() <= LONG && steps <= MOST_PROGRAMS;
+        *self = if fits {
+            Room { patterns: self.patterns + 1, steps }
+        } else {
+            Room { patterns: 1, steps: known.steps() }
+        };
+        fits
+    }
 }
 
 /// Returns the steps that reading a pattern takes, to be charged to a call for each that is not remembered.
 pub(crate) fn reading(pattern: &str) -> u64 {
-    READING + READING_A_BYTE.saturating_mul(pattern.len() as u64)
+    let known = Known::of(pattern);
+    READING + READING_A_BYTE * pattern.len() as u64 + READING_A_STEP * known.steps() as u64
 }
 
 /// What is known about a pattern, each part as soon as it is needed.
@@ -106,20 +132,26 @@ struct Known {
 
 impl Known {
     fn of(pattern: &str) -> Rc<Known> {
-        TRIED.with_borrow_mut(|tried| {
+        TRIED.with_borrow_mut(|(room, tried)| {
             if let Some(known) = tried.get(pattern) {
                 return Rc::clone(known);
             }
-            if !has_room(tried.len(), pattern) {
+            let known = Rc::new(Known {
+                pattern: pattern.to_owned(),
+                is_pattern: OnceCell::new(),
+                program: OnceCell::new(),
+            });
+            if !room.add(&known) {
                 tried.clear();
             }
-            let pattern = pattern.to_owned();
-            let known =
-                Known { pattern: pattern.clone(), is_pattern: OnceCell::new(), program: OnceCell::new() };
-            let known = Rc::new(known);
-            tried.insert(pattern, Rc::clone(&known));
+            tried.insert(pattern.to_owned(), Rc::clone(&known));
             known
         })
+    }
+
+    /// How many steps its program has.
+    fn steps(&self) -> usize {
+        if self.is_pattern() { self.program().map_or(0, Program::len) } else { 0 }
     }
 
     /// JSON Schema requires Unicode mode; many patterns in use only parse without it (`\-` outside a class).

@@ -69,6 +69,8 @@ pub enum ReadProblemKind {
     NoSchema,
     /// A keyword has a value it cannot have, or one that cannot be followed.
     Keyword,
+    /// A keyword has the form of an earlier draft, and is read as it is meant there.
+    Draft,
     /// `type` names an unknown type.
     Type,
     /// A pattern is not a regular expression, and is left out.

@@ -198,7 +198,8 @@ fn rules_about_arguments_stay_and_name_what_else_may_be_given() {
         {"properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": false},
     ]});
     let one = tool(&program(), &json!({"name": "x", "inputSchema": schema}), true).unwrap().spec;
-    let takes = |given: Value| decode_owned(given, &one.input, &one.defs, &JSON_SCHEMA).is_ok();
+    let takes =
+        |given: Value| decode_owned(given, &one.input, &one.defs, &JSON_SCHEMA, &mut Vec::new()).is_ok();
     assert!(takes(json!({"q": "x", "id": 1})) && takes(json!({"name": "x"})));
     assert!(!takes(json!({"q": "x"})) && !takes(json!({"id": 1, "other": 2})) && !takes(json!({"id": "x"})));
     let told = crate::spec::docs::detail(&one);
@@ -283,6 +284,19 @@ fn keys_that_providers_refuse_are_renamed_and_come_back() {
         "where": {"type": "object", "properties": {"a b": {"type": "string"}}, "required": ["a b"]}}});
     let tool = tool(&program(), &json!({"name": "x", "inputSchema": schema}), true).unwrap();
     let given = json!({"user_id": 7, "_top": 1, "where": {"a_b": "c"}});
-    let decoded = decode_owned(given, tool.spec.input.shape(), &tool.spec.defs, &JSON_SCHEMA).unwrap();
+    let decoded =
+        decode_owned(given, tool.spec.input.shape(), &tool.spec.defs, &JSON_SCHEMA, &mut Vec::new()).unwrap();
     assert_eq!(decoded, json!({"user-id": 7, "$top": 1, "where": {"a b": "c"}}));
+}
+
+#[test]
+fn a_descriptor_that_is_listed_again_is_one() {
+    let mut other = find_orders();
+    other["description"] = json!("Something else.");
+    let again: Value = serde_json::from_str(&canonical(&find_orders())).unwrap();
+    let list = [find_orders(), json!({"name": "x"}), again, other.clone(), other, json!({"name": "x"})];
+    let places: Vec<usize> = distinct(&list).into_iter().map(|(at, _)| at).collect();
+    assert_eq!(places, [0, 1, 3]);
+    let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
+    assert_eq!(distinct(&[deep.clone(), deep]).len(), 2);
 }

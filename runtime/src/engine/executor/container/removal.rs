@@ -1,5 +1,7 @@
 //! Removes a container, whatever state it is in.
 
+use std::ffi::OsString;
+use std::io;
 use std::process::{Command, Output, Stdio};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
@@ -7,6 +9,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+#[cfg(target_os = "linux")]
+use super::super::descriptors;
 use super::super::process::inherited;
 use super::INHERITED;
 
@@ -19,17 +23,23 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub(super) struct Container {
     /// Its name.
     name: String,
-    /// The command that removes it; none once it is removed.
-    removal: Option<Command>,
+    /// What removes it; none once it is removed.
+    removal: Option<Removal>,
+}
+
+/// The program that removes a container, its arguments and its environment.
+struct Removal {
+    program: String,
+    args: Vec<String>,
+    env: Vec<(OsString, OsString)>,
 }
 
 impl Container {
     /// Creates the handle of a container of this name, which a program removes with these arguments.
     pub(super) fn new(name: &str, program: &str, args: &[String]) -> Container {
-        let mut command = Command::new(program);
-        command.args(args).env_clear().envs(inherited(INHERITED.iter().copied()));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Container { name: name.to_owned(), removal: Some(command) }
+        let env = inherited(INHERITED.iter().copied());
+        let removal = Removal { program: program.to_owned(), args: args.to_vec(), env };
+        Container { name: name.to_owned(), removal: Some(removal) }
     }
 
     /// Notes that it has ended and removed itself.
@@ -50,10 +60,10 @@ impl Container {
 
     /// Starts to remove it, on a separate thread: the future may be dropped, perhaps with its runtime.
     fn start(&mut self) -> Option<oneshot::Receiver<Result<(), String>>> {
-        let command = self.removal.take()?;
+        let removal = self.removal.take()?;
         let (told, removed) = oneshot::channel();
         // Without a thread nothing is told, and the receiver hears that.
-        let _ = Builder::new().spawn(move || told.send(remove(command)));
+        let _ = Builder::new().spawn(move || told.send(removal.run()));
         Some(removed)
     }
 }
@@ -65,23 +75,35 @@ impl Drop for Container {
     }
 }
 
-/// Removes a container. One whose start was just interrupted may appear a moment later, or be busy for a moment.
-fn remove(mut command: Command) -> Result<(), String> {
-    let start = Instant::now();
-    let mut was_absent = false;
-    loop {
-        let output = command.output().map_err(|why| why.to_string())?;
-        let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        let is_absent = is_absent(&output, &why);
-        // What was removed is named.
-        if output.status.success() && !is_absent || is_absent && was_absent {
-            return Ok(());
+impl Removal {
+    /// Removes the container. One whose start was just interrupted may appear a moment later, or be busy for a moment.
+    fn run(&self) -> Result<(), String> {
+        let start = Instant::now();
+        let mut was_absent = false;
+        loop {
+            let output = self.output().map_err(|why| why.to_string())?;
+            let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            let is_absent = is_absent(&output, &why);
+            // What was removed is named.
+            if output.status.success() && !is_absent || is_absent && was_absent {
+                return Ok(());
+            }
+            if start.elapsed() > LIMIT {
+                return Err(why);
+            }
+            was_absent = is_absent;
+            sleep(PAUSE);
         }
-        if start.elapsed() > LIMIT {
-            return Err(why);
-        }
-        was_absent = is_absent;
-        sleep(PAUSE);
+    }
+
+    /// Runs the program once. It gets no files of this process but its standard streams, as every program.
+    fn output(&self) -> io::Result<Output> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.args).env_clear().envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(target_os = "linux")]
+        descriptors::keep(&mut command)?;
+        command.output()
     }
 }
 

@@ -1,9 +1,10 @@
 //! Confined programs and other processes of their user.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use toolgen_runtime::engine::executor::Sandbox;
+use toolgen_runtime::engine::executor::{ContainerExecutor, Sandbox};
 
 use crate::executor::needs::{Need, skip};
 use crate::executor::sandbox::{closed, executors, tempdir};
@@ -167,6 +168,22 @@ async fn programs_of_a_process_with_inherited_files() {
         assert!(output.stdout.starts_with("fine\n"), "{output:?}");
         assert!(!output.stdout.contains("inherited"), "{sandbox:?} {options:?}: {output:?}");
     }
+    // A program that takes the place of `docker`, and is asked to remove the container that outlives its time.
+    let place = tempdir("removed");
+    let docker = place.join("docker");
+    let script =
+        "#!/bin/sh\nls -l /proc/$$/fd > \"$0.$1\"; [ \"$1\" = run ] && exec sleep 60; echo removed\n";
+    fs::write(&docker, script).unwrap();
+    fs::set_permissions(&docker, fs::Permissions::from_mode(0o755)).unwrap();
+    let executor = ContainerExecutor::new("i", "/w").program(docker.to_str().unwrap());
+    let brief = ExecOptions::default().timeout(Duration::from_millis(500));
+    let outcome = run(&executor, &shell("true"), &brief).await;
+    assert!(matches!(outcome, Err(ExecError::Timeout { .. })), "{outcome:?}");
+    for word in ["run", "rm"] {
+        let open = fs::read_to_string(place.join(format!("docker.{word}"))).unwrap();
+        assert!(open.contains("0 -> ") && !open.contains("inherited"), "{word}: {open}");
+    }
+    fs::remove_dir_all(place).unwrap();
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! Arguments that a program runs as code: `sh -c`, `python -c`, what `ssh` sends to a shell. Where nothing says that a
-//! program takes data, an argument after what is mostly an option for code counts as such, too.
+//! program takes data, an argument after what is mostly an option for code counts as such, too. So does a program that
+//! another one starts: `env {program}`.
 
 mod places;
 mod programs;
+mod started;
 
 use self::places::places;
 use self::programs::{DATA, base, program, starts};
+use self::started::started;
 
 /// An argument that is code, or may be.
 pub(super) struct Code<'t> {
@@ -17,6 +20,8 @@ pub(super) struct Code<'t> {
     pub(super) help: &'static str,
     /// Whether it surely is code.
     pub(super) sure: bool,
+    /// Whether it is a program that is started.
+    pub(super) is_started: bool,
 }
 
 /// Words after which most programs take code, or a program.
@@ -37,6 +42,8 @@ const OPTIONS: [&str; 14] = [
     "--session-command",
 ];
 
+const STARTED: &str =
+    "write the program itself, and a tool for each; or let the argument list those that there are (`enum`)";
 const HELP: &str = "keep the code constant, and give it the value as an argument or a variable of its own";
 
 /// Returns the arguments that are code or may be, among the texts of all.
@@ -45,7 +52,10 @@ pub(super) fn code<'t>(texts: &[&'t str]) -> Vec<Code<'t>> {
     if DATA.contains(&first) {
         return Vec::new();
     }
-    let mut found: Vec<Code<'t>> = Vec::new();
+    let chosen = started(texts).into_iter();
+    let mut found: Vec<Code<'t>> = chosen
+        .map(|(place, program)| Code { place, program, help: STARTED, sure: true, is_started: true })
+        .collect();
     // The program whose options the words are, as far as it is known.
     let (mut runs, mut reads) = (first, false);
     for (at, text) in texts.iter().enumerate() {
@@ -62,6 +72,7 @@ pub(super) fn code<'t>(texts: &[&'t str]) -> Vec<Code<'t>> {
                 program: name,
                 help,
                 sure: sure && known,
+                is_started: false,
             }));
             if done {
                 break;
@@ -71,7 +82,7 @@ pub(super) fn code<'t>(texts: &[&'t str]) -> Vec<Code<'t>> {
         } else if at > 0 && !reads && is_option(text) {
             let joined = text.contains('{');
             let place = if joined { at } else { at + 1 };
-            found.push(Code { place, program: runs, help: HELP, sure: false });
+            found.push(Code { place, program: runs, help: HELP, sure: false, is_started: false });
         }
     }
     found
@@ -143,6 +154,14 @@ mod tests {
             (&["git", "clone", "--upload-pack=X", "v"], &[2]),
             (&["make", "--eval", "X"], &[2]),
             (&["make", "--eval={X}"], &[1]),
+            (&["make", "{X}"], &[1]),
+            (&["make", "-C", "{X}", "-j{Y}", "all"], &[]),
+            (&["make", "test", "FILTER={X}"], &[2]),
+            (&["tar", "-cf", "{X}", "--to-command={Y}", "{Z}"], &[3]),
+            (&["tar", "-xf", "a", "-I", "X"], &[4]),
+            (&["rsync", "-ae", "X", "{Y}", "b"], &[2]),
+            (&["env", "{X}"], &[1]),
+            (&["find", ".", "-exec", "X", "{Y}", ";"], &[3]),
             (&["gawk", "-e", "X"], &[2]),
             (&["sed", "-n", "X", "v"], &[2]),
             (&["sed", "-e", "X", "-e", "Y", "v"], &[2, 4]),

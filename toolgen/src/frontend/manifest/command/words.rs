@@ -127,7 +127,7 @@ impl<'a> Context<'a> {
         let items = flat(items);
         let texts: Vec<&str> =
             items.iter().map(|(item, _)| item.value.as_str().unwrap_or_default()).collect();
-        for Code { place, program, help, sure } in code(&texts) {
+        for Code { place, program, help, sure, is_started } in code(&texts) {
             let (Some((item, said)), Some(text)) = (items.get(place), texts.get(place)) else { continue };
             let pieces = self.pieces(text, &item.pointer).unwrap_or_default();
             let is_whole = pieces.len() == 1;
@@ -139,13 +139,24 @@ impl<'a> Context<'a> {
                 if self.is_fixed(placeholder, &item.pointer, scope) {
                     continue;
                 }
-                let written = format!("{{{}}}", placeholder.written());
+                let written =
+                    if is_whole { (*text).to_owned() } else { format!("{{{}}}", placeholder.written()) };
                 let meant = format!("{{arg: \"{written}\", code: true}}");
                 let (message, help) = if !sure {
                     let message =
                         format!("`{written}` may be code: nothing says that `{program}` takes data there");
                     let data = format!("{{arg: \"{}\", code: false}}", text.replace('"', "\\\""));
                     (message, format!("write `{data}` if it does. Otherwise {help}"))
+                } else if is_started {
+                    let message = format!(
+                        "`{written}` says what `{program}` starts: a model, or a text that it read, could run anything"
+                    );
+                    let meant = if is_whole {
+                        format!(". If the tool is for that, say so: `{meant}`")
+                    } else {
+                        String::new()
+                    };
+                    (message, format!("{help}{meant}"))
                 } else if is_whole {
                     let message = format!(
                         "`{program}` runs `{written}` as code: a model, or a text that it read, could run anything"

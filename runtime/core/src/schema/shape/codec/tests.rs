@@ -21,7 +21,10 @@ fn sent_to(schema: &Value, arguments: &Value, dialect: &Dialect) -> Value {
     let (shape, defs) = read_document(schema, &mut Vec::new());
     let decoded = decode(arguments, &shape, &defs, dialect)
         .unwrap_or_else(|problems| panic!("{arguments}: {problems:?}"));
-    assert_eq!(decode_owned(arguments.clone(), &shape, &defs, dialect).as_ref(), Ok(&decoded));
+    assert_eq!(
+        decode_owned(arguments.clone(), &shape, &defs, dialect, &mut Vec::new()).as_ref(),
+        Ok(&decoded)
+    );
     assert!(decode(&decoded, &shape, &defs, &JSON_SCHEMA).is_ok());
     decoded
 }

@@ -9,13 +9,17 @@ use super::conditions::Conditions;
 use super::literals::{comparable, comparisons, is_one_of};
 use super::{ArgumentProblem, ArgumentProblemKind, say};
 use crate::base::frozen::List;
+use crate::base::truncate;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::{
-    Access, ArrayRules, Def, Extra, Kind, Literal, Number, Shape, TupleRules, find_def, pattern, pointer,
+    Access, ArrayRules, Def, Extra, Kind, Literal, Number, Shape, TupleRules, find_def, is_pattern, pattern,
+    pointer,
 };
 
 /// The maximum number of problems reported.
 const MAX_PROBLEMS: usize = 100;
+/// How many characters of a pattern or a key a note shows.
+const SHOWN: usize = 200;
 /// The maximum combined nesting of values and shapes.
 const MAX_DEPTH: usize = 300;
 /// The maximum number of steps per value: unions of unions may multiply the work.
@@ -66,8 +70,11 @@ pub(super) struct Checker<'a> {
     pub(super) known: BTreeMap<(usize, usize, bool), (Vec<ArgumentProblem>, bool)>,
     /// The named shapes being checked: a shape that leads back to itself with the same value adds no rule.
     pub(super) open: Vec<(usize, usize)>,
-    /// The patterns that are remembered, by their addresses.
+    /// The patterns that are remembered, by their addresses, and the room that they take.
     patterns: BTreeSet<(usize, usize)>,
+    room: pattern::Room,
+    /// What passes because it takes too many steps to be tried.
+    pub(super) untried: Vec<ArgumentProblem>,
     /// The rules of texts that were read, by the addresses of the texts.
     pub(super) compiled: BTreeMap<(usize, usize), Rc<Conditions>>,
 }
@@ -106,6 +113,8 @@ impl<'a> Checker<'a> {
             known: BTreeMap::new(),
             open: Vec::new(),
             patterns: BTreeSet::new(),
+            room: pattern::Room::NONE,
+            untried: Vec::new(),
             compiled: BTreeMap::new(),
         }
     }
@@ -145,7 +154,7 @@ impl<'a> Checker<'a> {
         if pattern.is_empty() || self.patterns.contains(&place) {
             return !self.is_spent();
         }
-        if !pattern::has_room(self.patterns.len(), pattern) {
+        if !self.room.take(pattern) {
             self.patterns.clear();
         }
         self.patterns.insert(place);
@@ -158,7 +167,27 @@ impl<'a> Checker<'a> {
             return Some(false);
         }
         let tried = pattern::trial(pattern, key);
-        if self.spend(tried.steps) { tried.found } else { Some(false) }
+        if !self.spend(tried.steps) {
+            return Some(false);
+        }
+        if tried.found.is_none() {
+            let key = Value::from(truncate::cut(key, SHOWN));
+            self.pass(&format!("the key {key} "), pattern);
+        }
+        tried.found
+    }
+
+    /// Notes that a text passes though nothing is known about it.
+    fn pass(&mut self, what: &str, pattern: &str) {
+        let pattern = truncate::cut(pattern, SHOWN);
+        let message = format!(
+            "{what}passed without being held against the pattern {pattern}: that takes too many steps"
+        );
+        let kind = ArgumentProblemKind::Value;
+        let passed = ArgumentProblem { pointer: self.path.clone(), kind, message };
+        if self.untried.len() < MAX_PROBLEMS && !self.untried.contains(&passed) {
+            self.untried.push(passed);
+        }
     }
 
     /// Whether no more problems are taken, so that none needs to be described.
@@ -253,6 +282,9 @@ impl<'a> Checker<'a> {
                     return self.add_spent();
                 }
                 self.unsure |= self.exact && !checked.is_sure;
+                if !checked.is_sure && is_pattern(&rules.pattern) {
+                    self.pass("", &rules.pattern);
+                }
                 self.values(checked.problems);
             }
             (Kind::Enum(values), value) => self.listed(value, values, shape.nullable),

@@ -118,7 +118,8 @@ fn fits<T: Tree>(value: &T, shape: &Shape, defs: &List<Def>, effort: &Effort<'_>
         (Kind::String(known), View::Text(text)) => {
             known.allow_all() || {
                 let checked = known.check(text);
-                effort.spend(checked.steps) && checked.problems.is_empty()
+                // What is not known is told on the slow path.
+                effort.spend(checked.steps) && checked.problems.is_empty() && checked.is_sure
             }
         }
         (Kind::Integer(known), View::Number(number)) => {

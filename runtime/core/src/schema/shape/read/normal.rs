@@ -33,7 +33,8 @@ const REMARKS: [&str; 6] = ["description", "default", "examples", "deprecated", 
 pub fn normal_form<'a, S: Source<'a>>(schema: &'a Value, place: Place, source: &mut S) -> Value {
     let Place { pointer: path, nesting } = place;
     let rules = source.rules();
-    Reader { source, rules, path, outer: nesting.schemas, merges: nesting.merges, depth: 0 }.schema(schema)
+    Reader { source, rules, path, outer: nesting.schemas, merges: nesting.merges, depth: 0, flagged: 0 }
+        .schema(schema)
 }
 
 struct Reader<'s, S> {
@@ -46,6 +47,8 @@ struct Reader<'s, S> {
     depth: usize,
     /// The depth of merging fields of several parts.
     merges: usize,
+    /// The schema of a field, by its address, whose `required` is a flag and is told.
+    flagged: usize,
 }
 
 /// The form that the value of a keyword must have.

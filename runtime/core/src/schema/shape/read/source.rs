@@ -21,7 +21,7 @@ pub enum Rules {
 
 impl Rules {
     /// Whether these are the rules of API descriptions, which mix versions and have small mistakes: numbers written as
-    /// texts, `required: true` in a field, empty lists for empty objects. What is plainly meant is accepted silently,
+    /// texts, empty lists for empty objects. What is plainly meant is accepted silently,
     /// `allOf` is written out, and examples, defaults and titles are kept where they help a model.
     pub(super) fn is_openapi(self) -> bool {
         self != Rules::JsonSchema

@@ -137,6 +137,49 @@ fn what_authors_mean_is_read() {
 }
 
 #[test]
+fn a_flag_of_a_property_says_that_it_must_be_given_and_is_told() {
+    let a = |schema: Value| json!({"type": "object", "properties": {"a": schema, "b": {}}});
+    for flag in [json!(true), json!("true"), json!(" True "), json!("yes")] {
+        for schema in [
+            json!({"type": "string", "required": flag}),
+            json!({"type": "object", "required": flag}),
+            json!({"required": flag}),
+            json!({"$ref": "#/$defs/A", "required": flag}),
+            json!({"type": "object", "properties": {"c": {}}, "required": flag}),
+            json!({"oneOf": [{"type": "string"}, {"type": "integer"}], "required": flag}),
+        ] {
+            let (text, problems) = degraded(&a(schema.clone()));
+            assert!(text.contains(r#""required":["a"]"#), "{schema}: {text}");
+            assert!(
+                problems.len() == 1
+                    && problems[0].0 == "/properties/a/required"
+                    && problems[0].1.contains("draft 3"),
+                "{schema}: {problems:?}"
+            );
+        }
+    }
+    // Nothing is said by `false`, and nothing more where the object lists the property itself.
+    let mut listed = a(json!({"type": "string", "required": true}));
+    listed["required"] = json!(["a"]);
+    for (schema, required) in [
+        (a(json!({"type": "string", "required": false})), false),
+        (a(json!({"type": "object", "required": "false"})), false),
+        (listed, true),
+    ] {
+        let (text, problems) = degraded(&schema);
+        assert_eq!(text.contains(r#""required":["a"]"#), required, "{schema}: {text}");
+        assert_eq!(problems, [], "{schema}");
+    }
+    // What is no property has no object that could require it.
+    let (_, problems) = degraded(&json!({"type": "array", "items": {"type": "object", "required": true}}));
+    assert_eq!(problems[0].0, "/items/required");
+    // A property of that name is meant.
+    let (text, problems) =
+        degraded(&a(json!({"type": "object", "properties": {"yes": {}}, "required": "yes"})));
+    assert!(!text.contains(r#""required":["a"]"#) && problems.len() == 1, "{text}: {problems:?}");
+}
+
+#[test]
 fn malformed_keywords_are_told_and_ignored() {
     let cases = rows! {
         {"type": "string", "minLength": "3"}, {"type": "string"}, "/minLength";

@@ -13,6 +13,20 @@ pub(super) fn places(takes: &Takes, words: &[&str]) -> Vec<(usize, bool)> {
             found
         }
         Takes::Anywhere(letters, long) => options(letters, long, words, true),
+        Takes::Words(valued, long) => {
+            let mut found = options("", long, words, true);
+            let mut is_value = false;
+            for (at, word) in words.iter().enumerate() {
+                if let Some(option) = word.strip_prefix('-') {
+                    is_value = option.len() == 1 && valued.contains(option);
+                } else if !std::mem::take(&mut is_value) && word.contains('{') {
+                    found.push((at, false));
+                }
+            }
+            found.sort_unstable();
+            found.dedup_by_key(|(at, _)| *at);
+            found
+        }
         Takes::First(valued, files, letters, long) => {
             let found = options(letters, long, words, true);
             if !found.is_empty() {

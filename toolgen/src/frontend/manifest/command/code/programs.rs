@@ -11,6 +11,9 @@ pub(super) enum Takes {
     /// As the first argument that is not an option, or after an option for code: the short options that have a value,
     /// those that name a file instead, and those for code with their long forms.
     First(&'static str, &'static str, &'static str, &'static [&'static str]),
+    /// Perhaps as any argument that is not an option, or after an option for code: the short options that have a value,
+    /// and the long ones for code.
+    Words(&'static str, &'static [&'static str]),
     /// As the first argument that is not an option, after this command.
     Command(&'static str),
     /// As all that follows a number of arguments that are no options: the short options that have a value.
@@ -24,7 +27,7 @@ type Program = (&'static [&'static str], Takes, &'static str);
 const ELSE: &str = "read it from the variables of the environment (`env`)";
 
 /// Programs that run code passed to them, and what keeps a value out of it.
-const PROGRAMS: [Program; 22] = [
+const PROGRAMS: [Program; 24] = [
     (
         &[
             "ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "mksh", "nu", "rbash", "sh", "tcsh",
@@ -102,9 +105,31 @@ const PROGRAMS: [Program; 22] = [
         "keep settings constant: many of them are programs",
     ),
     (
+        &["bsdtar", "gtar", "tar"],
+        Takes::Anywhere(
+            "FI",
+            &[
+                "--checkpoint-action",
+                "--info-script",
+                "--new-volume-script",
+                "--rmt-command",
+                "--rsh-command",
+                "--to-command",
+                "--use-compress-program",
+            ],
+        ),
+        "keep the program that `tar` starts constant",
+    ),
+    (
+        &["rsync"],
+        Takes::Anywhere("e", &["--rsh", "--rsync-path"]),
+        "keep the program that `rsync` starts constant",
+    ),
+    (
         &["gmake", "make"],
-        Takes::Anywhere("", &["--eval"]),
-        "set a variable of the environment (`env`), and read it in a recipe as `\"$$NAME\"`",
+        Takes::Words("CfIjloW", &["--eval"]),
+        "list the targets (`enum`): of others, such as `SHELL=…`, a recipe runs the value; give a text as a variable of \
+         the environment (`env`), and read it in a recipe as `\"$$NAME\"`",
     ),
 ];
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{cpu_time, decoded, object, taken};
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::decode::check::Checker;
-use crate::schema::shape::decode::{completed, under_wire_names};
+use crate::schema::shape::decode::{completed, decode_owned, under_wire_names};
 use crate::schema::shape::read::read_document;
 
 #[test]
@@ -49,9 +49,43 @@ fn long_texts_are_held_against_their_pattern_or_pass() {
     let schema = object(&json!({"thrice": {"type": "string", "pattern": thrice}}));
     let given = json!({"thrice": "a".repeat(5_000)});
     taken(&schema, &given, &given);
+    assert_eq!(
+        passed(&schema, &given),
+        [format!(
+            "/thrice: passed without being held against the pattern {thrice}: that takes too many steps"
+        )]
+    );
+    assert_eq!(passed(&schema, &json!({"thrice": "aaaaaab"})), [""; 0]);
     let keys = json!({"type": "object", "patternProperties": {thrice: {"type": "integer"}}, "additionalProperties": false});
     let given = json!({"a".repeat(5_000): "no integer"});
     taken(&keys, &given, &given);
+    let told = passed(&keys, &given);
+    let wanted =
+        format!("…\" passed without being held against the pattern {thrice}: that takes too many steps");
+    assert!(
+        told.len() == 1 && told[0].starts_with(": the key \"aaa") && told[0].ends_with(&wanted),
+        "{told:?}"
+    );
+    // One that no text is tried on, and one that is no pattern at all: both were told when the schema was read.
+    let schema = object(
+        &json!({"a": {"pattern": "((((a{1,9}b){99}){99}){99}){99}"}, "b": {"type": "string", "pattern": "["}}),
+    );
+    let told = passed(&schema, &json!({"a": "b", "b": "b"}));
+    assert!(told.len() == 1 && told[0].starts_with("/a: passed"), "{told:?}");
+    // A text in a list, and in a choice, in the form in which a provider has it written.
+    let schema = object(&json!({"a": {"type": "object", "additionalProperties": {"anyOf": [
+        {"type": "string", "pattern": thrice}, {"type": "integer"}
+    ]}}}));
+    let told = passed(&schema, &json!({"a": {"x": "a".repeat(5_000), "y": 1}}));
+    assert!(told.len() == 1 && told[0].starts_with("/a/x: passed"), "{told:?}");
+}
+
+/// Returns what passes without being held against its pattern.
+fn passed(schema: &Value, given: &Value) -> Vec<String> {
+    let (shape, defs) = read_document(schema, &mut Vec::new());
+    let mut untried = Vec::new();
+    decode_owned(given.clone(), &shape, &defs, &JSON_SCHEMA, &mut untried).unwrap();
+    untried.into_iter().map(|passed| format!("{}: {}", passed.pointer, passed.message)).collect()
 }
 
 #[test]

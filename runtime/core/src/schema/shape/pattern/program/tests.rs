@@ -67,6 +67,40 @@ fn steps_are_counted_and_end() {
     assert_eq!(of(r"^(.+)\1$").unwrap().try_on(&text, 12 << 20).found, Some(true));
 }
 
+#[test]
+fn hostile_patterns_and_texts_take_bounded_steps_and_bytes() {
+    let looks =
+        |count: usize| format!("{}b{}", "(?=a{0,60000}(?<=a{0,60000}".repeat(count), "))".repeat(count));
+    let a = |count: usize| "a".repeat(count);
+    for (pattern, text) in [
+        ("^(a+)+$".to_owned(), a(1 << 20) + "!"),
+        ("(.*)*x".to_owned(), a(4 << 20)),
+        ("^[a-z]+$".to_owned(), a(4 << 20)),
+        (".".to_owned(), a(32 << 20)),
+        ("^(a{0,60000}){9}b".to_owned(), a(60_000)),
+        (r"^(a+)(a+)(a+)\1\2\3b".to_owned(), a(5_000)),
+        // Each state remembers thousands of groups.
+        ("()".repeat(4_000) + r"^(a|aa)*\1b", a(3_000)),
+        ("(a?)".repeat(2_000) + r"\1b", a(3_000)),
+        // Each waits for the one within it.
+        (looks(45), a(60_000)),
+        (format!("{}{}", "(?=a{0,60000}".repeat(90), ")".repeat(90)), a(60_000)),
+        (r"^(\p{L}x){9000}$".to_owned(), "ßx".repeat(1_000)),
+    ] {
+        let program = Program::of(&Syntax::of(&pattern).unwrap()).unwrap();
+        let trial = program.try_on(&text, 12 << 20);
+        let shown: String = pattern.chars().take(40).collect();
+        assert!(
+            trial.steps <= (12 << 20) + (64 << 20) && trial.bytes <= MOST_BYTES + (1 << 20),
+            "{shown}: {trial:?}"
+        );
+        println!("{shown}: {trial:?}, {} steps, {} sets", program.len(), program.sets.len());
+    }
+    // A repetition does not keep its sets once for each round.
+    let program = Program::of(&Syntax::of(r"^(\p{L}[0-9]){9000}$").unwrap()).unwrap();
+    assert!(program.len() > 18_000 && program.sets.len() == 2);
+}
+
 /// Patterns of everything that is read here.
 fn pattern() -> impl Strategy<Value = String> {
     let atom = prop::sample::select(vec![

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use toolgen_test_support::needs;
 
-use super::super::syntax::{Node, Set, Syntax};
+use super::super::syntax::{Node, Place, Set, Syntax};
 use super::super::{is_pattern, trial};
 
 /// The longest text that is made for a pattern, but for what it needs beyond that.
@@ -107,21 +107,29 @@ fn member(set: &Set) -> Option<char> {
 #[test]
 #[ignore = "heavy: corpus"]
 fn patterns_of_the_corpus_take_the_longest_text_that_they_allow() {
-    let (mut sure, mut longest) = (0, 0);
+    let (mut sure, mut longest, mut in_vain) = (0, 0, Vec::new());
     let patterns = patterns();
     for pattern in &patterns {
         let text = long_text(pattern);
         longest = longest.max(text.len());
-        let found = trial(pattern, &text).found;
-        // What looks around may need other characters than the first that fit, and a place in the middle may be in vain.
-        let inner = pattern.trim_start_matches('^').trim_end_matches('$');
-        let is_simple = Syntax::of(inner).is_some_and(|inner| {
-            !inner.has(&|node| matches!(node, Node::At(_) | Node::Look { .. } | Node::Back { .. }))
-        });
-        assert!(found.is_some(), "{pattern} is not tried on {} bytes", text.len());
-        assert!(!is_simple || found == Some(true), "{pattern} on {text}");
-        sure += usize::from(found == Some(true));
+        match trial(pattern, &text).found {
+            Some(true) => sure += 1,
+            Some(false) if takes_before_its_start(&Syntax::of(pattern).unwrap().root) => {
+                in_vain.push(pattern)
+            }
+            // What looks around may need other characters than the first that fit.
+            Some(false) if Syntax::of(pattern).unwrap().has(&|node| matches!(node, Node::Look { .. })) => {}
+            found => panic!("{pattern} on {} bytes: {found:?}", text.len()),
+        }
     }
     println!("{sure} of {} patterns match, the longest text has {longest} bytes", patterns.len());
-    assert!(patterns.is_empty() || sure * 100 >= patterns.len() * 97 && longest >= LONGEST, "{sure}");
+    println!("no text matches {in_vain:?}");
+    assert!(patterns.is_empty() || sure * 100 >= patterns.len() * 99 && longest >= LONGEST, "{sure}");
+}
+
+/// Whether a pattern wants a character before the start of the text, so that nothing matches it: `.^`.
+fn takes_before_its_start(root: &Node) -> bool {
+    let Node::Sequence(nodes) = root else { return false };
+    let start = nodes.iter().position(|node| matches!(node, Node::At(Place::Start)));
+    start.is_some_and(|start| nodes[..start].iter().any(|node| matches!(node, Node::Set(_))))
 }

@@ -27,7 +27,7 @@ pub fn name_values<'a, S: Source<'a>>(schema: &mut Value, beside: &'a Value, pla
     }
     let Place { pointer: path, nesting } = place;
     let rules = source.rules();
-    Reader { source, rules, path, outer: nesting.schemas, merges: nesting.merges, depth: 0 }
+    Reader { source, rules, path, outer: nesting.schemas, merges: nesting.merges, depth: 0, flagged: 0 }
         .name_values(schema, beside);
 }
 

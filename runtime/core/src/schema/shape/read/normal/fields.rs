@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::compose::describe_by_title;
 use super::{Object, Reader};
-use crate::schema::shape::read::Source;
 use crate::schema::shape::read::build::title_says_something;
+use crate::schema::shape::read::{ReadProblemKind, Source};
 
 /// How many keys of an object are read: a model could not read more, and each costs kilobytes.
 const MOST_KEYS: usize = 20_000;
@@ -31,10 +31,12 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let name_of = |key: &str| names.get(key).map_or(key, String::as_str).to_owned();
         let mut read = Object::new();
         for (key, field) in fields.into_iter().flatten().take(MOST_KEYS) {
-            // `required: true` inside a field is not JSON Schema, but the intent is clear.
-            let says_so = self.rules.is_openapi() && field.get("required") == Some(&Value::Bool(true));
-            if says_so && !listed.contains(key.as_str()) {
-                required.push(key);
+            if let Some((object, flag)) = field.as_object().and_then(|object| Some((object, flag(object)?))) {
+                self.flagged = std::ptr::from_ref(object).addr();
+                if flag && !listed.contains(key.as_str()) {
+                    required.push(key);
+                    self.at("properties", |reader| reader.at(key, Self::told_as_flag));
+                }
             }
             let mut schema = match field {
                 Value::Null => json!({}),
@@ -62,10 +64,13 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         let mut names: Vec<&str> = Vec::new();
         let mut seen = HashSet::new();
         let mut good = true;
-        match object.get("required") {
-            // The flag of a parameter, or of a property in JSON Schema draft 3; `false` is harmless.
-            None | Some(Value::Null | Value::Bool(false)) => {}
-            Some(Value::Bool(true)) => good = self.rules.is_openapi(),
+        if let Some(flag) = flag(object) {
+            // That of a parameter, or of a property; `false` is harmless.
+            good = !flag || self.rules.is_openapi() || self.flagged == std::ptr::from_ref(object).addr();
+        }
+        match object.get("required").filter(|_| flag(object).is_none()) {
+            None | Some(Value::Null) => {}
+            // The flag of a parameter, or of a property; `false` is harmless.
             Some(Value::String(name)) if self.rules.is_openapi() => names.push(name),
             Some(Value::Array(listed)) => {
                 good = listed.iter().all(Value::is_string);
@@ -78,6 +83,13 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             self.at("required", |reader| reader.malformed(message));
         }
         names
+    }
+
+    /// Tells that `required` of a property is read as a flag.
+    fn told_as_flag(&mut self) {
+        let message = "`required` of a property is a flag only in JSON Schema draft 3; it is read as that the property \
+                       must be given";
+        self.at("required", |reader| reader.problem(ReadProblemKind::Draft, message));
     }
 
     pub(super) fn additional(&mut self, value: &'a Value, object: &Object) -> Option<Value> {
@@ -128,6 +140,22 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
         }
         *keyword = known;
         Some(if value.is_boolean() { value.clone() } else { self.schema(value) })
+    }
+}
+
+/// Returns what `required` says if it is a flag, as that of a parameter or of a property in JSON Schema draft 3, and not
+/// names of keys.
+fn flag(schema: &Object) -> Option<bool> {
+    match schema.get("required")? {
+        Value::Bool(flag) => Some(*flag),
+        Value::String(text) if schema.get("properties").is_none_or(|fields| fields.get(text).is_none()) => {
+            match text.trim().to_ascii_lowercase().as_str() {
+                "true" | "yes" | "y" | "on" => Some(true),
+                "false" | "no" | "n" | "off" => Some(false),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 
