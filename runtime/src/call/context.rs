@@ -7,7 +7,7 @@ mod agent;
 mod input;
 mod nested;
 mod recorded;
-mod report;
+pub(crate) mod report;
 mod turn;
 
 use std::fmt;
@@ -36,8 +36,6 @@ use nested::Made;
 pub use nested::NESTED_CALLS;
 pub(crate) use recorded::Recorded;
 pub(crate) use report::Ending;
-#[cfg(feature = "tracing")]
-pub(crate) use report::TARGET;
 use token::Link;
 pub(crate) use turn::TurnContext;
 #[cfg(feature = "audit")]

@@ -1,17 +1,13 @@
 //! The tool trait, and how a program calls a tool past all layers.
 
+mod execute;
 mod forward;
 
 use std::borrow::Cow;
-use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::Instant;
 use toolgen_core::internal::{BorrowedValue, is_exact, read_texts, rounded_integers};
 
 use crate::base::depth::{MOST, shallow};
@@ -27,6 +23,7 @@ use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, decode_
 use crate::schema::shape::render::render_input;
 use crate::spec::{Effects, Timeout, ToolSpec};
 
+pub(crate) use execute::{execute, guarded};
 pub use forward::IntoTool;
 
 /// A call that has started.
@@ -238,65 +235,6 @@ pub async fn call_without_layers(
     execute(tool, given, &inner, time_limit(spec, default_timeout, ctx.timeout())).await
 }
 
-/// Runs a tool on decoded arguments in the context of its call. Enforces the timeout and cancellation whatever the tool
-/// does, and contains a panic.
-pub(crate) async fn execute<'a>(
-    tool: &'a dyn AgentTool,
-    arguments: impl Into<BorrowedValue<'a>>,
-    ctx: &'a ToolContext,
-    limit: Option<Duration>,
-) -> Result<ToolResult, ToolError> {
-    if ctx.is_cancelled() {
-        return Err(ToolError::Cancelled);
-    }
-    // Everything the tool started under its token stops when the call is dropped, whatever the cause.
-    let stop = Stop(Some(ctx));
-    let given = arguments.into();
-    let mut run = match catch_unwind(AssertUnwindSafe(|| tool.execute_given(given, ctx))) {
-        Ok(Execution::Running(run)) => run,
-        Ok(Execution::Finished(outcome)) => {
-            stop.disarm();
-            return outcome;
-        }
-        Err(payload) => return Err(ToolError::panicked(payload)),
-    };
-    let mut run = pin!(guarded(run.as_mut()));
-    // Most calls need no clock and no listener, because they finish immediately.
-    if let Poll::Ready(outcome) = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await {
-        stop.disarm();
-        return outcome;
-    }
-    // The clock starts only when there is something to wait for: reading it costs as much as a small call.
-    let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-    let run = ctx.caller_token().run_until_cancelled(run);
-    let outcome = match (deadline, limit) {
-        (Some(deadline), Some(duration)) => {
-            tokio::time::timeout_at(deadline, run).await.map_err(|_| ToolError::Timeout { duration })?
-        }
-        _ => run.await,
-    };
-    let outcome = outcome.ok_or(ToolError::Cancelled)?;
-    stop.disarm();
-    outcome
-}
-
-/// Stops everything that a call started, when dropped.
-struct Stop<'a>(Option<&'a ToolContext>);
-
-impl Stop<'_> {
-    fn disarm(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Stop<'_> {
-    fn drop(&mut self) {
-        if let Some(ctx) = self.0 {
-            ctx.stop();
-        }
-    }
-}
-
 /// The arguments in a text, if they are valid as they are.
 pub(crate) fn exact_text<'t>(spec: &ToolSpec, text: &'t str, dialect: &Dialect) -> Option<BorrowedValue<'t>> {
     BorrowedValue::read(text).filter(|given| is_exact(given, &spec.input, &spec.defs, dialect))
@@ -390,16 +328,4 @@ fn refused(spec: &ToolSpec, mut problems: Vec<ArgumentProblem>) -> ToolError {
         return ToolError::InvalidArgs { message: MISSING_TASK.to_owned(), problems };
     }
     ToolError::from_problems(problems)
-}
-
-/// Turns a panic while polling into an error without its message. The future is borrowed, because every function that
-/// takes one by value holds it twice.
-pub(crate) fn guarded<F>(mut run: Pin<&mut F>) -> impl Future<Output = Result<ToolResult, ToolError>>
-where
-    F: Future<Output = Result<ToolResult, ToolError>> + ?Sized,
-{
-    poll_fn(move |cx| {
-        let polled = catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx)));
-        polled.unwrap_or_else(|why| Poll::Ready(Err(ToolError::panicked(why))))
-    })
 }

@@ -9,7 +9,7 @@ use tracing::{Instrument, Span, info, info_span, warn};
 
 use super::{Trace, Traced};
 use crate::call::codes;
-use crate::call::context::TARGET;
+use crate::call::context::report::TARGET;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::secrets::Secrets;

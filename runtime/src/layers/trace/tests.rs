@@ -47,6 +47,16 @@ fn look_up(#[arg(pattern = r"^(a+)(a+)(a+)\1\2\3b")] key: &str) -> String {
     key.len().to_string()
 }
 
+/// Holds its thread, before it waits for the first time or after.
+#[tool(undocumented, timeout = "50ms")]
+async fn block(waits: bool) -> String {
+    if waits {
+        tokio::task::yield_now().await;
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    "late".to_owned()
+}
+
 /// Takes its time.
 #[tool]
 async fn hang() -> String {
@@ -79,7 +89,7 @@ impl Visit for Fields<'_> {
 
 impl Subscriber for Collector {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        [crate::call::context::TARGET, module_path!()].contains(&metadata.target())
+        [crate::call::context::report::TARGET, module_path!()].contains(&metadata.target())
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
@@ -123,10 +133,11 @@ async fn collect(
 ) -> (Vec<BTreeMap<String, String>>, Vec<String>) {
     let collector = Collector::default();
     let guard = tracing::subscriber::set_default(collector.clone());
-    let provider = Provider::builder(&Registry::new(toolset![login, hang, relay, fetch, look_up]).unwrap())
-        .trace(trace)
-        .build()
-        .unwrap();
+    let provider =
+        Provider::builder(&Registry::new(toolset![login, hang, relay, fetch, look_up, block]).unwrap())
+            .trace(trace)
+            .build()
+            .unwrap();
     let turn = ToolContext::new("turn", "").with_agent_id("coder-1").with_session(Session::new("s-1"));
     for (name, arguments) in calls {
         let call = provider.call(ToolCall::new("c-1", *name, arguments.clone()), &turn);
@@ -245,4 +256,17 @@ async fn a_text_that_is_not_held_against_its_pattern_is_told_to_operators() {
     }
     let (_, lines) = collect(Trace::new(), &[("look_up", json!({"key": "aaaaaab"}))]).await;
     assert_eq!(lines.len(), 2, "{lines:?}");
+}
+
+#[tokio::test]
+async fn a_tool_that_holds_its_thread_past_its_time_is_told_to_operators() {
+    for waits in [false, true] {
+        let (_, lines) = collect(Trace::new(), &[("block", json!({"waits": waits}))]).await;
+        let told = lines.iter().find(|line| line.contains("WARN")).unwrap_or_else(|| panic!("{lines:?}"));
+        assert!(told.starts_with("1 WARN `block` took "), "{told}");
+        assert!(
+            told.contains("though its time limit is 50ms") && told.contains("#[tool(blocking)]"),
+            "{told}"
+        );
+    }
 }

@@ -203,7 +203,6 @@ const STARTERS: [Starter; 25] = [
             "--tty",
         ],
         before: 1,
-        ..PLAIN
     },
     Starter { names: &["ip"], commands: &["exec"], before: 1, ..PLAIN },
 ];
@@ -275,8 +274,8 @@ impl Starter {
             let long = |known: &&str| known.strip_prefix("--") == Some(name);
             return match name.contains('=') {
                 true => Some(false),
-                false if self.valued_long.iter().any(|known| long(known)) => Some(true),
-                false => self.flags_long.iter().any(|known| long(known)).then_some(false),
+                false if self.valued_long.iter().any(&long) => Some(true),
+                false => self.flags_long.iter().any(long).then_some(false),
             };
         }
         for (at, letter) in option.char_indices() {

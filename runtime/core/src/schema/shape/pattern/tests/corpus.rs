@@ -115,7 +115,7 @@ fn patterns_of_the_corpus_take_the_longest_text_that_they_allow() {
         match trial(pattern, &text).found {
             Some(true) => sure += 1,
             Some(false) if takes_before_its_start(&Syntax::of(pattern).unwrap().root) => {
-                in_vain.push(pattern)
+                in_vain.push(pattern);
             }
             // What looks around may need other characters than the first that fit.
             Some(false) if Syntax::of(pattern).unwrap().has(&|node| matches!(node, Node::Look { .. })) => {}

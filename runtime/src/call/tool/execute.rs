@@ -1,0 +1,107 @@
+//! Runs a tool under its token and its time limit.
+
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use toolgen_core::internal::BorrowedValue;
+
+use super::{AgentTool, Execution};
+use crate::call::context::ToolContext;
+use crate::call::error::ToolError;
+use crate::call::result::ToolResult;
+
+/// How long after its time limit a tool is late for another reason than that its thread is held.
+const LATE: Duration = Duration::from_millis(100);
+
+/// Runs a tool on decoded arguments in the context of its call. Enforces the timeout and cancellation whatever the tool
+/// does, and contains a panic.
+pub(crate) async fn execute<'a>(
+    tool: &'a dyn AgentTool,
+    arguments: impl Into<BorrowedValue<'a>>,
+    ctx: &'a ToolContext,
+    limit: Option<Duration>,
+) -> Result<ToolResult, ToolError> {
+    if ctx.is_cancelled() {
+        return Err(ToolError::Cancelled);
+    }
+    // Everything the tool started under its token stops when the call is dropped, whatever the cause.
+    let stop = Stop(Some(ctx));
+    let given = arguments.into();
+    let mut run = match catch_unwind(AssertUnwindSafe(|| tool.execute_given(given, ctx))) {
+        Ok(Execution::Running(run)) => run,
+        Ok(Execution::Finished(outcome)) => {
+            stop.disarm();
+            return outcome;
+        }
+        Err(payload) => return Err(ToolError::panicked(payload)),
+    };
+    let mut run = pin!(guarded(run.as_mut()));
+    // Reading the clock costs as much as a small call, and those do not come here.
+    let begun = Instant::now();
+    // Most calls need no timer and no listener, because they finish immediately.
+    if let Poll::Ready(outcome) = poll_fn(|cx| Poll::Ready(run.as_mut().poll(cx))).await {
+        tell_late(begun, limit, ctx);
+        stop.disarm();
+        return outcome;
+    }
+    let deadline = limit.and_then(|limit| begun.checked_add(limit));
+    let run = ctx.caller_token().run_until_cancelled(run);
+    let outcome = match (deadline, limit) {
+        (Some(deadline), Some(duration)) => {
+            let outcome = tokio::time::timeout_at(deadline, run).await;
+            tell_late(begun, limit, ctx);
+            outcome.map_err(|_| ToolError::Timeout { duration })?
+        }
+        _ => run.await,
+    };
+    let outcome = outcome.ok_or(ToolError::Cancelled)?;
+    stop.disarm();
+    outcome
+}
+
+/// Tells operators of a tool that is answered long after its time limit, since nothing can end one whose thread
+/// is held.
+fn tell_late(begun: Instant, limit: Option<Duration>, ctx: &ToolContext) {
+    let Some(limit) = limit else { return };
+    let took = begun.elapsed();
+    if took > limit.saturating_add(LATE) {
+        ctx.warn(format!(
+            "`{}` took {took:.1?}, though its time limit is {limit:?}: its thread was held, and only an `.await` can be \
+             interrupted. If it blocks or computes for long, make it a plain `fn` with `#[tool(blocking)]`",
+            ctx.tool_name
+        ));
+    }
+}
+
+/// Stops everything that a call started, when dropped.
+struct Stop<'a>(Option<&'a ToolContext>);
+
+impl Stop<'_> {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        if let Some(ctx) = self.0 {
+            ctx.stop();
+        }
+    }
+}
+
+/// Turns a panic while polling into an error without its message. The future is borrowed, because every function that
+/// takes one by value holds it twice.
+pub(crate) fn guarded<F>(mut run: Pin<&mut F>) -> impl Future<Output = Result<ToolResult, ToolError>>
+where
+    F: Future<Output = Result<ToolResult, ToolError>> + ?Sized,
+{
+    poll_fn(move |cx| {
+        let polled = catch_unwind(AssertUnwindSafe(|| run.as_mut().poll(cx)));
+        polled.unwrap_or_else(|why| Poll::Ready(Err(ToolError::panicked(why))))
+    })
+}
