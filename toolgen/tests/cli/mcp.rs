@@ -171,7 +171,7 @@ fn a_tool_that_cannot_be_one_costs_itself_by_name() {
     let deep = format!("{}{{}}{}", r#"{"type":"object","properties":{"a":"#.repeat(70), "}}".repeat(70));
     let bad = [
         format!(r#"{{"name":"deep","inputSchema":{deep}}}"#),
-        r#"{"name":"twice","inputSchema":{}},{"name":"twice","inputSchema":{}}"#.to_owned(),
+        r#"{"name":"twice","inputSchema":{}},{"name":"twice","title":"Twice","inputSchema":{}}"#.to_owned(),
         r#"{"name":7,"inputSchema":{}}"#.to_owned(),
         r#"{"name":"no_schema"},7,null,{"name":"list","inputSchema":[]}"#.to_owned(),
         r#"{"name":"odd","inputSchema":{"type":"object"},"annotations":[],"title":3,"_meta":"x"}"#.to_owned(),
