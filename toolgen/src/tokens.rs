@@ -18,6 +18,7 @@ use std::fmt;
 
 use serde_json::Value;
 use toolgen_core::ToolSpec;
+use toolgen_core::internal::Forms;
 use toolgen_core::schema::dialect::Dialect;
 use toolgen_core::schema::shape::Slim;
 use toolgen_core::schema::shape::render::Refusal;
@@ -147,7 +148,7 @@ pub struct Report {
     pub rendering: Rendering,
     /// The tools, the largest first.
     pub tools: Vec<ToolTokens>,
-    /// What other levers would save, the largest saving first. Empty until [`with_savings`](Report::with_savings).
+    /// What other levers would save, the largest saving first. Only of a report [`with_savings`](Report::with_savings).
     pub savings: Vec<Saving>,
 }
 
@@ -167,15 +168,18 @@ impl Report {
     #[must_use]
     pub fn of(tools: &[&Tool], dialect: &Dialect, rendering: Rendering, tokenizer: Tokenizer) -> Report {
         let counter = Counter::new(tokenizer);
-        let mut counted: Vec<ToolTokens> = tools
-            .iter()
-            .map(|tool| ToolTokens {
-                groups: tool.origin.groups.clone(),
-                ..count(&tool.spec, dialect, rendering, &counter)
-            })
-            .collect();
-        counted.sort_by(|left, right| right.tokens.cmp(&left.tokens).then(left.name.cmp(&right.name)));
-        Report { tokenizer, dialect: dialect.name, rendering, tools: counted, savings: Vec::new() }
+        let count = |tool: &&Tool| count(tool, &Forms::of(&tool.spec), dialect, rendering, &counter).0;
+        Report::new(tools.iter().map(count).collect(), dialect, rendering, tokenizer)
+    }
+
+    fn new(
+        mut tools: Vec<ToolTokens>,
+        dialect: &Dialect,
+        rendering: Rendering,
+        tokenizer: Tokenizer,
+    ) -> Report {
+        tools.sort_by(|left, right| right.tokens.cmp(&left.tokens).then(left.name.cmp(&right.name)));
+        Report { tokenizer, dialect: dialect.name, rendering, tools, savings: Vec::new() }
     }
 
     /// Returns the tokens of all tools.
@@ -274,31 +278,50 @@ impl fmt::Display for Report {
     }
 }
 
-/// Counts the tokens of a tool.
-fn count(spec: &ToolSpec, dialect: &Dialect, rendering: Rendering, counter: &Counter) -> ToolTokens {
-    let name = spec.name.to_string();
-    let empty =
-        ToolTokens { name, groups: vec![], tokens: 0, parts: Parts::default(), trims: vec![], refused: None };
+/// Counts the tokens of a tool, and says whether it is above its ceiling.
+fn count(
+    tool: &Tool,
+    forms: &Forms<'_>,
+    dialect: &Dialect,
+    rendering: Rendering,
+    counter: &Counter,
+) -> (ToolTokens, bool) {
+    let spec = &tool.spec;
+    let empty = ToolTokens {
+        name: spec.name.to_string(),
+        groups: tool.origin.groups.clone(),
+        tokens: 0,
+        parts: Parts::default(),
+        trims: vec![],
+        refused: None,
+    };
     let told = match rendering.told(spec) {
         Some(told) => told,
         None if rendering == Rendering::Compact => {
             let spec = ToolSpec { slim: Slim::COMPACT, ..spec.clone() };
-            return in_request(&spec, dialect, counter, empty);
+            return in_request(&spec, &Forms::of(&spec), dialect, counter, empty);
         }
-        None => return in_request(spec, dialect, counter, empty),
+        None => return in_request(spec, forms, dialect, counter, empty),
     };
     let tokens = counter.count(&told);
     let name = counter.count(spec.name.as_str()).min(tokens);
-    ToolTokens { tokens, parts: Parts { name, description: tokens - name, ..Parts::default() }, ..empty }
+    let parts = Parts { name, description: tokens - name, ..Parts::default() };
+    (ToolTokens { tokens, parts, ..empty }, false)
 }
 
-fn in_request(spec: &ToolSpec, dialect: &Dialect, counter: &Counter, empty: ToolTokens) -> ToolTokens {
-    let told = match spec.schema(dialect) {
-        Ok(told) => told,
+fn in_request(
+    spec: &ToolSpec,
+    forms: &Forms<'_>,
+    dialect: &Dialect,
+    counter: &Counter,
+    empty: ToolTokens,
+) -> (ToolTokens, bool) {
+    let (told, above) = match forms.measured(dialect) {
+        Ok(measured) => measured,
         Err(reasons) => {
             let told = |Refusal { pointer, reason }: &Refusal| format!("{}{pointer}: {reason}", spec.name);
             let reasons: Vec<String> = reasons.iter().map(told).collect();
-            return ToolTokens { refused: Some(reasons.join("\n")), ..empty };
+            return (ToolTokens { refused: Some(reasons.join("\n")), ..empty }, false);
         }
     };
     let mut parts = Parts {
@@ -311,7 +334,7 @@ fn in_request(spec: &ToolSpec, dialect: &Dialect, counter: &Counter, empty: Tool
     let tokens = counter.count(&written(spec, dialect, told));
     let known: usize = parts.numbers().iter().sum();
     parts.structure = tokens.saturating_sub(known);
-    ToolTokens { tokens, parts, trims, ..empty }
+    (ToolTokens { tokens, parts, trims, ..empty }, above.is_some())
 }
 
 /// Returns a tool as it goes into a request, without the list around it.

@@ -31,7 +31,7 @@ pub(super) fn run(task: &Tokens, output: &mut Output) -> io::Result<Outcome> {
         }
     };
     output.progress(&format!("counting {} tools", tools.len()));
-    let report = Report::of(&tools, dialect, task.rendering, task.tokenizer).with_savings(&tools, dialect);
+    let report = Report::with_savings(&tools, dialect, task.rendering, task.tokenizer);
     let text = match task.format {
         TokenFormat::Human => report.to_string(),
         TokenFormat::Json => format!("{}\n", report.json()),

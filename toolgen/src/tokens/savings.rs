@@ -1,12 +1,13 @@
 //! What would save tokens: the levers, one by one.
 
 use toolgen_core::ToolSpec;
+use toolgen_core::internal::Forms;
 use toolgen_core::schema::dialect::Dialect;
 use toolgen_core::schema::shape::Slim;
 use toolgen_core::schema::shape::slim::Words;
 
 use super::counter::Counter;
-use super::{Rendering, Report, written};
+use super::{Rendering, Report, Tokenizer, count, written};
 use crate::tool::Tool;
 
 /// What a lever would save.
@@ -35,31 +36,59 @@ const LEVERS: [Lever; 11] = [
     ("compact", |slim| *slim = Slim::COMPACT),
 ];
 
+/// A tool that was counted under its own levers.
+struct Counted<'a> {
+    spec: &'a ToolSpec,
+    forms: Forms<'a>,
+    tokens: usize,
+    is_above: bool,
+}
+
 impl Report {
-    /// Adds what each lever would save alone, on top of the tools' own. Only requests have levers.
+    /// As [`of`](Report::of), with what each lever would save alone, on top of the tools' own. Only requests have
+    /// levers.
     #[must_use]
-    pub fn with_savings(mut self, tools: &[&Tool], dialect: &Dialect) -> Report {
-        if !matches!(self.rendering, Rendering::Full) {
-            return self;
+    pub fn with_savings(
+        tools: &[&Tool],
+        dialect: &Dialect,
+        rendering: Rendering,
+        tokenizer: Tokenizer,
+    ) -> Report {
+        let counter = Counter::new(tokenizer);
+        let (mut all, mut counted) = (Vec::new(), Vec::new());
+        for tool in tools {
+            let (spec, forms) = (&tool.spec, Forms::of(&tool.spec));
+            let (told, is_above) = count(tool, &forms, dialect, rendering, &counter);
+            counted.push(Counted { spec, forms, tokens: told.tokens, is_above });
+            all.push(told);
         }
-        let counter = Counter::new(self.tokenizer);
-        let tokens = |spec: &ToolSpec| {
-            let told = spec.schema(dialect);
-            told.map_or(0, |told| counter.count(&written(spec, dialect, told)))
-        };
-        let total = self.total();
+        let report = Report::new(all, dialect, rendering, tokenizer);
+        if rendering != Rendering::Full {
+            return report;
+        }
+        let total = report.total();
         let saving = |(levers, pull): &Lever| {
-            let with = |tool: &&Tool| {
-                let mut spec = tool.spec.clone();
-                pull(&mut spec.slim);
-                tokens(&spec)
-            };
-            let left: usize = tools.iter().map(with).sum();
+            let left: usize = counted.iter().map(|one| one.left(*pull, dialect, &counter)).sum();
             Saving { levers, tokens: total.saturating_sub(left) }
         };
         let mut savings: Vec<Saving> = LEVERS.iter().map(saving).filter(|saving| saving.tokens > 0).collect();
         savings.sort_by_key(|saving| std::cmp::Reverse(saving.tokens));
-        self.savings = savings;
-        self
+        Report { savings, ..report }
+    }
+}
+
+impl Counted<'_> {
+    /// Returns the tokens that the tool takes if a lever is pulled, too.
+    fn left(&self, pull: fn(&mut Slim), dialect: &Dialect, counter: &Counter) -> usize {
+        let Counted { spec, forms, tokens, is_above } = self;
+        let mut spec = (*spec).clone();
+        let ceiling = spec.slim.ceiling;
+        pull(&mut spec.slim);
+        let less = forms.untold(spec.slim.clone());
+        // Above its ceiling, what a tool says depends on more than what its levers leave.
+        if !is_above && ceiling == spec.slim.ceiling && less.leave_the_same(forms) {
+            return *tokens;
+        }
+        less.schema(dialect).map_or(0, |told| counter.count(&written(&spec, dialect, told)))
     }
 }

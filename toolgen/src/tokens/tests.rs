@@ -84,7 +84,7 @@ fn shorter_forms_take_fewer_tokens() {
     assert!(0 < index && index < signature && index < docs, "{index} {signature} {docs}");
     let program = program(&Options::default());
     let tools = program.all_tools();
-    let report = report(Rendering::Full).with_savings(&tools, &OPENAI);
+    let report = Report::with_savings(&tools, &OPENAI, Rendering::Full, Tokenizer::O200k);
     let examples = report.savings.iter().find(|saving| saving.levers == "examples=drop").unwrap();
     assert!(examples.tokens > 0);
     assert!(report.savings.is_sorted_by_key(|saving| std::cmp::Reverse(saving.tokens)));

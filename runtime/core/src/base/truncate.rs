@@ -72,7 +72,8 @@ fn sentence_end(text: &str, rest: &str) -> Option<usize> {
 pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let (mut pieces, mut start, mut in_fence) = (Vec::new(), 0, false);
     // Few characters may end a piece, and most of a text is spared the question.
-    for (at, char) in text.char_indices().filter(|(_, char)| *char == '\n' || may_end(*char)) {
+    for (at, _) in text.bytes().enumerate().filter(|(_, byte)| may_end(*byte)) {
+        let Some(char) = text.get(at..).and_then(|rest| rest.chars().next()) else { continue };
         let after = at + char.len_utf8();
         let piece = &text[start..at];
         let ends = match char {
@@ -133,9 +134,10 @@ pub fn first_sentence(text: &str) -> &str {
     &line[..end.unwrap_or(line.len())]
 }
 
-/// Whether a character ends sentences where what is around it lets it.
-fn may_end(char: char) -> bool {
-    matches!(char, '.' | '!' | '?' | '。' | '！' | '？')
+/// Whether a character that begins with this byte may end a sentence or a line.
+fn may_end(byte: u8) -> bool {
+    // `。` begins with `0xe3`, `！` and `？` with `0xef`.
+    matches!(byte, b'\n' | b'.' | b'!' | b'?' | 0xe3 | 0xef)
 }
 
 /// Whether a character between two texts ends a sentence.

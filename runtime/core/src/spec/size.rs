@@ -3,9 +3,10 @@
 mod ladder;
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
 
-use self::ladder::Ladder;
+use self::ladder::{Ladder, Source};
 use super::{ToolSchema, ToolSpec};
 use crate::base::frozen::{List, Text};
 use crate::base::json::json_bytes;
@@ -13,7 +14,7 @@ use crate::base::truncate::cut_at_sentence;
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal, Rendered, render_input};
 use crate::schema::shape::slim::{self, Lever, Slim, Slimmed, Trim};
-use crate::schema::shape::{Access, object_in, prose};
+use crate::schema::shape::{Access, Def, Shape, object_in, prose};
 
 impl ToolSchema<'_> {
     /// Returns the size of the tool without its name: the bytes of its description and of its schema as compact JSON.
@@ -23,14 +24,25 @@ impl ToolSchema<'_> {
     }
 }
 
-/// The forms of a tool, from the whole one to the smallest. The parts that dialects share are made once.
+/// The forms of a tool, from the whole one to the smallest. The parts that dialects share are made once, and those that
+/// other levers have as well, too.
 #[derive(Debug)]
 pub struct Forms<'a> {
     spec: &'a ToolSpec,
     slim: Cow<'a, Slim>,
+    /// Whether what is trimmed is told.
+    tells: bool,
     whole: Form<'a>,
-    /// The source of smaller forms, for a tool above its ceiling.
-    ladder: OnceCell<Ladder<'a>>,
+    known: Rc<Known<'a>>,
+}
+
+/// What is known of a tool, whatever its levers.
+#[derive(Debug, Default)]
+struct Known<'a> {
+    /// The source of smaller forms, once the tool is above a ceiling.
+    source: OnceCell<Source<'a>>,
+    /// How often the tool was rendered.
+    renderings: Cell<usize>,
 }
 
 impl<'a> Forms<'a> {
@@ -40,8 +52,28 @@ impl<'a> Forms<'a> {
     }
 
     pub(super) fn new(spec: &'a ToolSpec, slim: Cow<'a, Slim>) -> Forms<'a> {
-        let whole = Form::new(spec, slim.clone());
-        Forms { spec, slim, whole, ladder: OnceCell::new() }
+        let whole = Form::new(spec, slim.clone(), true);
+        Forms { spec, slim, tells: true, whole, known: Rc::default() }
+    }
+
+    /// The forms of the same tool under other levers, without what they trim: telling that takes most of the time.
+    #[must_use]
+    pub fn untold(&self, slim: Slim) -> Forms<'a> {
+        let slim: Cow<'a, Slim> = Cow::Owned(slim);
+        let whole = Form::new(self.spec, slim.clone(), false);
+        Forms { spec: self.spec, slim, tells: false, whole, known: Rc::clone(&self.known) }
+    }
+
+    /// Whether the levers of two forms leave the same of their tool, as long as it is not above its ceiling.
+    #[must_use]
+    pub fn leave_the_same(&self, other: &Forms<'_>) -> bool {
+        self.whole.is_same(&other.whole)
+    }
+
+    /// Returns how often the tool was rendered, under these levers and those that were tried besides.
+    #[must_use]
+    pub fn renderings(&self) -> usize {
+        self.known.renderings.get()
     }
 
     /// Returns the names of the optional arguments that are shown, if the tool is not above its ceiling.
@@ -69,9 +101,12 @@ impl<'a> Forms<'a> {
     ///
     /// All reasons why the dialect cannot accept the arguments.
     pub fn measured(&self, dialect: &Dialect) -> Result<(ToolSchema<'a>, Option<usize>), Vec<Refusal>> {
-        let Forms { spec, slim, whole, .. } = self;
-        let form = whole;
-        let whole = form.render(dialect)?;
+        let Forms { spec, slim, tells, whole: form, known } = self;
+        let render = |form: &Form<'a>| {
+            known.renderings.set(known.renderings.get() + 1);
+            form.render(dialect)
+        };
+        let whole = render(form)?;
         let told = |whole| Ok((ToolSchema { trims: form.trims(), ..whole }, None));
         if spec.exact {
             let lost = lost(&whole.losses, dialect);
@@ -84,13 +119,14 @@ impl<'a> Forms<'a> {
             return told(whole);
         }
         drop(whole);
-        let ladder = self.ladder.get_or_init(|| Ladder::new(spec, slim));
-        let render = |form: &Form<'a>| form.render(dialect).ok();
-        if let Some(told) = ladder.fitting(&self.optional(), &render, !dialect.takes("$ref"), room) {
+        let source = known.source.get_or_init(|| Source::of(spec));
+        let ladder = Ladder::new(source, slim, *tells);
+        let shown = |form: &Form<'a>| render(form).ok();
+        if let Some(told) = ladder.fitting(&self.optional(), &shown, !dialect.takes("$ref"), room) {
             return Ok((told, Some(bytes)));
         }
         let smallest = ladder.smallest();
-        let mut told = ToolSchema { trims: smallest.trims(), ..smallest.render(dialect)? };
+        let mut told = ToolSchema { trims: smallest.trims(), ..render(&smallest)? };
         let what = format!("{} bytes are still more than the ceiling of {ceiling}", told.bytes());
         told.trims.push(Trim { pointer: String::new(), lever: Lever::Ceiling, what });
         Ok((told, Some(bytes)))
@@ -102,26 +138,46 @@ impl<'a> Forms<'a> {
 struct Form<'a> {
     spec: &'a ToolSpec,
     slim: Cow<'a, Slim>,
+    /// Whether what is trimmed is told.
+    tells: bool,
     /// The smaller shape, if the levers change it; made on first use.
     slimmed: OnceCell<Option<Slimmed>>,
 }
 
 impl<'a> Form<'a> {
-    fn new(spec: &'a ToolSpec, slim: Cow<'a, Slim>) -> Form<'a> {
-        Form { spec, slim, slimmed: OnceCell::new() }
+    fn new(spec: &'a ToolSpec, slim: Cow<'a, Slim>, tells: bool) -> Form<'a> {
+        Form { spec, slim, tells, slimmed: OnceCell::new() }
     }
 
     fn slimmed(&self) -> Option<&Slimmed> {
-        let Form { spec, slim, slimmed } = self;
+        let Form { spec, slim, tells, slimmed } = self;
         let slimmed = slimmed.get_or_init(|| {
-            (!slim.is_idle()).then(|| slim::slim(&spec.input, &spec.defs, spec.name.as_str(), slim))
+            let name = spec.name.as_str();
+            (!slim.is_idle()).then(|| slim::slim_to(&spec.input, &spec.defs, name, slim, None, *tells))
         });
         slimmed.as_ref()
     }
 
-    /// Returns what is trimmed, if the form was made to tell it.
+    /// The arguments, and the named shapes that they refer to.
+    fn parts(&self) -> (&Shape, &List<Def>) {
+        match self.slimmed() {
+            Some(slimmed) => (&slimmed.shape, &slimmed.defs),
+            None => (&self.spec.input, &self.spec.defs),
+        }
+    }
+
+    /// Whether another form of the tool says the same.
+    fn is_same(&self, other: &Form<'_>) -> bool {
+        let kept = self.slim.description.of(&self.spec.description);
+        kept == other.slim.description.of(&other.spec.description) && self.parts() == other.parts()
+    }
+
+    /// Returns what is trimmed, if it is told.
     fn trims(&self) -> Vec<Trim> {
         let Form { spec, slim, .. } = self;
+        if !self.tells {
+            return Vec::new();
+        }
         let kept = slim.description.of(&spec.description);
         let is_shorter = kept.len() < spec.description.len();
         let told = is_shorter.then(|| slim::shortened(&spec.description, &kept)).into_iter().flatten();
@@ -133,10 +189,7 @@ impl<'a> Form<'a> {
     /// Renders the form, without what is trimmed.
     fn render(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
         let Form { spec, slim, .. } = self;
-        let (shape, defs) = match self.slimmed() {
-            Some(slimmed) => (&slimmed.shape, &slimmed.defs),
-            None => (&*spec.input, &spec.defs),
-        };
+        let (shape, defs) = self.parts();
         let Rendered { schema, mut losses } = render_input(shape, defs, dialect)?;
         let kept = slim.description.of(&spec.description);
         let note = deprecation(spec, &kept);

@@ -46,12 +46,10 @@ struct Rung {
     count: usize,
 }
 
-/// The smaller forms of a tool.
+/// What the smaller forms of a tool are made of.
 #[derive(Debug)]
-pub(super) struct Ladder<'a> {
+pub(super) struct Source<'a> {
     spec: &'a ToolSpec,
-    /// The levers of the tool itself.
-    own: Slim,
     /// The arguments that the levers are pulled on. Levers that lose nothing are applied once: they take longer than
     /// all the rest.
     arranged: Slimmed,
@@ -59,6 +57,26 @@ pub(super) struct Ladder<'a> {
     /// The sizes of the places, and that of the description.
     sheet: Sheet,
     description: Sized,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn of(spec: &'a ToolSpec) -> Source<'a> {
+        let arranged = Slim { inline: true, share: true, ..Slim::NONE };
+        let arranged = slim::slim(&spec.input, &spec.defs, spec.name.as_str(), &arranged);
+        let places = Places::of(&arranged.shape, &arranged.defs);
+        let sheet = Sheet::of(&arranged.shape, &arranged.defs, &places);
+        Source { spec, arranged, places, sheet, description: Sized::new(&spec.description) }
+    }
+}
+
+/// The smaller forms of a tool under some levers.
+#[derive(Debug)]
+pub(super) struct Ladder<'s, 'a> {
+    source: &'s Source<'a>,
+    /// The levers of the tool itself.
+    own: &'s Slim,
+    /// Whether what is trimmed is told.
+    tells: bool,
     /// Levers of growing effect, each with the previous ones.
     rungs: Vec<Rung>,
 }
@@ -72,15 +90,9 @@ type Render<'f, 'a> = dyn Fn(&Form<'a>) -> Option<ToolSchema<'a>> + 'f;
 #[derive(Clone, Copy)]
 struct Scale(usize, usize);
 
-impl<'a> Ladder<'a> {
-    pub(super) fn new(spec: &'a ToolSpec, own: &Slim) -> Ladder<'a> {
-        let arranged = Slim { inline: true, share: true, ..Slim::NONE };
-        let arranged = slim::slim(&spec.input, &spec.defs, spec.name.as_str(), &arranged);
-        let places = Places::of(&arranged.shape, &arranged.defs);
-        let sheet = Sheet::of(&arranged.shape, &arranged.defs, &places);
-        let description = Sized::new(&spec.description);
-        let rungs = rungs(own, &places);
-        Ladder { spec, own: own.clone(), arranged, places, sheet, description, rungs }
+impl<'s, 'a> Ladder<'s, 'a> {
+    pub(super) fn new(source: &'s Source<'a>, own: &'s Slim, tells: bool) -> Ladder<'s, 'a> {
+        Ladder { source, own, tells, rungs: rungs(own, &source.places) }
     }
 
     /// Renders the richest form for which there is room, if there is one. It is sought among the sizes of the places,
@@ -100,10 +112,11 @@ impl<'a> Ladder<'a> {
         for _ in 0..CORRECTIONS {
             let size = |rung: &Rung| self.size(rung, inline, scale);
             let Some(rung) = self.search(optional, &|rung| within(size(rung), room)) else { break };
-            let Some(told) = render(&self.form(&rung, false)) else { break };
+            let Some(told) = self.told(&rung, render) else { break };
             let bytes = told.bytes();
-            let known = self.sheet.bytes(&rung.slim, rung.count, inline);
-            let others = bytes.saturating_sub(known.texts + self.description.kept(rung.slim.description));
+            let Source { sheet, description, .. } = self.source;
+            let known = sheet.bytes(&rung.slim, rung.count, inline);
+            let others = bytes.saturating_sub(known.texts + description.kept(rung.slim.description));
             scale = Scale(others.max(1), known.others.max(1));
             let is_close = bytes.saturating_mul(100) >= room.saturating_mul(CLOSE);
             let is_richest = self.rungs.first() == Some(&rung);
@@ -114,19 +127,24 @@ impl<'a> Ladder<'a> {
                 }
             }
         }
-        let (rung, told) = best.or_else(|| {
-            let made = |rung: &Rung| within(render(&self.form(rung, false))?.bytes(), room);
+        best.map(|(_, told)| told).or_else(|| {
+            let made = |rung: &Rung| within(self.told(rung, render)?.bytes(), room);
             let rung = self.search(optional, &made)?;
-            let told = render(&self.form(&rung, false))?;
-            Some((rung, told))
-        })?;
-        Some(ToolSchema { trims: self.form(&rung, true).trims(), ..told })
+            self.told(&rung, render)
+        })
+    }
+
+    /// Renders the form of a rung, with what is trimmed.
+    fn told(&self, rung: &Rung, render: &Render<'_, 'a>) -> Option<ToolSchema<'a>> {
+        let form = self.form(rung);
+        Some(ToolSchema { trims: form.trims(), ..render(&form)? })
     }
 
     /// Returns the bytes of the form under some levers, about.
     fn size(&self, rung: &Rung, inline: bool, Scale(to, from): Scale) -> usize {
-        let Bytes { texts, others } = self.sheet.bytes(&rung.slim, rung.count, inline);
-        texts + others.saturating_mul(to) / from + self.description.kept(rung.slim.description)
+        let Source { sheet, description, .. } = self.source;
+        let Bytes { texts, others } = sheet.bytes(&rung.slim, rung.count, inline);
+        texts + others.saturating_mul(to) / from + description.kept(rung.slim.description)
     }
 
     /// Returns the levers of the richest form that fits, if one does.
@@ -141,21 +159,23 @@ impl<'a> Ladder<'a> {
 
     /// Returns the smallest form.
     pub(super) fn smallest(&self) -> Form<'a> {
-        let (slim, count) = self.rungs.last().map_or((&self.own, 0), |rung| (&rung.slim, rung.count));
-        self.form(&Rung { slim: Slim { optional: Some(List::EMPTY), ..slim.clone() }, count }, true)
+        let (slim, count) = self.rungs.last().map_or((self.own, 0), |rung| (&rung.slim, rung.count));
+        self.form(&Rung { slim: Slim { optional: Some(List::EMPTY), ..slim.clone() }, count })
     }
 
-    /// Returns the form of a rung, and what is trimmed only if that is to be told.
-    fn form(&self, rung: &Rung, tells: bool) -> Form<'a> {
-        let Ladder { spec, arranged, places, .. } = self;
+    /// Returns the form of a rung.
+    fn form(&self, rung: &Rung) -> Form<'a> {
+        let Source { spec, arranged, places, .. } = self.source;
         let opened = Opened { places, count: rung.count };
         let tool = spec.name.as_str();
+        let tells = self.tells;
         let mut slimmed =
             slim::slim_to(&arranged.shape, &arranged.defs, tool, &rung.slim, Some(opened), tells);
         if tells {
             slimmed.trims.splice(..0, arranged.trims.iter().cloned());
         }
-        Form { spec, slim: Cow::Owned(rung.slim.clone()), slimmed: OnceCell::from(Some(slimmed)) }
+        let slimmed = OnceCell::from(Some(slimmed));
+        Form { spec, slim: Cow::Owned(rung.slim.clone()), tells, slimmed }
     }
 
     /// Spells out as many places as there is room for, if that is what the previous rung has more of.
@@ -190,7 +210,7 @@ impl<'a> Ladder<'a> {
             if *enough {
                 break;
             }
-            let mut richer = richer(&self.own, &rung.slim);
+            let mut richer = richer(self.own, &rung.slim);
             richer.dedup();
             richer.retain(|slim| *slim != rung.slim);
             found = best(richer.len(), found, |at| {

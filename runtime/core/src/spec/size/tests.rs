@@ -43,6 +43,48 @@ fn a_large_tool_is_trimmed_until_it_fits_and_a_small_one_not_at_all() {
     assert_eq!(small.schema(&OPENAI), small.schema_with(&OPENAI, &Slim::NONE));
 }
 
+/// How often a tool above its ceiling is rendered at most: whole, and each form whose sizes were not right.
+const RENDERINGS: usize = 4;
+
+#[test]
+fn a_large_tool_is_rendered_few_times_however_large_and_deep_it_is() {
+    let nest = |inner: Value, _| large(9, &inner);
+    let deep = (0..4).fold(json!({"type": "integer", "minimum": 3}), nest);
+    let wide = large(60, &large(40, &json!({"type": "integer"})));
+    for input in [deep, wide] {
+        let spec = spec(&input);
+        for dialect in [&JSON_SCHEMA, &OPENAI, &ANTHROPIC, &GEMINI] {
+            let forms = Forms::of(&spec);
+            let (told, above) = forms.measured(dialect).unwrap();
+            let name = dialect.name;
+            assert!(above.is_some() && forms.renderings() <= RENDERINGS, "{name}: {}", forms.renderings());
+            // Other levers are tried with what is known, and find the same as they do without.
+            let before = forms.renderings();
+            for slim in [Slim::COMPACT, Slim { nested: Words::None, ..Slim::DEFAULT }, Slim::DEFAULT] {
+                let tried = forms.untold(slim.clone()).schema(dialect).unwrap();
+                let known = ToolSchema { trims: Vec::new(), ..spec.schema_with(dialect, &slim).unwrap() };
+                assert_eq!(tried, known, "{name}");
+            }
+            let tried = forms.renderings() - before;
+            assert!(tried <= 3 * RENDERINGS, "{name}: {tried}");
+            assert!(!told.trims.is_empty());
+        }
+    }
+    let small = spec(&large(3, &json!({"type": "integer"})));
+    let forms = Forms::of(&small);
+    let _ = forms.measured(&OPENAI);
+    assert_eq!(forms.renderings(), 1);
+}
+
+#[test]
+fn levers_that_leave_the_same_are_known() {
+    let small = spec(&large(3, &json!({"type": "integer"})));
+    let forms = Forms::of(&small);
+    let same = |slim| forms.untold(slim).leave_the_same(&forms);
+    assert!(same(Slim::NONE) && same(Slim { drop_examples: true, nested: Words::None, ..Slim::NONE }));
+    assert!(!same(Slim::COMPACT) && !same(Slim { parameters: Words::Characters(9), ..Slim::NONE }));
+}
+
 #[test]
 fn optional_arguments_go_last_and_the_last_of_them_first() {
     let mut schema = large(2_000, &json!({"type": "integer"}));

@@ -73,10 +73,7 @@ fn count(shape: &Shape, uses: &mut BTreeMap<String, usize>) {
         }
         _ => {}
     }
-    children::mapped(&shape.kind, &mut |_, child| {
-        count(child, uses);
-        child.clone()
-    });
+    children::each(&shape.kind, &mut |_, child| count(child, uses));
 }
 
 /// Writes shapes where they are used.

@@ -42,8 +42,12 @@ pub(super) fn is_whole(shape: &Shape) -> bool {
 /// nothing.
 #[must_use]
 pub fn outline_within(shape: &Shape, defs: &List<Def>) -> Option<String> {
-    let deep = is_deep(shape, defs, &mut BTreeSet::new());
-    deep.then(|| cut(&outline(shape, defs, 0), MAX_OUTLINE)).filter(|outline| outline != ANY)
+    is_deep(shape, defs, &mut BTreeSet::new()).then(|| outline_of_deep(shape, defs))?
+}
+
+/// As [`outline_within`], of a shape that is known to contain an object with contents.
+pub(super) fn outline_of_deep(shape: &Shape, defs: &List<Def>) -> Option<String> {
+    Some(cut(&outline(shape, defs, 0), MAX_OUTLINE)).filter(|outline| outline != ANY)
 }
 
 /// Returns the outline of fields that are not spelled out.

@@ -6,86 +6,114 @@ use std::borrow::Cow;
 use super::sheet::written;
 use crate::base::truncate::{cut_at_sentence, sentences};
 
-/// Whether a sentence with this word says what a value may be.
-fn is_word(word: &str) -> bool {
-    matches!(
-        word,
-        "allowed"
-            | "base64"
-            | "between"
-            | "cannot"
-            | "default"
-            | "defaults"
-            | "format"
-            | "formatted"
-            | "iso"
-            | "iso8601"
-            | "limit"
-            | "mandatory"
-            | "max"
-            | "maximum"
-            | "min"
-            | "minimum"
-            | "must"
-            | "pattern"
-            | "permitted"
-            | "required"
-            | "rfc"
-            | "rfc3339"
-            | "timezone"
-            | "unix"
-            | "utc"
-    )
-}
+/// A sentence with one of these words says what a value may be.
+const WORDS: &[&str] = &[
+    "allowed",
+    "base64",
+    "between",
+    "cannot",
+    "default",
+    "defaults",
+    "format",
+    "formatted",
+    "iso",
+    "iso8601",
+    "limit",
+    "mandatory",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "must",
+    "pattern",
+    "permitted",
+    "required",
+    "rfc",
+    "rfc3339",
+    "timezone",
+    "unix",
+    "utc",
+];
 
-/// Whether a sentence with these two words, one after the other, says so.
-fn is_pair(first: &str, second: &str) -> bool {
-    matches!(
-        (first, second),
-        ("at", "least" | "most")
-            | ("comma", "delimited" | "separated")
-            | ("one", "of")
-            | ("possible" | "supported" | "valid", "values")
-            | ("up", "to")
-    )
-}
+/// A sentence with two of these words, one after the other, says so.
+const PAIRS: &[(&str, &str)] = &[
+    ("at", "least"),
+    ("at", "most"),
+    ("comma", "delimited"),
+    ("comma", "separated"),
+    ("one", "of"),
+    ("possible", "values"),
+    ("supported", "values"),
+    ("valid", "values"),
+    ("up", "to"),
+];
 
-/// Whether a word is a unit, which a number or a word such as `in` comes before.
-fn is_unit(word: &str) -> bool {
-    matches!(
-        word,
-        "bytes"
-            | "cents"
-            | "characters"
-            | "days"
-            | "hours"
-            | "kb"
-            | "mb"
-            | "meters"
-            | "metres"
-            | "milliseconds"
-            | "minutes"
-            | "ms"
-            | "percent"
-            | "pixels"
-            | "seconds"
-    )
-}
+/// Units, which a number or a word such as `in` comes before.
+const UNITS: &[&str] = &[
+    "bytes",
+    "cents",
+    "characters",
+    "days",
+    "hours",
+    "kb",
+    "mb",
+    "meters",
+    "metres",
+    "milliseconds",
+    "minutes",
+    "ms",
+    "percent",
+    "pixels",
+    "seconds",
+];
+
+/// By the first letter of a word: its lengths, as bits, if it may be one that says something. Few words are.
+const LENGTHS: [u16; 26] = {
+    let mut lengths = [0; 26];
+    let mut at = 0;
+    while at < WORDS.len() + PAIRS.len() + UNITS.len() {
+        let word = if at < WORDS.len() {
+            WORDS[at]
+        } else if at < WORDS.len() + PAIRS.len() {
+            PAIRS[at - WORDS.len()].1
+        } else {
+            UNITS[at - WORDS.len() - PAIRS.len()]
+        };
+        lengths[(word.as_bytes()[0] - b'a') as usize] |= 1 << word.len();
+        at += 1;
+    }
+    lengths
+};
 
 /// Whether a sentence says how a value is written.
 fn is_needed(sentence: &str) -> bool {
-    let mut words = sentence.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let mut before = String::new();
-    let mut lower = String::new();
+    if sentence.is_ascii() {
+        any_tells(sentence.as_bytes().split(|byte| !byte.is_ascii_alphanumeric()))
+    } else {
+        any_tells(sentence.split(|c: char| !c.is_alphanumeric()).map(str::as_bytes))
+    }
+}
+
+/// Whether a word tells how a value is written, with the one before it.
+fn any_tells<'t>(mut words: impl Iterator<Item = &'t [u8]>) -> bool {
+    let mut before: &[u8] = &[];
     words.any(|word| {
-        let measures =
-            matches!(before.as_str(), "in" | "of") || before.ends_with(|c: char| c.is_ascii_digit());
-        lower.clear();
-        lower.extend(word.chars().flat_map(char::to_lowercase));
-        let needed = is_word(&lower) || is_pair(&before, &lower) || measures && is_unit(&lower);
-        std::mem::swap(&mut before, &mut lower);
-        needed
+        let Some(first) = word.first() else { return false };
+        let letter = usize::from(first.to_ascii_lowercase().wrapping_sub(b'a'));
+        let lengths = LENGTHS.get(letter).copied().unwrap_or_default();
+        let may_tell = word.len() < 16 && lengths & (1 << word.len()) != 0;
+        let tells = may_tell && tells(before, word);
+        before = word;
+        tells
     })
+}
+
+fn tells(before: &[u8], word: &[u8]) -> bool {
+    let is = |word: &[u8], known: &str| word.eq_ignore_ascii_case(known.as_bytes());
+    let measures = || is(before, "in") || is(before, "of") || before.last().is_some_and(u8::is_ascii_digit);
+    WORDS.iter().any(|known| is(word, known))
+        || PAIRS.iter().any(|(first, second)| is(word, second) && is(before, first))
+        || UNITS.iter().any(|known| is(word, known)) && measures()
 }
 
 /// Whether a line belongs to the one before it, such as one of a list.

@@ -70,10 +70,7 @@ struct Tree {
 /// Splits a shape, and adds it and those in it to the others of the same height.
 fn tree(shape: Shape, name: &str, levels: &mut Vec<Vec<Rc<Tree>>>) -> Rc<Tree> {
     let mut children = Vec::new();
-    children::mapped(&shape.kind, &mut |child, part| {
-        children.push(tree(part.clone(), child.name, levels));
-        part.clone()
-    });
+    children::each(&shape.kind, &mut |child, part| children.push(tree(part.clone(), child.name, levels)));
     let tree = Rc::new(Tree::new(shape, name.to_owned(), children));
     levels.resize_with(levels.len().max(tree.height + 1), Vec::new);
     levels.iter_mut().skip(tree.height).take(1).for_each(|level| level.push(Rc::clone(&tree)));

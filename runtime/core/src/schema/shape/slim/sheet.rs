@@ -107,7 +107,12 @@ impl Sized {
 
 /// Returns the bytes of a text in JSON, without its quotes.
 pub(super) fn written(text: &str) -> usize {
-    json_bytes(text) - 2
+    let more = |byte: u8| match byte {
+        b'"' | b'\\' | 0x08 | b'\t' | b'\n' | 0x0c | b'\r' => 1,
+        0..0x20 => 5,
+        _ => 0,
+    };
+    text.len() + text.bytes().map(more).sum::<usize>()
 }
 
 impl Sheet {
@@ -167,7 +172,7 @@ impl Builder<'_> {
             kind: emptied(&shape.kind),
             ..shape.clone()
         };
-        let mut fixed = canonical(&bare).len();
+        let mut fixed = json_bytes(&canonical::value(&bare));
         let closed = match &shape.kind {
             Kind::Object(rules) if rules.extra == Extra::Closed && !rules.fields.is_empty() => 29,
             _ => 0,
@@ -248,7 +253,7 @@ impl Builder<'_> {
 
     /// Returns what the outline of a part takes, about.
     fn outline(&self, shape: &Shape) -> usize {
-        let outline = depth::outline_within(shape, self.defs).map_or(0, |outline| written(&outline) + 1);
+        let outline = depth::outline_of_deep(shape, self.defs).map_or(0, |outline| written(&outline) + 1);
         CUT + DESCRIPTION + outline
     }
 }
