@@ -180,6 +180,8 @@ fn readable_oddities_are_read() {
         ("{\"a\": \"b\nc\"}", json!({"a": "b\nc"}), "W0112"),
         ("{\"a\": \"\\ud800x\"}", json!({"a": "\u{fffd}x"}), "W0112"),
         ("a: 1\n---\nb: 2\n", json!({"a": 1}), "W0114"),
+        ("a: Posts to the channel #general of it\n", json!({"a": "Posts to the channel"}), "W0119"),
+        ("- é x: Fixes issue #5\n", json!([{"é x": "Fixes issue"}]), "W0119"),
         ("a: !include b\n", json!({"a": "b"}), "W0115"),
         ("a: !!int b\n", json!({"a": "b"}), "W0116"),
         ("? [1, 2]\n: 3\na: 4\n", json!({"a": 4}), "E0111"),
@@ -189,6 +191,21 @@ fn readable_oddities_are_read() {
         assert_eq!(document.unwrap().root, want, "{text}");
         let codes: Vec<_> = problems.as_slice().iter().map(|problem| problem.code.id()).collect();
         assert_eq!(codes, [code], "{text}");
+    }
+}
+
+#[test]
+fn comments_are_no_part_of_a_text() {
+    for text in [
+        "a: x #y\n",
+        "a: x y # z\n",
+        "a: x y ## z\n",
+        "a: 'x y' #z\n",
+        "a: x#y z\n",
+        "a: [x y, z] #w\n",
+        "#a b\na: >\n  x y #z\n",
+    ] {
+        assert!(parse("x", text).1.as_slice().is_empty(), "{text}");
     }
 }
 

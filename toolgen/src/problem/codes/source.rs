@@ -134,4 +134,11 @@ document.
       \"a\"
     ]                                    indent the bracket further
 ";
+    CUT_BY_COMMENT = "W0119", "A text ends where a comment begins", "
+A `#` after a space begins a comment in YAML, so a text without quotes ends before it. What follows looks like a part of
+the text: a channel, a tag, the number of an issue.
+
+    description: Posts to #general       write: 'Posts to #general'
+    timeout: 5s #five seconds            is a single word, and not reported
+";
 }

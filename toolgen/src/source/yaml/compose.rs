@@ -1,6 +1,7 @@
 //! Composes nodes from events.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
@@ -71,6 +72,7 @@ pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>, Option<Stu
         root: None,
         findings: Vec::new(),
     };
+    let remarks = remarks(text);
     let mut parser = Parser::new_from_str(text);
     let mut ended = false;
     let mut stuck = None;
@@ -94,6 +96,9 @@ pub(super) fn compose(text: &str) -> (Option<Tree<'_>>, Vec<Finding>, Option<Stu
             }
             Ok((Event::DocumentEnd, _)) => ended = true,
             Ok((event, span)) => {
+                if let Event::Scalar(text, ScalarStyle::Plain, ..) = &event {
+                    composer.cut(text, position(span.start), &remarks);
+                }
                 if !composer.take(event, position(span.start)) {
                     return (None, composer.findings, None);
                 }
@@ -113,7 +118,35 @@ pub(super) fn position(marker: Marker) -> Position {
     Position { line: marker.line().max(1), column: marker.col() + 1 }
 }
 
+/// Returns the lines, by their numbers, with a comment that begins like a tag or the number of an issue.
+fn remarks(text: &str) -> BTreeMap<usize, &str> {
+    let is_remark = |line: &str| {
+        line.match_indices(" #").any(|(at, mark)| {
+            line.get(at + mark.len()..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
+        })
+    };
+    (1..).zip(text.lines()).filter(|(_, line)| is_remark(line)).collect()
+}
+
 impl<'t> Composer<'t> {
+    /// Reports a text of several words that a comment ends which was probably meant to be a part of it.
+    fn cut(&mut self, text: &str, at: Position, remarks: &BTreeMap<usize, &str>) {
+        let Some(line) = remarks.get(&at.line).filter(|_| text.contains(' ')) else { return };
+        let start = line.char_indices().nth(at.column - 1).map_or(line.len(), |(start, _)| start);
+        let rest =
+            line.get(start..).and_then(|rest| rest.strip_prefix(text)).unwrap_or_default().trim_start();
+        if rest.strip_prefix('#').is_some_and(|rest| rest.starts_with(char::is_alphanumeric)) {
+            let word = rest.split_whitespace().next().unwrap_or_default();
+            let message = format!("the text ends before `{word}`, which begins a comment");
+            self.find(
+                codes::CUT_BY_COMMENT,
+                at,
+                &message,
+                "put the text in quotes, or write `# ` before a comment",
+            );
+        }
+    }
+
     /// Processes an event. Returns false if the document cannot be read.
     fn take(&mut self, event: Event<'t>, at: Position) -> bool {
         match event {
