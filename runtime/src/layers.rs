@@ -10,6 +10,7 @@ pub mod control;
 pub mod depends;
 pub mod events;
 pub mod hooks;
+pub mod layer;
 pub mod middleware;
 #[cfg(feature = "otel")]
 pub mod otel;
@@ -30,3 +31,6 @@ pub mod replay;
 mod sqlite;
 pub mod trace;
 pub mod voice;
+
+#[doc(inline)]
+pub use layer::{Invocation, Layer, Next, Outcome, Stage};

@@ -34,7 +34,7 @@ use crate::call::peers::Peers;
 use crate::call::principal::Principal;
 use crate::call::tool::AgentTool;
 use crate::call::{ToolCall, ToolResponse};
-use crate::layers::pages::Pages;
+use crate::layers::layer::{NO_LAYERS, Passed};
 use crate::layers::policy::Policy;
 use crate::layers::redact::ToolRedactor;
 use crate::provider::pipeline::Layers;
@@ -107,6 +107,7 @@ struct Slot {
     tool: OnceLock<Arc<dyn AgentTool>>,
     redactor: OnceLock<ToolRedactor>,
     declared: OnceLock<Option<Arc<StructuredOutput>>>,
+    passed: OnceLock<Passed>,
 }
 
 /// A tool that may be called.
@@ -278,6 +279,12 @@ impl Inner {
         Some(self.slots.get(index)?.redactor.get_or_init(redactor))
     }
 
+    /// Returns the layers that calls of a tool of the registry pass.
+    pub(crate) fn passed(&self, index: usize) -> &Passed {
+        let passed = || Passed::of(self.layers.all(), self.registry.at(index).spec());
+        self.slots.get(index).map_or(&NO_LAYERS, |slot| slot.passed.get_or_init(passed))
+    }
+
     /// Returns the structured result that a tool declares.
     pub(crate) fn declared(&self, index: usize) -> Option<Arc<StructuredOutput>> {
         let declared = || self.registry.at(index).spec().structured_output().map(Arc::new);
@@ -320,7 +327,7 @@ impl Inner {
     }
 
     fn may_use(&self, index: usize) -> bool {
-        let has_cut = || self.layers.pages.as_ref().is_some_and(Pages::has_cut);
+        let has_cut = || self.layers.pages.as_ref().is_some_and(|pages| pages.has_cut());
         let shown = |slot: &Slot| slot.listed && (!slot.on_demand || has_cut());
         self.slots.get(index).is_some_and(shown) && self.refusal(index).is_none()
     }

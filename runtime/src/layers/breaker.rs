@@ -34,10 +34,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::base::future::poll_caught;
+use crate::base::future::{BoxFuture, poll_caught};
 use crate::base::sync::{Mutex, RwLock, unpoisoned};
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
+use crate::layers::layer::{Invocation, Layer, Next, Outcome, Stage};
+use crate::spec::ToolSpec;
 
 pub use settings::{BreakerSettings, BreakerState, BreakerStats};
 pub use shared::{CircuitChange, SharedCircuits};
@@ -224,6 +226,28 @@ impl CircuitBreaker {
     fn made(&self, name: &str, settings: BreakerSettings) -> Service {
         let shared = self.shared.clone().map(|shared| (shared, name.into()));
         Service { settings, machine: Mutex::new(Machine::default()), shared }
+    }
+}
+
+impl Layer for CircuitBreaker {
+    fn stage(&self) -> Stage {
+        Stage::Around
+    }
+
+    fn concerns(&self, spec: &ToolSpec) -> bool {
+        !spec.service.is_empty()
+    }
+
+    fn around<'a>(&'a self, call: &'a Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, Outcome> {
+        Box::pin(async move {
+            let permit = self.admit(&call.spec().service)?;
+            let outcome = next.run().await;
+            // What kept the tool from starting says nothing about its service.
+            if call.has_started() {
+                permit.settle(&outcome);
+            }
+            outcome
+        })
     }
 }
 

@@ -39,11 +39,13 @@ pub use read::{READ_RESULT, ReadResult};
 pub use shared::{PageStore, StoredPage};
 pub use store::StoreLimits;
 
+use crate::base::future::BoxFuture;
 use crate::base::truncate::floor;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
+use crate::layers::layer::{Invocation, Layer, Outcome, Stage};
 use crate::spec::ToolSpec;
 use store::Store;
 
@@ -193,6 +195,25 @@ impl Pages {
             return cut.kept.into_inner();
         }
         Vec::new()
+    }
+}
+
+impl Layer for Pages {
+    fn stage(&self) -> Stage {
+        Stage::Result
+    }
+
+    fn after<'a>(&'a self, call: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
+        // A replayed answer is as the model got it.
+        if !call.is_for_model() || call.is_replayed() {
+            return None;
+        }
+        let kept = match outcome {
+            Ok(result) => self.cut(result, call.spec(), call.ctx()),
+            Err(error) => self.cut_error(error, call.spec(), call.ctx()),
+        };
+        (self.is_shared() && !kept.is_empty())
+            .then(|| -> BoxFuture<'a, ()> { Box::pin(self.share(kept, call.ctx())) })
     }
 }
 

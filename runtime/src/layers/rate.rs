@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -22,6 +22,7 @@ use crate::base::sync::unpoisoned;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::principal::Principal;
+use crate::layers::layer::{Invocation, Layer, Stage};
 use crate::spec::ToolSpec;
 
 /// Decides whether a principal, or whoever a call [counts for](counted_for), may call a tool now, and counts the call if
@@ -105,6 +106,19 @@ pub async fn check(
         None => Err(ToolError::Cancelled),
         Some(Ok(Some(answer))) => answer,
         Some(Ok(None) | Err(_)) => Err(exceeded(spec.name.as_str())),
+    }
+}
+
+/// The layer of a rate limit.
+pub(crate) struct Limited(pub(crate) Arc<dyn RateLimit>);
+
+impl Layer for Limited {
+    fn stage(&self) -> Stage {
+        Stage::Admit
+    }
+
+    fn before<'a>(&'a self, call: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
+        Some(Box::pin(async { check(&*self.0, &counted_for(call.ctx()), call.spec(), call.ctx()).await }))
     }
 }
 

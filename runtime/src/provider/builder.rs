@@ -22,10 +22,11 @@ use crate::layers::control::{ASK_QUESTION, Answerer, EffectHandler, InputHandler
 use crate::layers::depends::Dependencies;
 use crate::layers::events::{Event, OnEvent};
 use crate::layers::hooks::Hooks;
+use crate::layers::layer::Layer;
 use crate::layers::middleware::Middleware;
 use crate::layers::pages::{Pages, READ_RESULT};
 use crate::layers::policy::{Policy, Rules};
-use crate::layers::rate::RateLimit;
+use crate::layers::rate::{Limited, RateLimit};
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::FailureStore;
 use crate::layers::voice::Voice;
@@ -113,7 +114,7 @@ impl ProviderBuilder {
     /// otherwise of the provider as a whole, see [`rate`](crate::layers::rate).
     #[must_use]
     pub fn rate_limit(mut self, limit: impl RateLimit + 'static) -> ProviderBuilder {
-        self.layers.rate = Some(Arc::new(limit));
+        self.layers.rate = Some(Arc::new(Limited(Arc::new(limit))));
         self
     }
 
@@ -172,6 +173,13 @@ impl ProviderBuilder {
         self
     }
 
+    /// Adds a layer, which calls pass further in than those of its stage that were added before.
+    #[must_use]
+    pub fn layer(mut self, layer: impl Layer + 'static) -> ProviderBuilder {
+        self.layers.added.push(Arc::new(layer));
+        self
+    }
+
     /// Adds a middleware after those already added.
     #[must_use]
     pub fn middleware(mut self, middleware: impl Middleware + 'static) -> ProviderBuilder {
@@ -189,7 +197,7 @@ impl ProviderBuilder {
     /// has another tool of this name.
     #[must_use]
     pub fn pages(mut self, pages: Pages) -> ProviderBuilder {
-        self.layers.pages = Some(pages);
+        self.layers.pages = Some(Arc::new(pages));
         self.pages_are_set = true;
         self
     }

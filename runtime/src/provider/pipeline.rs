@@ -26,8 +26,6 @@ use toolgen_core::internal::hosts;
 use crate::base::exclusion::Exclusion;
 use crate::call::callback::Patience;
 use crate::call::context::{NESTED_CALLS, ToolContext, TurnContext};
-use crate::call::error::ToolError;
-use crate::call::result::ToolResult;
 use crate::call::tool::{guarded, parsed, read};
 use crate::call::{ToolCall, ToolResponse};
 use crate::layers::approval::Seals;
@@ -37,9 +35,9 @@ use crate::layers::breaker::CircuitBreaker;
 use crate::layers::depends::{self, Dependencies};
 use crate::layers::events::OnEvent;
 use crate::layers::hooks::Hooks;
+use crate::layers::layer::{self, Invocation, Layer, Outcome};
 use crate::layers::middleware::{Approver, Middleware};
 use crate::layers::pages::Pages;
-use crate::layers::rate::{self, RateLimit};
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::{self, Guard, Repeats};
 #[cfg(feature = "audit")]
@@ -60,16 +58,18 @@ pub(crate) struct Layers {
     pub(crate) nested_calls: u32,
     /// The lock that keeps other calls from running at the same time as exclusive ones, if there are any.
     pub(crate) exclusion: Option<Arc<Exclusion>>,
-    pub(crate) rate: Option<Arc<dyn RateLimit>>,
+    /// The rate limit, the circuit breaker, and what the program added.
+    pub(crate) rate: Option<Arc<dyn Layer>>,
     pub(crate) dependencies: Dependencies,
     pub(crate) repeats: Repeats,
-    pub(crate) breaker: Arc<CircuitBreaker>,
+    pub(crate) breaker: Arc<dyn Layer>,
+    pub(crate) added: Vec<Arc<dyn Layer>>,
     pub(crate) controls: Controls,
     pub(crate) middleware: Vec<Arc<dyn Middleware>>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) seals: Seals,
     pub(crate) patience: Patience,
-    pub(crate) pages: Option<Pages>,
+    pub(crate) pages: Option<Arc<Pages>>,
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
     pub(crate) on_event: Option<OnEvent>,
     pub(crate) redactor: Redactor,
@@ -92,13 +92,14 @@ impl Layers {
             rate: None,
             dependencies: Dependencies::default(),
             repeats: Repeats::default(),
-            breaker: Arc::default(),
+            breaker: Arc::<CircuitBreaker>::default(),
+            added: Vec::new(),
             controls: Controls::default(),
             middleware: Vec::new(),
             approver: None,
             seals: Seals::default(),
             patience: Patience::default(),
-            pages: Some(Pages::default()),
+            pages: Some(Arc::default()),
             hooks: None,
             on_event: None,
             redactor: Redactor::new(),
@@ -111,6 +112,13 @@ impl Layers {
             trace: Trace::new(),
             voice: None,
         }
+    }
+
+    /// The layers that calls pass, in the order in which they were added within a stage.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Arc<dyn Layer>> {
+        let pages = self.pages.clone().map(|pages| -> Arc<dyn Layer> { pages });
+        let own = [self.rate.clone(), pages, Some(Arc::clone(&self.breaker))];
+        own.into_iter().flatten().chain(self.added.iter().cloned())
     }
 }
 
@@ -266,9 +274,8 @@ impl Provider {
         ctx: &ToolContext,
         record: &mut Record,
         (watch, reader): (Option<&Watch>, Reader),
-    ) -> Result<ToolResult, ToolError> {
+    ) -> Outcome {
         let inner = self.inner();
-        let layers = &inner.layers;
         let admitted = match &call.blocked {
             // A call that could not be parsed may lack even the name.
             Some(why) if call.name.is_empty() => return Err(why.error()),
@@ -279,9 +286,26 @@ impl Provider {
         if let Some(principal) = ctx.principal().filter(|_| !inner.is_own(admitted.index)) {
             principal.check(spec)?;
         }
-        if let Some(limit) = &layers.rate {
-            rate::check(&**limit, &rate::counted_for(ctx), spec, ctx).await?;
+        let (tool, passed) = (&**inner.registry.at(admitted.index), inner.passed(admitted.index));
+        let seen = Invocation::new(tool, ctx, passed, reader == Reader::Model);
+        if passed.admit.is_empty() {
+            return self.run_admitted(admitted, call, record, (watch, &seen)).await;
         }
+        // On the heap: every call would hold the room for what few do.
+        let run = Box::pin(self.run_admitted(admitted, call, record, (watch, &seen)));
+        Box::pin(layer::pass(&passed.admit, &seen, run)).await
+    }
+
+    /// Runs a call that may use its tool, from its arguments to the outcome.
+    async fn run_admitted(
+        &self,
+        admitted: Admitted<'_>,
+        call: &ToolCall,
+        record: &mut Record,
+        (watch, seen): (Option<&Watch>, &Invocation<'_>),
+    ) -> Outcome {
+        let inner = self.inner();
+        let (layers, spec, ctx) = (&inner.layers, admitted.spec, seen.ctx());
         // Requirements, middleware and the tool itself go by what other processes have put there.
         if let Some(session) = ctx.session().filter(|session| session.is_shared()) {
             Box::pin(session.refresh()).await?;
@@ -293,10 +317,17 @@ impl Provider {
         if let Some(why) = &call.brings().denied {
             return Err(why.clone());
         }
+        let results = &seen.layers().result[..];
+        let (let_on, goes_on) = match layer::before(results, seen) {
+            None => (results, Ok(())),
+            Some(asked) => asked.await,
+        };
         let guard = layers.repeats.guard(ctx);
-        let mut outcome = match layers.exact_arguments(spec, call, guard.as_ref(), ctx) {
-            Some(given) => {
-                let outcome = self.perform(admitted, given, call, ctx, record).await;
+        let exact = |()| layers.exact_arguments(spec, call, guard.as_ref(), ctx);
+        let mut outcome = match goes_on.map(exact) {
+            Err(why) => Err(*why),
+            Ok(Some(given)) => {
+                let outcome = self.perform(admitted, given, call, seen, record).await;
                 if let Some(guard) = &guard
                     && !repeat::succeeded(&outcome)
                     && let Ok(arguments) = parsed(call.arguments.clone())
@@ -307,22 +338,17 @@ impl Provider {
                 outcome
             }
             // On the heap: what waits for people and stores takes more room than the tool's own part.
-            None => Box::pin(self.run_checked(admitted, guard.as_ref(), call, ctx, (record, watch))).await,
+            Ok(None) => {
+                Box::pin(self.run_checked(admitted, guard.as_ref(), call, seen, (record, watch))).await
+            }
         };
         if let (Ok(result), Some(declared)) = (&mut outcome, inner.declared(admitted.index)) {
             result.hold_to(&declared);
         }
-        // A replayed answer is as the model got it.
-        if let Some(pages) =
-            layers.pages.as_ref().filter(|_| reader == Reader::Model && !record.is_answered())
-        {
-            let kept = match &mut outcome {
-                Ok(result) => pages.cut(result, spec, ctx),
-                Err(error) => pages.cut_error(error, spec, ctx),
-            };
-            if pages.is_shared() && !kept.is_empty() {
-                // On the heap: every call would hold the room for what few do.
-                Box::pin(pages.share(kept, ctx)).await;
+        // Not `layer::after`, whose future every call would hold the room for.
+        for layer in let_on.iter().rev() {
+            if let Some(done) = layer.after(seen, &mut outcome) {
+                done.await;
             }
         }
         outcome
@@ -334,11 +360,11 @@ impl Provider {
         admitted: Admitted<'_>,
         guard: Option<&Guard<'_>>,
         call: &ToolCall,
-        ctx: &ToolContext,
+        seen: &Invocation<'_>,
         (record, watch): (&mut Record, Option<&Watch>),
-    ) -> Result<ToolResult, ToolError> {
+    ) -> Outcome {
         let inner = self.inner();
-        let (layers, spec) = (&inner.layers, admitted.spec);
+        let (layers, spec, ctx) = (&inner.layers, admitted.spec, seen.ctx());
         // A call that needs more input resumes with the same arguments.
         let arguments = parsed(call.arguments.clone());
         let unmet = layers.require(spec, arguments.as_ref().ok(), ctx, &inner.registry).await?;
@@ -370,7 +396,7 @@ impl Provider {
                 if call.is_approved() || was_read || !layers.middleware.is_empty() {
                     record.set_arguments(&arguments);
                 }
-                self.perform(admitted, arguments.into(), call, ctx, record).await
+                self.perform(admitted, arguments.into(), call, seen, record).await
             }
             Err(why) => Err(why),
         };

@@ -7,6 +7,7 @@ mod deep;
 mod discovery;
 mod ended;
 mod failing;
+mod layers;
 mod middleware;
 mod provider;
 mod rights;

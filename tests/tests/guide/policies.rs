@@ -196,3 +196,14 @@ mod records {
         assert_eq!(sink.rows()[0].intent.parameters, json!({"pin": "[REDACTED]"}));
     }
 }
+
+#[tokio::test]
+async fn a_layer_stands_around_a_tool() {
+    fn timed() -> AnyResult<Provider> {
+        let registry = Registry::new(toolset![pay, balance])?;
+        page!("docs/policies.md", "struct Stopwatch;");
+        Ok(provider)
+    }
+    let call = ToolCall::new("1", "balance", json!({}));
+    assert_eq!(timed().unwrap().call(call, &ToolContext::new("turn", "")).await.text(), "7");
+}

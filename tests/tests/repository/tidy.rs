@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
 /// The longest file of code, in lines. A flat table may be longer; it is listed here with the reason.
-const LONGEST: usize = 400;
+const LONGEST: usize = 800;
 const LONGER: &[(&str, &str)] = &[];
 
 fn root() -> PathBuf {

@@ -59,6 +59,8 @@ impl Layers {
             exclusion: _,
             rate: _,
             breaker: _,
+            // Those of the program see no arguments.
+            added: _,
             pages: _,
         } = self;
         let read_by_a_layer = !middleware.is_empty()

@@ -22,6 +22,7 @@ use crate::layers::control::{
     EFFECT_FAILED, EFFECT_UNHANDLED, EffectHandler, INPUT_ATTEMPTS, INPUT_ROUNDS, InputAnswer, InputHandler,
     InputQuestion,
 };
+use crate::layers::layer::{Invocation, Outcome};
 use crate::provider::{Admitted, Provider};
 use crate::registry::Registry;
 use crate::schema::dialect::JSON_SCHEMA;
@@ -49,10 +50,10 @@ impl Provider {
         admitted: Admitted<'a>,
         arguments: BorrowedValue<'a>,
         call: &ToolCall,
-        ctx: &'a ToolContext,
+        seen: &'a Invocation<'a>,
         record: &mut Record,
-    ) -> Result<ToolResult, ToolError> {
-        let (inner, spec) = (self.inner(), admitted.spec);
+    ) -> Outcome {
+        let (inner, spec, ctx) = (self.inner(), admitted.spec, seen.ctx());
         let (layers, controls) = (&inner.layers, &inner.layers.controls);
         let tool = &**inner.build(admitted)?;
         // A tool may run again only if there is an input handler.
@@ -63,7 +64,7 @@ impl Provider {
         // Boxed: few calls resume, and all would reserve the space for it.
         let resumed = (!brings.inputs.is_empty()).then(|| Box::new(ctx.with_inputs(brings.inputs.clone())));
         let first = resumed.as_deref().unwrap_or(ctx);
-        let run = layers.execute(tool, spec, arguments, first, record, &brings.spends);
+        let run = layers.execute((tool, seen), arguments, first, record, &brings.spends);
         let mut result = run.await.map_err(|why| own(why, call))?;
         let mut inputs = Vec::new();
         while !result.is_error() {
@@ -102,7 +103,7 @@ impl Provider {
                     let (arguments, again) =
                         (kept.clone().unwrap_or_default(), ctx.with_inputs(inputs.clone()));
                     result = layers
-                        .execute(tool, spec, arguments.into(), &again, record, &[])
+                        .execute((tool, seen), arguments.into(), &again, record, &[])
                         .await
                         .map_err(|why| own(why, call))?;
                 }

@@ -7,24 +7,23 @@ use crate::base::exclusion::Exclusion;
 use crate::call::callback;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::result::ToolResult;
 use crate::call::resumption::Ticket;
 use crate::call::tool::{AgentTool, execute, time_limit};
 use crate::function::input::BorrowedValue;
-use crate::spec::ToolSpec;
+use crate::layers::layer::{self, Invocation, Next, Outcome};
 
 impl Layers {
-    /// Runs a tool, alone if it is exclusive and never at the same time as one that is, unless its service is down, or
+    /// Runs a tool within the layers around it, alone if it is exclusive and never at the same time as one that is, unless
     /// the request that the call resumes was resumed before.
     pub(super) async fn execute<'a>(
         &self,
-        tool: &'a dyn AgentTool,
-        spec: &ToolSpec,
+        (tool, seen): (&'a dyn AgentTool, &Invocation<'_>),
         arguments: BorrowedValue<'a>,
         ctx: &'a ToolContext,
         record: &mut Record,
         spends: &[Ticket],
-    ) -> Result<ToolResult, ToolError> {
+    ) -> Outcome {
+        let spec = seen.spec();
         let alone;
         let ctx = match &self.exclusion {
             None => ctx,
@@ -38,29 +37,47 @@ impl Layers {
                 &alone.0
             }
         };
-        let permit = match spec.service.as_str() {
-            "" => None,
-            service => Some(self.breaker.admit(service)?),
-        };
-        recorded(record, ctx, self.patience.callbacks).await?;
+        let start = Start { layers: self, tool, seen, arguments, ctx, record, spends };
+        let around = &seen.layers().around[..];
+        if around.is_empty() {
+            return start.run().await;
+        }
+        // On the heap: few tools have such layers, and all would reserve the space for it.
+        let run = Box::pin(async move { Next::new(around, seen, || Box::pin(start.run())).run().await });
+        Box::pin(layer::pass(around, seen, run)).await
+    }
+}
+
+/// A call that goes on to its tool.
+struct Start<'a, 'r> {
+    layers: &'r Layers,
+    tool: &'a dyn AgentTool,
+    seen: &'r Invocation<'r>,
+    arguments: BorrowedValue<'a>,
+    ctx: &'a ToolContext,
+    record: &'r mut Record,
+    spends: &'r [Ticket],
+}
+
+impl Start<'_, '_> {
+    /// Records that the tool is about to run, and runs it.
+    async fn run(self) -> Outcome {
+        // Fields are not moved into variables: every call would hold the room for both.
+        let patience = self.layers.patience.callbacks;
+        recorded(self.record, self.ctx, patience).await?;
         // Nothing comes between this and the tool: what was approved and cannot be recorded stays approved.
-        if !spends.is_empty() {
-            Box::pin(self.seals.spend(spends, self.patience.callbacks)).await?;
+        if !self.spends.is_empty() {
+            Box::pin(self.layers.seals.spend(self.spends, patience)).await?;
         }
-        let limit = time_limit(spec, self.default_timeout, ctx.timeout());
+        let limit = time_limit(self.seen.spec(), self.layers.default_timeout, self.ctx.timeout());
         #[cfg(feature = "otel")]
-        ctx.runs();
+        self.ctx.runs();
+        self.seen.start(self.record.is_answered());
         // No `match`: every call would hold the room for an answer of a replay while its tool runs.
-        let outcome = 'outcome: {
-            if let Some(outcome) = record.answer() {
-                break 'outcome outcome;
-            }
-            execute(tool, arguments, ctx, limit).await
-        };
-        if let Some(permit) = permit {
-            permit.settle(&outcome);
+        if let Some(outcome) = self.record.answer() {
+            return outcome;
         }
-        outcome
+        execute(self.tool, self.arguments, self.ctx, limit).await
     }
 }
 

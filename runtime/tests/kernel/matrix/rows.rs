@@ -8,6 +8,7 @@ use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::layers::trace::Trace;
 use toolgen_runtime::layers::voice::Voice;
+use toolgen_runtime::layers::{Invocation, Layer, Stage};
 
 use crate::matrix::checks;
 use crate::matrix::evidence::{Cell, World, stem};
@@ -49,6 +50,24 @@ impl Setup {
     fn turn(mut self, change: impl FnOnce(ToolContext) -> ToolContext) -> Setup {
         self.turn = change(self.turn);
         self
+    }
+}
+
+/// A layer of the program: it lets two calls of the target pass.
+struct Twice(AtomicUsize);
+
+impl Layer for Twice {
+    fn stage(&self) -> Stage {
+        Stage::Admit
+    }
+
+    fn concerns(&self, spec: &ToolSpec) -> bool {
+        spec.name.as_str() == "target"
+    }
+
+    fn before<'a>(&'a self, _: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
+        let refused = self.0.fetch_add(1, Ordering::SeqCst) >= 2;
+        refused.then(|| -> BoxFuture<'a, _> { Box::pin(ready(Err(ToolError::denied("twice is enough")))) })
     }
 }
 
@@ -143,6 +162,7 @@ pub(crate) fn deciders() -> Vec<Row> {
             },
             checks::rate,
         ),
+        row("layer", &["layer"], |s| s.build(|b, _| b.layer(Twice(AtomicUsize::new(0)))), checks::rate),
         row(
             "repeats",
             &["repeat_limit"],

@@ -1,0 +1,208 @@
+//! Layers that a program adds.
+
+use toolgen_runtime::CircuitBreaker;
+use toolgen_runtime::layers::breaker::BreakerSettings;
+use toolgen_runtime::layers::{Invocation, Layer, Next, Outcome, Stage};
+
+use super::{Journal, call, provider};
+use crate::prelude::*;
+
+/// Notes what it sees of a call, and does as it is told.
+struct Noting {
+    name: &'static str,
+    stage: Stage,
+    journal: Journal,
+    refuses: bool,
+}
+
+impl Noting {
+    fn new(name: &'static str, stage: Stage, journal: &Journal) -> Noting {
+        Noting { name, stage, journal: journal.clone(), refuses: false }
+    }
+}
+
+impl Layer for Noting {
+    fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    fn concerns(&self, spec: &ToolSpec) -> bool {
+        spec.name.as_str() != "fail"
+    }
+
+    fn before<'a>(&'a self, call: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
+        self.journal.note(format!("{} before {}", self.name, call.name()));
+        self.refuses
+            .then(|| -> BoxFuture<'a, _> { Box::pin(async { Err(ToolError::failed_with("NO", "not now")) }) })
+    }
+
+    fn around<'a>(&'a self, _: &'a Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, Outcome> {
+        Box::pin(async move {
+            self.journal.note(format!("{} in", self.name));
+            let outcome = next.run().await;
+            self.journal.note(format!("{} out", self.name));
+            outcome
+        })
+    }
+
+    fn after<'a>(&'a self, call: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
+        let text = outcome.as_ref().map_or_else(ToString::to_string, ToolResult::to_text);
+        self.journal.note(format!("{} after {text}, started: {}", self.name, call.has_started()));
+        None
+    }
+}
+
+#[tokio::test]
+async fn layers_stand_in_the_order_of_their_stages_and_then_of_their_addition() {
+    let journal = Journal::default();
+    let mut builder = provider();
+    // The other way round: stages order them.
+    for stage in Stage::ALL.into_iter().rev() {
+        for name in ["first", "second"] {
+            let name = format!("{stage:?} {name}").leak();
+            builder = builder.layer(Noting::new(name, stage, &journal));
+        }
+    }
+    let provider = builder.build().unwrap();
+    assert_eq!(call(&provider, "add", json!({"a": 1, "b": 2})).await.text(), "3");
+    let after = |name: &str| format!("{name} after 3, started: true");
+    let expected = [
+        "Admit first before add".to_owned(),
+        "Admit second before add".to_owned(),
+        "Result first before add".to_owned(),
+        "Result second before add".to_owned(),
+        "Around first before add".to_owned(),
+        "Around second before add".to_owned(),
+        "Around first in".to_owned(),
+        "Around second in".to_owned(),
+        "Around second out".to_owned(),
+        "Around first out".to_owned(),
+        after("Around second"),
+        after("Around first"),
+        after("Result second"),
+        after("Result first"),
+        after("Admit second"),
+        after("Admit first"),
+    ];
+    assert_eq!(journal.lines(), expected);
+    // They have no part in the calls of a tool that does not concern them.
+    call(&provider, "fail", json!({})).await;
+    assert_eq!(journal.lines().len(), expected.len());
+}
+
+#[tokio::test]
+async fn a_layer_that_refuses_a_call_answers_it_and_those_further_out_see_the_answer() {
+    for stage in Stage::ALL {
+        let (journal, sink) = (Journal::default(), MemorySink::new());
+        let outer = Noting::new("outer", stage, &journal);
+        let refusing = Noting { refuses: true, ..Noting::new("refusing", stage, &journal) };
+        let inner = Noting::new("inner", Stage::Around, &journal);
+        let auditor = Auditor::builder(sink.clone()).start().unwrap();
+        let builder = provider().auditor(auditor.clone());
+        let provider = builder.layer(outer).layer(refusing).layer(inner).build().unwrap();
+        let response = call(&provider, "add", json!({"a": 1, "b": 2})).await;
+        assert_eq!(response.outcome.unwrap_err().code(), "NO", "{stage:?}");
+        let lines = journal.lines();
+        assert_eq!(lines[..2], ["outer before add", "refusing before add"], "{stage:?}");
+        assert_eq!(lines[2..], ["outer after not now, started: false"], "{stage:?}");
+        auditor.flush().await.unwrap();
+        assert_eq!(sink.rows().len(), 1, "{stage:?}: one answer, one record");
+    }
+}
+
+/// Answers calls itself, or changes their answers.
+struct Instead(Stage);
+
+impl Layer for Instead {
+    fn stage(&self) -> Stage {
+        self.0
+    }
+
+    fn around<'a>(&'a self, _: &'a Invocation<'a>, _: Next<'a>) -> BoxFuture<'a, Outcome> {
+        Box::pin(ready(Ok(ToolResult::text("instead"))))
+    }
+
+    fn after<'a>(&'a self, _: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
+        (self.0 == Stage::Admit).then(|| -> BoxFuture<'a, ()> {
+            Box::pin(async move { *outcome = Ok(ToolResult::text("changed")) })
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_layer_may_answer_in_place_of_the_tool_and_change_an_answer() {
+    let fail = |stage| async move {
+        let provider = provider().layer(Instead(stage)).build().unwrap();
+        call(&provider, "fail", json!({})).await.text()
+    };
+    assert_eq!(fail(Stage::Around).await, "instead");
+    assert_eq!(fail(Stage::Admit).await, "changed");
+}
+
+/// Panics, or waits for good.
+struct Broken(&'static str, Stage, CancellationToken);
+
+impl Layer for Broken {
+    fn stage(&self) -> Stage {
+        self.1
+    }
+
+    fn before<'a>(&'a self, _: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
+        assert!(self.0 != "before", "it broke");
+        (self.0 == "waits").then(|| -> BoxFuture<'a, _> {
+            Box::pin(async {
+                self.2.cancel();
+                std::future::pending().await
+            })
+        })
+    }
+
+    fn around<'a>(&'a self, _: &'a Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, Outcome> {
+        assert!(self.0 != "around", "it broke");
+        next.run()
+    }
+
+    fn after<'a>(&'a self, _: &'a Invocation<'a>, _: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
+        assert!(self.0 != "after", "it broke");
+        None
+    }
+}
+
+#[tokio::test]
+async fn a_layer_that_breaks_fails_its_call_and_no_other() {
+    for stage in Stage::ALL {
+        for (how, code) in [
+            ("before", "EXECUTION_ERROR"),
+            ("after", "EXECUTION_ERROR"),
+            ("around", "EXECUTION_ERROR"),
+            ("waits", "CANCELLED"),
+        ] {
+            if how == "around" && stage != Stage::Around {
+                continue;
+            }
+            let cancel = CancellationToken::new();
+            let provider = provider().layer(Broken(how, stage, cancel.clone())).build().unwrap();
+            let turn = ToolContext::new("turn", "").with_cancel(cancel);
+            let sum = ToolCall::new("c1", "add", json!({"a": 1, "b": 2}));
+            let response = provider.call(sum, &turn).await;
+            assert_eq!(response.outcome.unwrap_err().code(), code, "{how} at {stage:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_layer_refuses_says_nothing_about_the_service_of_the_tool() {
+    let spec = ToolSpec { name: ToolName::new("reach"), service: "s".into(), ..ToolSpec::EMPTY };
+    let tool = toolgen_runtime::engine::dynamic::DynamicTool::new(spec, |_, _| ready(Ok("reached")));
+    let registry = Registry::builder().add(tool).seal().unwrap();
+    let settings = BreakerSettings::DEFAULT.with_failures(std::num::NonZeroU32::MIN);
+    let breaker = Arc::new(CircuitBreaker::new().with_settings(settings));
+    let journal = Journal::default();
+    let refusing = Noting { refuses: true, ..Noting::new("refusing", Stage::Around, &journal) };
+    let builder = Provider::builder(&registry).breaker(Arc::clone(&breaker));
+    let provider = builder.layer(refusing).build().unwrap();
+    for _ in 0..3 {
+        assert_eq!(call(&provider, "reach", json!({})).await.outcome.unwrap_err().code(), "NO");
+    }
+    assert!(breaker.is_available("s"));
+}
