@@ -151,7 +151,16 @@ fn likeness(text: &str, candidate: &str) -> f64 {
         0.0
     };
     let within = asked.iter().any(|word| word.len() > 2) && asked.iter().all(|word| has.contains(word));
-    letters.max(in_order).max(if within { 0.85 } else { 0.0 })
+    let swapped = if is_swapped(text, candidate) { 0.97 } else { 0.0 };
+    letters.max(in_order).max(swapped).max(if within { 0.85 } else { 0.0 })
+}
+
+/// Whether two names differ by two neighbouring letters that changed places.
+fn is_swapped(text: &str, candidate: &str) -> bool {
+    let (text, candidate) = (text.to_lowercase(), candidate.to_lowercase());
+    text.len() == candidate.len()
+        && strsim::osa_distance(&text, &candidate) == 1
+        && strsim::hamming(&text, &candidate) == Ok(2)
 }
 
 /// Returns the words of a name in text order, in lower case: those of `get_pet`, `getPet` and `pet.get` are the same.
@@ -256,13 +265,14 @@ mod tests {
 
     #[test]
     fn the_likeliest_comes_first() {
-        let known = ["pets_create", "pets_list", "shop_pets_list", "pets_lists", "zebras"];
+        let known = ["pets_create", "pets_list", "shop_pets_list", "pets_lists", "zebras", "zebra"];
         for (text, likely) in [
             ("pets_lst", &["pets_list", "pets_lists"][..]),
             // The same words in another order, or in another case.
             ("listPets", &["pets_list"]),
             ("create pets", &["pets_create"]),
             ("shop", &["shop_pets_list"]),
+            ("zbera", &["zebra"]),
             ("unicorn", &[]),
         ] {
             assert_eq!(likeliest(text, known.into_iter()), likely, "{text}");

@@ -73,6 +73,11 @@ impl Principal {
         if self.kind.is_empty() { "API key" } else { &self.kind }
     }
 
+    /// What an operator reads: not every principal is an API key.
+    fn known_kind(&self) -> &str {
+        if self.kind.is_empty() { "principal" } else { &self.kind }
+    }
+
     /// Whether the principal has this scope.
     #[must_use]
     pub fn has_scope(&self, scope: &str) -> bool {
@@ -105,10 +110,10 @@ impl Principal {
         match spec.required_scopes().iter().find(|scope| !self.has_scope(scope)) {
             None => Ok(()),
             Some(scope) => {
-                let (kind, tool) = (self.kind(), &spec.name);
+                let (kind, known, tool) = (self.kind(), self.known_kind(), &spec.name);
                 let text = format!("Permission denied: {kind} missing scope '{scope}' for tool '{tool}'");
                 Err(ToolError::denied(text).with_operator_detail(format!(
-                    "Permission denied: the {kind} '{}' lacks the scope '{scope}' of the tool '{tool}'. Grant it with \
+                    "Permission denied: the {known} '{}' lacks the scope '{scope}' of the tool '{tool}'. Grant it with \
                      `Principal::with_scopes`; calls of the program itself have no principal",
                     self.id
                 )))
@@ -125,10 +130,10 @@ impl Principal {
         if self.has_tool(spec.name.as_str()) {
             return Ok(());
         }
-        let (kind, tool) = (self.kind(), &spec.name);
+        let (kind, known, tool) = (self.kind(), self.known_kind(), &spec.name);
         let text = format!("Permission denied: {kind} does not have access to tool '{tool}'");
         Err(ToolError::denied(text).with_operator_detail(format!(
-            "Permission denied: the tool '{tool}' is not on the list of the {kind} '{}'. Add it with `Principal::with_tools`",
+            "Permission denied: the tool '{tool}' is not on the list of the {known} '{}'. Add it with `Principal::with_tools`",
             self.id
         )))
     }

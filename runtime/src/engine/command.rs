@@ -221,7 +221,8 @@ impl CommandTool {
         let Effects { read_only, files, network, .. } = &self.spec.effects;
         let limits = Limits { read_only: *read_only, files: *files, ..Limits::ANY };
         let mut options = ExecOptions::default().within(&limits);
-        options.network_disabled |= *network == Network::None || *ctx.allowed_hosts() != Network::Any;
+        // Nothing holds a program to some hosts.
+        options.network_disabled |= *network != Network::Any || *ctx.allowed_hosts() != Network::Any;
         // Whoever calls a tool without a limit of its own holds it to theirs.
         options.timeout = match self.spec.timeout {
             Timeout::Millis(limit) => Some(Duration::from_millis(limit)),

@@ -55,7 +55,7 @@ fn the_page_of_codes_is_the_list() {
     let mut page = "# Codes of errors
 
 What went wrong, for machines: `ToolError::code`, `error_code` of an audit record, `error.type` of spans and metrics. A tool may have codes of its own
-(`ToolError::failed_with`); those of this library are:
+(`ToolError::failed_with`); those of this library are below; `cargo toolgen explain CODE` says what to do about one.
 
 | code | what happened |
 |---|---|

@@ -120,7 +120,7 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
         spec::plan::Call::Http(plan) => plan,
         spec::plan::Call::Command(plan) => {
             let tool = spec::plan::Tool::from(tool.clone());
-            return match command::describe(tool, plan, arguments.clone(), task.show_secrets) {
+            return match command::describe(tool, plan, arguments.clone(), task) {
                 Ok(command) => value(task, &command, output).map(|()| Outcome::Fine),
                 Err(error) => {
                     output.complain(&error.to_string());

@@ -106,7 +106,14 @@ fn compile_exported(program: &Exported, selection: &Selection, output: &mut Outp
     let mut cargo = super::cargo();
     cargo.arg("run").arg("--quiet").args(&program.words).stdin(Stdio::null()).stderr(Stdio::inherit());
     let why = match cargo.output() {
-        Ok(ran) if ran.status.success() => return compile_bytes(&path, ran.stdout, selection),
+        Ok(ran) if ran.status.success() && is_export(&ran.stdout) => {
+            return compile_bytes(&path, ran.stdout, selection);
+        }
+        Ok(ran) if ran.status.success() => format!(
+            "`cargo run {}` printed something other than an export; the program is one line: \
+             `toolgen_runtime::export!(registry());`",
+            path.display()
+        ),
         Ok(ran) => format!(
             "`cargo run {}` failed ({}); the program is one line: `toolgen_runtime::export!(registry());`",
             path.display(),
@@ -115,6 +122,12 @@ fn compile_exported(program: &Exported, selection: &Selection, output: &mut Outp
         Err(why) => format!("cargo could not be started: {why}"),
     };
     nothing(&path, &why, output)
+}
+
+/// Whether a program printed its tools: one JSON object, as `export!` does.
+fn is_export(printed: &[u8]) -> bool {
+    let read = serde_json::from_slice::<serde_json::Value>(printed);
+    read.is_ok_and(|value| value.get("toolgen_lock").is_some())
 }
 
 /// Compiles the documents of a command that is about their tools, and reports on the standard error what was left out
@@ -154,6 +167,10 @@ pub(super) fn compile_all(
                 ));
             }
         }
+    }
+    let mistaken = |compiled: &Compiled| compiled.problems.as_slice().iter().any(is_told);
+    if all.iter().all(|one| one.tools().is_empty()) && all.iter().any(mistaken) {
+        output.note("there are no tools, because of the mistakes above");
     }
     let none_left = all.iter().all(|one| one.tools().is_empty())
         && all.iter().any(|compiled| compiled.problems.left_no_tools());
@@ -199,6 +216,9 @@ fn unknown(name: &str, compiled: &[Compiled]) -> String {
         Some((one, [])) => format!("there is no tool `{name}`; did you mean {one}?"),
         Some((last, others)) => {
             format!("there is no tool `{name}`; did you mean {} or {last}?", others.join(", "))
+        }
+        None if compiled.iter().all(|compiled| compiled.tools().is_empty()) => {
+            format!("there is no tool `{name}`, nor any other")
         }
         None => format!("there is no tool `{name}`; `cargo toolgen list` shows what there is"),
     }

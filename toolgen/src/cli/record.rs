@@ -8,13 +8,14 @@ use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
 use super::Outcome;
 use super::args::Record;
 use super::output::Output;
+use super::output_file::is_standard;
 use super::place::Place;
 
 /// Writes the run, or prints it. "Problems found" means that the log does not have it, or the file cannot be written.
 pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
     match taken(task) {
         Ok(run) => {
-            let Some(out) = &task.out else {
+            let Some(out) = task.out.as_ref().filter(|out| !is_standard(out)) else {
                 output.write(&run.text())?;
                 return Ok(Outcome::Fine);
             };
@@ -34,7 +35,7 @@ pub(super) fn run(task: &Record, output: &mut Output) -> io::Result<Outcome> {
 }
 
 fn taken(task: &Record) -> Result<RecordedRun, String> {
-    if let Some(out) = task.out.as_ref().filter(|out| out.exists() && !task.force) {
+    if let Some(out) = task.out.as_ref().filter(|out| !is_standard(out) && out.exists() && !task.force) {
         return Err(format!("{} is there already; `--force` replaces it", out.display()));
     }
     let mut selection = RunSelection::new();

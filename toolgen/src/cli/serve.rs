@@ -185,7 +185,9 @@ fn provider(
     }
     let builder = || {
         let builder = Provider::builder(&registry)
-            .context(ProviderContext::new().with_limits(limits.clone()))
+            .context(
+                ProviderContext::new().with_limits(limits.clone()).with_work_dir(task.requests.work_dir()),
+            )
             .rules(rules.clone())
             .default_timeout(Duration::from_secs(task.requests.timeout))
             .auditor(auditor.clone())

@@ -16,6 +16,7 @@ use toolgen_runtime::provider::one_shot;
 use super::Outcome;
 use super::args::Timeline;
 use super::output::Output;
+use super::output_file::is_standard;
 use super::place::Place;
 use data::Log;
 use queue::Queue;
@@ -55,6 +56,9 @@ fn write(
     (out, force): (&Path, bool),
     output: &mut Output,
 ) -> Result<(), String> {
+    if is_standard(out) {
+        return output.write(&page::embedded(&mut log, approvals)?).map_err(|why| why.to_string());
+    }
     if out.exists() && !force {
         return Err(format!("{} is there already; `--force` replaces it", out.display()));
     }

@@ -68,3 +68,12 @@ fn what_is_ambiguous_or_missing_is_told() {
         .tells("b: 2 calls since 2026-11-22T22:00:02.250Z");
     folder.run("record nothing.jsonl").tells("nothing.jsonl");
 }
+
+#[test]
+fn a_dash_is_the_standard_output() {
+    let folder = folder("dash");
+    let printed = folder.run("record log.jsonl --run last").exits(0).stdout;
+    folder.run("record log.jsonl --run last --out -").exits(0).printed(&printed);
+    folder.run("timeline log.jsonl --out -").exits(0).starts("<!");
+    assert!(!folder.join("-").exists());
+}

@@ -122,10 +122,12 @@ impl Line<'_> {
         let free = dash || self.options_ended || !starts_with_value(template);
         if value.starts_with('-') && !free {
             let program = self.words.first().map_or("the program", String::as_str);
-            let message = format!(
-                "must not begin with `-`, because `{program}` would take it for an option; a file of such a name is \
-                 `./-…`"
-            );
+            let mut message =
+                format!("must not begin with `-`, because `{program}` would take it for an option");
+            // No number is meant as a file.
+            if value.parse::<f64>().is_err() {
+                message.push_str("; a file of such a name is `./-…`");
+            }
             return Err(refused(template, self.scope, |text| text.starts_with('-'), &message));
         }
         self.options_ended |= value == "--" && is_literal(template);

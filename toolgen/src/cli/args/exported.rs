@@ -19,8 +19,11 @@ pub(super) fn with_words(command: Command) -> Command {
     let several = |name, help| option(name, "NAME", help).action(ArgAction::Append);
     let of_crate = |arg: Arg| arg.help_heading("Tools of a crate");
     command
-        .arg(of_crate(several("bin", "The tools that this program of the crate exports, with `export!`")))
-        .arg(of_crate(several("example", "The tools that this example of the crate exports")))
+        .arg(of_crate(several(
+            "bin",
+            "The tools that this program of the crate exports, with `export!`: the program is run",
+        )))
+        .arg(of_crate(several("example", "The tools that this example of the crate exports: it is run")))
         .arg(of_crate(option("package", "NAME", "The package of the program")))
         .arg(of_crate(option("features", "NAMES", "The features that the program is built with")))
 }

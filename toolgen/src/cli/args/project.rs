@@ -120,7 +120,7 @@ fn new() -> Command {
 fn test() -> Command {
     compiling("test", "Call each tool as its description says, and as it forbids, and show what happens")
         .arg(super::tools())
-        .arg(flag("run", "Really run commands, instead of pretending"))
+        .arg(flag("run", "Really run the commands of tools that are `read_only`, with made-up arguments, in the current folder"))
         .arg(path("emit", "FILE", "Write these tests as Rust to this file, and run nothing"))
         .arg(flag("force", "Replace a file that was not generated, too"))
         .after_help(

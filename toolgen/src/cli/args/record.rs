@@ -33,7 +33,7 @@ pub(super) fn command() -> Command {
         .arg(option("session", "ID", "Only the calls of this session"))
         .arg(option("agent", "ID", "Only the calls of this agent"))
         .arg(option("principal", "ID", "Only the calls for this principal"))
-        .arg(path("out", "FILE", "Write to this file, instead of the standard output"))
+        .arg(path("out", "FILE", "Write to this file, instead of the standard output (`-`)"))
         .arg(flag("force", "Replace the file if it exists").requires("out"))
         .after_help(
             "Matching calls are taken with all calls that they made. Secrets are masked in the log, and so in the file.",

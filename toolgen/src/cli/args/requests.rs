@@ -20,6 +20,8 @@ pub(in super::super) struct Requests {
     pub(in super::super) oauth: Vec<(String, String)>,
     /// The files of the client's certificate and its key.
     pub(in super::super) identity: Option<(PathBuf, PathBuf)>,
+    /// The folder that programs work in, as an absolute path; `None`: that of this process.
+    pub(in super::super) work_dir: Option<PathBuf>,
     /// The folder below which files that arguments name are read; `None`: no file is read.
     pub(in super::super) files: Option<PathBuf>,
     /// The folder that answers are written to; `None`: no answer is written.
@@ -32,6 +34,14 @@ pub(in super::super) struct Requests {
     pub(in super::super) retries: u32,
     /// How long a call may take, in seconds.
     pub(in super::super) timeout: u64,
+}
+
+impl Requests {
+    /// The folder that programs work in.
+    pub(in super::super) fn work_dir(&self) -> PathBuf {
+        let here = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        self.work_dir.clone().unwrap_or_else(here)
+    }
 }
 
 /// Adds the options of how calls are made.
@@ -57,6 +67,7 @@ pub(super) fn with_requests(command: Command) -> Command {
         )
         .arg(path("client-cert", "FILE", "The client's certificate, as PEM").requires("client-key"))
         .arg(path("client-key", "FILE", "The key of the client's certificate, as PEM").requires("client-cert"))
+        .arg(path("work-dir", "FOLDER", "The folder that programs work in, and that their paths count from; without it, the current one"))
         .arg(path("files", "FOLDER", "Read the files that arguments name below this folder; without it, none are read"))
         .arg(path(
             "save",
@@ -89,8 +100,13 @@ pub(super) fn requests(matches: &ArgMatches) -> Result<Requests, String> {
             "`--base-url {given}` is not a URL: it must begin with `http://` or `https://`, as in `--base-url http://{given}`"
         ));
     }
+    let work_dir = file("work-dir");
+    if let Some(given) = work_dir.as_deref().filter(|given| !given.is_dir()) {
+        return Err(format!("`--work-dir {}`: there is no such folder", given.display()));
+    }
     Ok(Requests {
         base_url,
+        work_dir: work_dir.map(|given| std::path::absolute(&given).unwrap_or(given)),
         private_hosts: private_hosts(matches)?,
         server_variables: pairs(matches, "server-variable", ("NAME", "VALUE"))?,
         headers: variables(matches, "header", "NAME")?,

@@ -122,9 +122,10 @@ fn reference() -> String {
             let mut one = one.clone();
             let usage = one.render_usage().to_string();
             text.push_str(&format!("### `{}`\n\n", usage.trim_start_matches("Usage: ")));
-            let own: Vec<&Arg> = one.get_arguments().filter(|arg| !is_shared(arg)).collect();
+            let compiles = one.get_arguments().any(|arg| is_shared(arg) && arg.get_id() == "quiet");
+            let own: Vec<&Arg> = one.get_arguments().filter(|arg| !compiles || !is_shared(arg)).collect();
             text.push_str(&table(&own));
-            if one.get_arguments().any(is_shared) {
+            if compiles {
                 text.push_str("…and what every command that compiles documents takes.\n\n");
             }
         }

@@ -46,7 +46,7 @@ pub(super) fn command() -> Command {
             "DB",
             "The database in which calls wait for an approval; the log itself by default, if it has them",
         ))
-        .arg(path("out", "FILE", "Write one HTML page to this file, instead of serving it"))
+        .arg(path("out", "FILE", "Write one HTML page to this file, or to the standard output: `-`, instead of serving it"))
         .arg(flag("force", "Replace the file if it exists").requires("out"))
         .arg(
             option(

@@ -9,6 +9,8 @@ use toolgen_runtime::engine::executor::{ExecError, ExecOptions, ExecOutput, Exec
 use toolgen_runtime::spec::plan::{CommandPlan, Tool};
 use toolgen_runtime::{BoxFuture, CancellationToken, ToolContext, ToolError};
 
+use super::super::args::Call;
+
 /// A command, as an executor gets it.
 type Asked = (Vec<String>, ExecOptions);
 
@@ -43,14 +45,14 @@ pub(super) fn describe(
     tool: Tool,
     plan: &CommandPlan,
     arguments: Value,
-    show_secrets: bool,
+    task: &Call,
 ) -> Result<Value, ToolError> {
     let recorder = Recorder::default();
     let engines = Engines::new().with(CommandEngine::new().executor(recorder.clone()));
     let made = engines.tools_from([tool]).map_err(|error| ToolError::failed(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| ToolError::failed(error.to_string()))?;
-    let context = ToolContext::new("cargo-toolgen", "");
+    let context = ToolContext::new("cargo-toolgen", "").with_root("workdir", task.requests.work_dir());
     let outcome = match made.first() {
         Some(tool) => runtime.block_on(tool.execute(arguments, &context)),
         None => return Err(ToolError::failed("there is no such tool")),
@@ -61,7 +63,7 @@ pub(super) fn describe(
         return Err(outcome.err().unwrap_or_else(|| ToolError::failed("the tool runs no program")));
     };
     let shown = |name: &str, value: &str| match plan.inherit.iter().any(|inherited| *inherited == *name) {
-        true if !show_secrets => json!("****"),
+        true if !task.show_secrets => json!("****"),
         _ => json!(value),
     };
     let env: Map<String, Value> =
@@ -70,7 +72,7 @@ pub(super) fn describe(
         "argv": argv,
         "env": env,
         "stdin": String::from_utf8_lossy(&options.stdin),
-        "work_dir": options.work_dir.as_ref().map(|path| path.display().to_string()),
+        "work_dir": options.work_dir.as_ref().or(task.requests.work_dir.as_ref()).map(|path| path.display().to_string()),
         "read_only": options.read_only,
         "network": !options.network_disabled,
     }))

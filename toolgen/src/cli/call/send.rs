@@ -9,7 +9,8 @@ use toolgen::{Tool, with_called};
 use toolgen_runtime::provider::one_shot;
 use toolgen_runtime::spec::plan;
 use toolgen_runtime::{
-    CancellationToken, Content, List, Provider, Registry, ToolCall, ToolContext, ToolError, ToolResult,
+    CancellationToken, Content, List, Provider, ProviderContext, Registry, ToolCall, ToolContext, ToolError,
+    ToolResult,
 };
 
 use super::super::Outcome;
@@ -83,7 +84,9 @@ fn call(task: &Call, tool: &Tool, all: &[&Tool], arguments: Value) -> Result<Too
     });
     let tools = engines.tools_from(tools).map_err(|error| failed(&error))?;
     let registry = Registry::new(tools).map_err(|error| failed(&error))?;
-    let provider = Provider::builder(&registry).default_timeout(timeout).without_pages().build();
+    let place = ProviderContext::new().with_work_dir(task.requests.work_dir());
+    let provider =
+        Provider::builder(&registry).context(place).default_timeout(timeout).without_pages().build();
     let provider = provider.map_err(|error| failed(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(&error))?;

@@ -97,7 +97,7 @@ pub(super) async fn call(
         spec.requires = List::EMPTY;
     }
     let required = |kind| spec.requires.iter().filter(move |it| it.kind == kind).map(|it| it.name.as_str());
-    let mut context = ProviderContext::new();
+    let mut context = ProviderContext::new().with_work_dir(".");
     if requirements == Requirements::Served {
         context = required(RequirementKind::Service)
             .fold(context, |context, name| context.with_named_service(name, Arc::new(())));

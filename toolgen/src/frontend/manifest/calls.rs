@@ -12,15 +12,18 @@ use super::keys;
 use super::template::Scope;
 use super::tools::Draft;
 
-/// The attributes about effects that the kind of a tool determines, each with the reason.
-pub(super) fn fixed_effects(kind: &str) -> &'static [(&'static str, &'static str)] {
-    match kind {
-        "command" => &[("spawns", "a command starts a program"), ("pure", "a command starts a program")],
-        "http" => &[
-            ("network", "the request goes to the host of its `url`"),
-            ("pure", "the request leaves the program"),
-        ],
-        "compose" => &union::FIXED,
+/// The attributes about effects that the kind of a tool and its call determine, each with the reason.
+pub(super) fn fixed_effects(kind: &str, call: Option<&Call>) -> &'static [(&'static str, &'static str)] {
+    const HOST: (&str, &str) = ("network", "the request goes to the host of its `url`");
+    const LEAVES: (&str, &str) = ("pure", "the request leaves the program");
+    // What is sent by POST may be a search.
+    const CHANGES: (&str, &str) = ("read_only", "what is sent by PUT, PATCH or DELETE changes something");
+    let method = call.and_then(Call::http).map_or("", |plan| plan.method.as_str());
+    match (kind, method) {
+        ("command", _) => &[("spawns", "a command starts a program"), ("pure", "a command starts a program")],
+        ("http", "PUT" | "PATCH" | "DELETE") => &[HOST, LEAVES, CHANGES],
+        ("http", _) => &[HOST, LEAVES],
+        ("compose", _) => &union::FIXED,
         _ => &[],
     }
 }
@@ -63,7 +66,11 @@ impl<'a> Context<'a> {
             _ => self.function(draft),
         };
         let Lowered { call, effects, takes_all } = lowered;
-        draft.spec.effects = self.effects(&draft.attributes, effects, fixed_effects(draft.kind));
+        let fixed = fixed_effects(draft.kind, call.as_ref());
+        draft.spec.effects = self.effects(&draft.attributes, effects, fixed);
+        if draft.kind == "command" {
+            self.check_network(&draft.attributes, &draft.spec.effects);
+        }
         draft.broken |= self.errors > errors;
         if !draft.broken && !takes_all {
             self.check_used(draft, &scope);

@@ -76,10 +76,14 @@ number alone would leave open what it counts.
 ";
     EFFECTS = "E0411", "The stated effects contradict each other or the tool", "
 Effects are what policies go by, so they must be true. A tool that is `read_only` is not `destructive`, and one that is
-`pure` has no effect; a command starts a program whatever it says; a request goes to the host of its URL.
+`pure` has no effect; a command starts a program whatever it says; a request goes to the host of its URL, and one by
+PUT, PATCH or DELETE is not `read_only`. A program gets the whole network or none, since nothing can hold it to some
+hosts.
 
     http: {url: https://api.example.com/users}
     network: none                        leave it out
+    command: {argv: [curl, https://api.example.com/users]}
+    network: api.example.com             write: network: any
 ";
     UNKNOWN_ARGUMENT = "E0412", "The tool has no argument of this name", "
 `requires`, `exactly_one`, `at_most_one` and the resources of `reads` and `writes` name arguments of the tool, as
@@ -265,6 +269,11 @@ text body are constants; those of other bodies follow from the body.
     BODY = "E0438", "A request cannot have this body", "
 A request has one of `body` (JSON), `form` and `text`, and none with the methods GET, HEAD and OPTIONS. With POST, PUT
 and PATCH and none of the three, the body is a JSON object of the arguments that are used nowhere else.
+
+A `text` of JSON or a form has no placeholders within it: nothing would encode their values, so a quotation mark
+in one could end a string and add members.
+
+    text: '{\"user\": \"{name}\"}'         write: body: {user: '{name}'}
 ";
     AUTH = "E0439", "The authentication is incomplete", "
 `auth` says where the credential goes and which environment variable holds it. The credential itself never stands in a

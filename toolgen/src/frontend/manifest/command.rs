@@ -21,6 +21,7 @@ use super::keys;
 use super::node::Node;
 use super::template::{Place, Scope};
 use super::tools::Draft;
+use crate::source::Pointer;
 
 impl<'a> Context<'a> {
     /// A call that starts a program.
@@ -40,6 +41,7 @@ impl<'a> Context<'a> {
         if !self.object(node, &keys::COMMAND) {
             return None;
         }
+        self.check_constants(node);
         let (argv, script) = self.program(draft, scope)?;
         let limits = node.get("limits");
         if let Some(limits) = &limits {
@@ -79,6 +81,30 @@ impl<'a> Context<'a> {
                 .map(|(name, _)| Text::from(name.to_owned()))
                 .collect(),
         })
+    }
+
+    /// Refuses what no call could run with: a NUL in what a program is started with, and a folder that is not below the
+    /// work directory, whatever the arguments are.
+    fn check_constants(&mut self, node: &Node<'a>) {
+        let started = ["argv", "script", "args", "env", "cwd"].into_iter().filter_map(|key| node.get(key));
+        for found in started.flat_map(texts_within).filter(|(text, _)| text.contains('\0')) {
+            let message = "a program is started with texts, and none of them can contain a NUL";
+            self.report(
+                codes::COMMAND,
+                &found.1,
+                message,
+                "leave it out; the standard input (`stdin`) may have one",
+            );
+        }
+        let Some((text, cwd)) = node.get("cwd").and_then(|cwd| Some((cwd.value.as_str()?, cwd))) else {
+            return;
+        };
+        let leads_up = text.split(['/', '\\']).any(|part| part == "..");
+        if leads_up || text.starts_with('/') {
+            let why = if leads_up { "leads up with `..`" } else { "is an absolute path" };
+            let help = "name a folder below the work directory; whoever runs the tool sets that one";
+            self.report(codes::COMMAND, &cwd.pointer, format!("`cwd: {text}` {why}"), help);
+        }
     }
 
     fn above_zero(&mut self, node: &Node<'a>) -> Option<f64> {
@@ -164,5 +190,15 @@ impl<'a> Context<'a> {
                 self.report(codes::SCRIPT, &at.pointer, message, help);
             }
         }
+    }
+}
+
+/// Returns the texts in a value, with their places.
+fn texts_within(node: Node<'_>) -> Vec<(&str, Pointer)> {
+    match node.value {
+        Value::String(text) => vec![(text.as_str(), node.pointer)],
+        Value::Array(_) => node.items().into_iter().flat_map(texts_within).collect(),
+        Value::Object(_) => node.entries().into_iter().flat_map(|(_, member)| texts_within(member)).collect(),
+        _ => Vec::new(),
     }
 }

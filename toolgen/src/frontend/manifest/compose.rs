@@ -152,7 +152,7 @@ impl<'a> Context<'a> {
         self.check_used(draft, &scope);
         union::scopes(&mut draft.spec, &called);
         draft.spec.effects =
-            self.effects(&draft.attributes, union::effects(&called), fixed_effects("compose"));
+            self.effects(&draft.attributes, union::effects(&called), fixed_effects("compose", None));
         let result = match result {
             None => None,
             Some(None) => return,

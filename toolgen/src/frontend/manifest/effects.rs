@@ -9,6 +9,7 @@ use super::attributes::Attributes;
 use super::codes;
 use super::context::Context;
 use super::node::Node;
+use crate::select::did_you_mean;
 
 /// The help for a word that is meant to switch the network on or off. YAML reads some of them as texts.
 const SWITCHED: &str = "write `none`, `any`, or hosts such as `api.example.com`";
@@ -143,6 +144,18 @@ impl<'a> Context<'a> {
             [("any", _)] => return Some(Network::Any),
             _ => {}
         }
+        if let (Value::String(word), [(host, at)]) = (member.value, hosts.as_slice())
+            && is_host(host)
+            && is_bare(word)
+        {
+            let help = match did_you_mean(word, ["none", "any", "nothing"].into_iter()).as_deref() {
+                Some("any") => "did you mean `any`?".to_owned(),
+                Some(_) => "did you mean `none`?".to_owned(),
+                None => format!("{SWITCHED}; a host that is called so is written as `[{word}]`"),
+            };
+            self.report(codes::EFFECTS, at, format!("`{word}` is neither `none` nor `any`"), help);
+            return None;
+        }
         for (host, at) in hosts.iter().filter(|(host, _)| !is_host(host)) {
             let help = if host.contains(['/', ' ', '{', '@']) || host.is_empty() {
                 "write `api.example.com`, `api.example.com:8443`, `none` or `any`"
@@ -153,4 +166,21 @@ impl<'a> Context<'a> {
         }
         Some(Network::Hosts(hosts.into_iter().map(|(host, _)| Text::from(host.to_owned())).collect()))
     }
+
+    /// Refuses hosts as the network of a program: what is enforced is all of it or none.
+    pub(super) fn check_network(&mut self, attributes: &Attributes<'a>, effects: &Effects) {
+        let Network::Hosts(hosts) = &effects.network else { return };
+        let Some(member) = attributes.of("network").get("network") else { return };
+        // What is not a host has been reported.
+        if hosts.iter().all(|host| is_host(host)) {
+            let message = "a program cannot be held to some hosts: it gets the whole network, or none";
+            let help = "write `network: any` or `network: none`; hosts are for requests (`http`)";
+            self.report(codes::EFFECTS, &member.pointer, message, help);
+        }
+    }
+}
+
+/// Whether a text that may be a host is a plain word, as `none` and `any` are.
+fn is_bare(text: &str) -> bool {
+    text != "localhost" && !text.contains(['.', ':'])
 }

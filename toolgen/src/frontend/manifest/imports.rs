@@ -283,9 +283,8 @@ impl<'a> Context<'a> {
         let is_meant =
             |tool: &Tool| tool.spec.name.as_str() == name || Some(tool.spec.name.as_str()) == full.as_deref();
         let found = program.all_tools().into_iter().find(|tool| is_meant(tool));
-        let Some((mut spec, fixed)) =
-            found.map(|tool| (tool.spec.clone(), fixed_effects(kind_of(&tool.call))))
-        else {
+        let of = |tool: &Tool| (kind_of(&tool.call), fixed_effects(kind_of(&tool.call), Some(&tool.call)));
+        let Some((mut spec, (kind, fixed))) = found.map(|tool| (tool.spec.clone(), of(tool))) else {
             let known: Vec<&str> = program.all_tools().iter().map(|tool| tool.spec.name.as_str()).collect();
             let message = format!("the import has no tool `{name}`");
             return self.report(codes::OVERRIDE, &node.pointer, message, near(name, &known, &[]));
@@ -296,6 +295,9 @@ impl<'a> Context<'a> {
             self.examples(node, &mut spec);
         }
         spec.effects = self.effects(&attributes, spec.effects.clone(), fixed);
+        if kind == "command" {
+            self.check_network(&attributes, &spec.effects);
+        }
         if let Some(tool) = program.find_mut(&spec.name) {
             tool.spec = spec;
         }

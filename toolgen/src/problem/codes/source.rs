@@ -42,7 +42,7 @@ Save the document as UTF-8.
 ";
     DUPLICATE_KEY = "E0106", "A key is given twice in one object", "
 JSON and YAML require the keys of an object to be unique. Readers differ: most silently keep the last value, some the
-first, some refuse the document. The last one is kept here; what the first one said is not compiled.
+first, some refuse the document. The last one is kept here; what the first one said is not compiled. A tool of a manifest is left out.
 
 Remove one of the two, or merge them: two `get` entries under a path, or a path listed twice, usually mean that
 operations are missing.

@@ -158,8 +158,7 @@ impl Reader<'_> {
                     entry.insert(value);
                 }
                 Entry::Occupied(mut entry) => {
-                    let message =
-                        format!("the key `{}` is given twice; the last value is kept", quote(entry.key()));
+                    let message = format!("the key `{}` is given twice in one object", quote(entry.key()));
                     entry.insert(value);
                     self.path.push(Step::Key(start));
                     self.find(codes::DUPLICATE_KEY, start, message, "take one of the two away");

@@ -152,7 +152,7 @@ impl<'b, 't> Builder<'b, 't> {
                 None => parts.remove(name),
             };
             if map.insert(name.to_owned(), value).is_some() && first {
-                let message = format!("the key `{}` is given twice; the last value is kept", quote(name));
+                let message = format!("the key `{}` is given twice in one object", quote(name));
                 self.find(codes::DUPLICATE_KEY, at, message, "take one of the two away");
             }
             self.path.pop();

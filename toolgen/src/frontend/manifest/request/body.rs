@@ -55,6 +55,9 @@ impl<'a> Context<'a> {
             }
             Some(("text", text)) => {
                 let template = self.scalar_template(text, scope)?;
+                if let Some((media_type, _)) = &content_type {
+                    self.check_text(text, &template, media_type);
+                }
                 let media_type =
                     content_type.map_or(Text::Static("text/plain"), |(media_type, _)| media_type.into());
                 let required = !may_miss(&template);
@@ -74,6 +77,23 @@ impl<'a> Context<'a> {
             }
             None => None,
         }
+    }
+
+    /// Refuses values within a text that has a syntax: they could end what they stand in, and add what they like. A
+    /// text that is one placeholder is all the model's.
+    fn check_text(&mut self, node: &Node<'a>, template: &Template, media_type: &str) {
+        let Template::Text(_) = template else { return };
+        let full = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let of = |name: &str| full.ends_with(&format!("/{name}")) || full.ends_with(&format!("+{name}"));
+        let (name, help) = if of("json") {
+            ("JSON", "write it as `body: {NAME: '{argument}'}`, which is sent as JSON")
+        } else if full == "application/x-www-form-urlencoded" {
+            ("a form", "write it as `form: {NAME: '{argument}'}`, which encodes the values")
+        } else {
+            return;
+        };
+        let message = format!("a value within {name} could change what the rest means");
+        self.report(codes::BODY, &node.pointer, message, help);
     }
 
     /// Returns the members of a body.

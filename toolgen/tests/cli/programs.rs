@@ -1,0 +1,84 @@
+//! Where programs work, and what is said if there is no tool or no such code.
+
+use serde_json::json;
+
+use crate::support::{Client, Folder};
+
+const PROGRAMS: &str = "toolgen: 1
+tools:
+  here:
+    description: Says where it is.
+    read_only: true
+    command: {argv: [pwd]}
+  below:
+    description: Says where it is, in a folder.
+    read_only: true
+    parameters: {folder: string - The folder.}
+    command: {argv: [pwd], cwd: '{folder}'}
+";
+
+#[test]
+fn programs_work_in_the_folder_that_is_named() {
+    let place = Folder::new("command-line/work-dir").with("tools.yaml", PROGRAMS).with("place/sub/x", "");
+    let full = |name: &str| format!("{}\n", place.canonicalize().unwrap().join(name).display());
+    // The folder of this process, unless another is named.
+    place.run("call tools.yaml below folder=place").exits(0).printed(&full("place"));
+    place.run("call tools.yaml here --work-dir place").exits(0).printed(&full("place"));
+    place.run("call tools.yaml below folder=sub --work-dir place").exits(0).printed(&full("place/sub"));
+    place
+        .run("call tools.yaml below folder=../sub --work-dir place")
+        .exits(1)
+        .tells("path traversal not allowed");
+    place.run("call tools.yaml below folder=sub --work-dir place --dry-run").exits(0).prints("place/sub\"");
+    place
+        .run("call tools.yaml here --work-dir nowhere")
+        .exits(2)
+        .tells("`--work-dir nowhere`: there is no such folder");
+    place.run("test tools.yaml --tool below").exits(0);
+}
+
+#[test]
+fn no_tools_because_of_mistakes_is_told() {
+    let text = "toolgen: 1\ntool: {}\n";
+    let place = Folder::new("command-line/no-tools").with("tools.yaml", text);
+    for command in ["list tools.yaml", "docs tools.yaml", "call tools.yaml here", "serve tools.yaml"] {
+        place.run(command).exits(1).tells("note: there are no tools, because of the mistakes above");
+    }
+    place.run("call tools.yaml here").exits(1).tells_no("`cargo toolgen list` shows");
+}
+
+#[test]
+fn codes_of_failed_calls_are_explained() {
+    let place = Folder::new("command-line/explain");
+    place
+        .run("explain MCP_LOST")
+        .exits(0)
+        .prints("failure[MCP_LOST]: An MCP server went away during the call.");
+    place.run("explain credential_refused").exits(0).prints("Check the credential");
+}
+
+#[test]
+fn programs_of_a_server_work_in_the_folder_that_is_named() {
+    let tools = "toolgen: 1\ntools: {here: {description: Says where it is., command: {argv: [pwd]}}}\n";
+    let folder = Folder::new("serve/work-dir").with("tools.yaml", tools).with("place/x", "");
+    let mut client = Client::start(&mut folder.toolgen("serve tools.yaml --work-dir place"), &json!({}));
+    let answer = client.call("here", &json!({}));
+    let place = folder.canonicalize().unwrap().join("place");
+    assert_eq!(answer["content"][0]["text"].as_str().unwrap().trim_end(), place.display().to_string());
+}
+
+#[test]
+fn only_a_text_is_taken_for_the_name_of_a_file() {
+    let tools = "toolgen: 1
+tools:
+  first:
+    description: Shows the first lines.
+    read_only: true
+    parameters: {lines: integer - How many., file: string - The file.}
+    command: {argv: [head, -n, '{lines}', '{file}']}
+";
+    let place = Folder::new("programs/dash").with("tools.yaml", tools);
+    let refused = "must not begin with `-`, because `head` would take it for an option";
+    place.run("call tools.yaml first lines=-1 file=x").exits(1).tells(refused).tells_no("`./-…`");
+    place.run("call tools.yaml first lines=1 file=-x").exits(1).tells(refused).tells("`./-…`");
+}
