@@ -100,6 +100,7 @@ impl<'f> Fixing<'f> {
             }
             gone.push((field.name.clone(), rule.value.is_some()));
         }
+        self.reach_into_body(plan, spec, &gone);
         if gone.is_empty() || !self.told.is_empty() {
             return;
         }
@@ -110,6 +111,35 @@ impl<'f> Fixing<'f> {
         plan.derived = derived.into();
         redirect(plan, &gone);
         spec.texts = plan.texts();
+    }
+
+    /// Refuses a tool whose body is one argument with a field of a name that is to be fixed or left out, if no other
+    /// argument is meant: the model would still give it.
+    fn reach_into_body(&mut self, plan: &RequestPlan, spec: &ToolSpec, gone: &[(Text, bool)]) {
+        let Some(Body { source: BodySource::Argument(body), .. }) = &plan.body else { return };
+        let Kind::Object(rules) = &spec.input.shape().kind else { return };
+        let Some(whole) = rules.fields.iter().find(|field| field.name == *body) else { return };
+        if gone.iter().any(|(name, _)| name == body) {
+            return;
+        }
+        let mut inner = Vec::new();
+        fields_within(&whole.shape, spec, MAX_DEPTH, &mut inner);
+        for (at, rule) in self.rules {
+            let fits = |field: &Field| names(field).any(|name| glob(&rule.argument, name));
+            let Some(field) = inner.iter().find(|field| fits(field)) else { continue };
+            if rules.fields.iter().any(fits) {
+                continue;
+            }
+            self.used[*at] = true;
+            let what = if rule.value.is_some() { "fixed" } else { "left out" };
+            self.told.push((
+                format!(
+                    "`{}` is a field of the body, which is one argument, `{body}`, so it cannot be {what}",
+                    field.name
+                ),
+                "exclude the operation, or name those that are meant: `--fix 'OPERATION NAME=VALUE'`",
+            ));
+        }
     }
 
     /// Returns what is said of a field.
@@ -131,6 +161,28 @@ impl<'f> Fixing<'f> {
 /// Returns the names of an argument: its own and those of the document.
 fn names(field: &Field) -> impl Iterator<Item = &str> {
     [field.name.as_str(), field.wire_name()].into_iter().chain(field.aliases.iter().map(Text::as_str))
+}
+
+/// The depth to which references and unions are followed to the fields of a body.
+const MAX_DEPTH: usize = 6;
+
+/// Collects the fields of a body that a call may give, in any of its forms.
+fn fields_within(shape: &Shape, spec: &ToolSpec, depth: usize, fields: &mut Vec<Field>) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    match &shape.kind {
+        Kind::Object(rules) => {
+            let given = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
+            fields.extend(given.cloned());
+        }
+        Kind::Union(union) => {
+            union.variants.iter().for_each(|variant| fields_within(variant, spec, depth, fields));
+        }
+        Kind::Ref(name) => {
+            let def = spec.defs.iter().find(|def| def.name == *name);
+            def.into_iter().for_each(|def| fields_within(def.schema.shape(), spec, depth, fields));
+        }
+        _ => {}
+    }
 }
 
 /// Whether other parts of a request are made from an argument.
@@ -177,23 +229,22 @@ fn without(example: &Example, gone: &[(Text, bool)]) -> Option<Example> {
         .then(|| Example { arguments, ..example.clone() })
 }
 
-/// Lets a request take the fixed ones of these arguments from those that are derived, and none of the others.
+/// Lets a request take the fixed ones of these arguments from those that are derived. Those that are left out keep their
+/// places, which nothing fills: no key of another argument may take them.
 fn redirect(plan: &mut RequestPlan, gone: &[(Text, bool)]) {
-    let taken = |argument: &Text| match gone.iter().find(|(name, _)| name == argument) {
-        None => Some(argument.clone()),
-        Some((_, is_fixed)) => is_fixed.then(|| derived_name(argument)),
-    };
+    let is_gone = |argument: &Text| gone.iter().any(|(name, _)| name == argument);
+    let taken = |argument: &Text| if is_gone(argument) { derived_name(argument) } else { argument.clone() };
     let parameters = plan.parameters.iter();
-    plan.parameters = parameters
-        .filter_map(|one| Some(Parameter { argument: taken(&one.argument)?, ..one.clone() }))
-        .collect();
+    plan.parameters =
+        parameters.map(|one| Parameter { argument: taken(&one.argument), ..one.clone() }).collect();
+    let is_left_out = |argument: &Text| gone.iter().any(|(name, is_fixed)| name == argument && !is_fixed);
     plan.body = plan.body.take().and_then(|body| {
         let source = match &body.source {
-            BodySource::Argument(argument) => BodySource::Argument(taken(argument)?),
+            BodySource::Argument(argument) if is_left_out(argument) => return None,
+            BodySource::Argument(argument) => BodySource::Argument(taken(argument)),
             BodySource::Fields(fields) => {
-                let taken =
-                    |one: &BodyField| Some(BodyField { argument: taken(&one.argument)?, ..one.clone() });
-                BodySource::Fields(fields.iter().filter_map(taken).collect())
+                let taken = |one: &BodyField| BodyField { argument: taken(&one.argument), ..one.clone() };
+                BodySource::Fields(fields.iter().map(taken).collect())
             }
         };
         Some(Body { source, ..body })

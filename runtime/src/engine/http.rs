@@ -49,6 +49,7 @@ mod build;
 mod call_error;
 mod charset;
 mod closed;
+mod collide;
 mod credentials;
 mod derive;
 mod direct;

@@ -10,7 +10,7 @@ use super::encode::{Escape, escape};
 use super::files::Files;
 use super::multipart;
 use super::request::{Body, RequestProblem, RequestProblemKind, content, is_json};
-use super::{charset, style, torn, xml};
+use super::{charset, collide, style, torn, xml};
 use crate::base::json::type_name;
 use crate::base::media_type::essence;
 use crate::spec::plan::{self, BodySource, Codec, Encoding, Part};
@@ -92,6 +92,9 @@ fn encode(
                 .iter()
                 .filter_map(|(name, value)| torn::torn(name, value, encoding(name)?, torn::Written::Pairs));
             if let Some(problem) = torn.next() {
+                return Err(problem);
+            }
+            if let Some(problem) = collide::in_form(argument, &fields, parts) {
                 return Err(problem);
             }
             let text = charset::form(form(&fields, parts), media_type);
@@ -198,7 +201,7 @@ pub(super) fn form(fields: &Map<String, Value>, parts: &[Part]) -> String {
     pairs.join("&")
 }
 
-fn form_field(name: &str, value: &Value, part: Option<&Part>) -> Vec<String> {
+pub(super) fn form_field(name: &str, value: &Value, part: Option<&Part>) -> Vec<String> {
     let pair = |text: &str| format!("{}={}", escape(name, Escape::Form), escape(text, Escape::Form));
     let media_type = part.map_or("", |part| part.content_type.as_str());
     match (part.and_then(|part| part.encoding.as_ref()), value) {

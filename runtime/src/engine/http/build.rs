@@ -8,7 +8,7 @@ use super::request::{
     Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content, is_token,
 };
 use super::torn::torn;
-use super::{body, secret, style, url, xml};
+use super::{body, collide, secret, style, url, xml};
 use crate::base::json::type_name;
 use crate::base::media_type::essence;
 use crate::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan};
@@ -59,8 +59,16 @@ pub fn build(
         }
         match parameter.location {
             Location::Path => {}
-            Location::Query => query.extend(pairs(parameter, value)),
-            Location::Cookie => cookies.extend(pairs(parameter, value)),
+            Location::Query => {
+                let pairs = pairs(parameter, value);
+                problems.extend(collide::taken(plan, parameter, &pairs, &query));
+                query.extend(pairs);
+            }
+            Location::Cookie => {
+                let pairs = pairs(parameter, value);
+                problems.extend(collide::taken(plan, parameter, &pairs, &cookies));
+                cookies.extend(pairs);
+            }
             Location::Header => match header(parameter, value, &mut problems) {
                 // RFC 6265, section 5.4: a request has a single `Cookie` header.
                 Some((name, text)) if name.eq_ignore_ascii_case("cookie") => cookies.push(text),

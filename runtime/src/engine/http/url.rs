@@ -27,6 +27,7 @@ fn problem(message: impl Into<String>) -> RequestProblem {
 /// relative to the document (OpenAPI 3.1, "Server Object": a relative URL is relative to the document's location).
 pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Base, RequestProblem> {
     if let Some(base) = options.base_url {
+        with_host(base.trim()).map_err(problem)?;
         // Not shown, because the operator's URL may hold a key.
         let url = Url::parse(base.trim());
         let url = url.map_err(|why| problem(format!("The configured base URL is not a URL: {why}")))?;
@@ -36,17 +37,30 @@ pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Bas
         Some(server) => substitute(server, options.server_variables)?,
         None => "/".to_owned(),
     };
-    let url = absolute(server.trim(), options.document_url)?;
     let unfit =
         |why: &str| RequestProblem::new(RequestProblemKind::Server, "", format!("{why}, not `{server}`"));
+    with_host(server.trim()).map_err(unfit)?;
+    let url = absolute(server.trim(), options.document_url)?;
     checked(&url).map_err(unfit)
+}
+
+/// Refuses a URL that ends, or has a path, where its host belongs: readers of URLs take the host from the path.
+fn with_host(url: &str) -> Result<(), &'static str> {
+    match url.split_once("://") {
+        Some((_, rest)) if rest.is_empty() || rest.starts_with(['/', '\\', '?', '#', ':']) => {
+            Err("The base URL must have a host")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks a URL of the program's settings, and says what to write in its place.
 pub(super) fn configured(text: &str, setting: &str) -> Result<(), String> {
     let text = text.trim();
     match Url::parse(text) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() && with_host(text).is_ok() => {
+            Ok(())
+        }
         _ if text.is_empty() => {
             Err(format!("`{setting}`: an http or https URL is expected, and it is empty"))
         }
@@ -160,7 +174,14 @@ fn variable(server: &Server, name: &str, values: &[(String, String)]) -> Result<
         }
         (Some(declared), None) => Ok(declared.default.as_str().to_owned()),
         (None, Some(value)) => Ok(value.to_owned()),
-        (None, None) => Err(problem(format!("Server variable `{name}` of `{}` has no value", server.url))),
+        (None, None) => {
+            let message = format!(
+                "Server variable `{name}` of `{}` has no value; give it one (`--server-variable {name}=VALUE`, \
+                 `HttpEngineBuilder::server_variable`)",
+                server.url
+            );
+            Err(RequestProblem::new(RequestProblemKind::ServerVariable, "", message))
+        }
     }
 }
 
@@ -214,8 +235,9 @@ pub(super) fn path(
     for segment in out.split('/') {
         let end = start + segment.len();
         let inside = filled.iter().find(|(at, _)| (start..=end).contains(at));
-        if let Some((_, argument)) = inside.filter(|_| is_dots(&segment.replace("%3B", ";"))) {
-            problems.push(unsafe_path(plan, argument));
+        let decoded = segment.replace("%3B", ";").replace("%2e", ".").replace("%2E", ".");
+        if is_dots(&decoded) {
+            problems.push(inside.map_or_else(|| own_dots(plan), |(_, argument)| unsafe_path(plan, argument)));
         }
         start = end + 1;
     }
@@ -251,6 +273,15 @@ fn unsafe_path(plan: &RequestPlan, argument: &str) -> RequestProblem {
         plan.path
     );
     RequestProblem::new(RequestProblemKind::UnsafePath, argument, message)
+}
+
+/// The problem of a path that would not be sent as it is written.
+fn own_dots(plan: &RequestPlan) -> RequestProblem {
+    let message = format!(
+        "The path {} of this tool has a `.` or `..` segment, with which the request would go elsewhere; nothing is sent",
+        plan.path
+    );
+    RequestProblem::new(RequestProblemKind::Server, "", message)
 }
 
 /// Whether a segment of a path is `.` or `..`, the latter also before parameters, which some servers remove first
@@ -297,7 +328,7 @@ pub(super) fn overridden(base: &Base, query: &[String]) -> Option<String> {
 }
 
 /// Returns the name of an encoded pair.
-fn name(pair: &str) -> String {
+pub(super) fn name(pair: &str) -> String {
     let name = pair.split('=').next().unwrap_or_default();
     percent_encoding::percent_decode_str(&name.replace('+', " ")).decode_utf8_lossy().into_owned()
 }

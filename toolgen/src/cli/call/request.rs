@@ -19,7 +19,9 @@ const NOWHERE: &str = "http://localhost";
 /// Returns a message about a given variable that the server does not have.
 pub(super) fn unknown_variable(task: &Call, plan: &RequestPlan) -> Option<String> {
     let variables = || plan.servers.iter().flat_map(|server| &server.variables);
-    let unknown = |name: &&String| variables().all(|variable| variable.name != name.as_str());
+    // One that is not declared has no value until it is given.
+    let is_place = |name: &str| plan.servers.iter().any(|server| server.url.contains(&format!("{{{name}}}")));
+    let unknown = |name: &&String| !is_place(name);
     let name = task.requests.server_variables.iter().map(|(name, _)| name).find(unknown)?;
     let known: Vec<String> = variables().map(|variable| format!("`{}`", variable.name)).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };

@@ -1,5 +1,7 @@
 //! Reads the bodies of requests.
 
+mod suits;
+
 use std::borrow::Cow;
 
 use serde_json::Value;
@@ -114,6 +116,7 @@ impl<'a> Context<'a> {
         let description = resolved.prose().into_owned();
         let node = resolved.node;
         let content = node.get("content").and_then(|node| self.resolve(&node)).map(|resolved| resolved.node);
+        self.note_malformed_content(content.as_ref());
         Ok(Declared {
             description,
             required: node.flag("required"),
@@ -147,6 +150,7 @@ impl<'a> Context<'a> {
         media.sort_by_key(|(media_type, _)| media::kind(media_type));
         let names = media.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         let (before, cause) = (self.broken, self.cause.clone());
+        let (mut chosen, mut fallback) = (None, None);
         for (media_type, node) in &media {
             let broken = self.broken;
             let Some(node) = self.resolve(node).map(|resolved| resolved.node) else { continue };
@@ -154,6 +158,13 @@ impl<'a> Context<'a> {
             if self.broken > broken || !self.takes(media_type, &shape) {
                 continue;
             }
+            if self.suits(media_type, &shape) {
+                chosen = Some((media_type, node, shape));
+                break;
+            }
+            fallback.get_or_insert((media_type, node, shape));
+        }
+        if let Some((media_type, node, shape)) = chosen.or(fallback) {
             // Another media type does not matter any more.
             self.broken = before;
             self.cause.clone_from(&cause);
@@ -207,21 +218,6 @@ impl<'a> Context<'a> {
     /// of itself.
     pub(super) fn lines(&mut self, shape: Shape) -> Shape {
         if self.may_be(&shape, is_list) { shape } else { list_of(shape) }
-    }
-
-    /// Whether values of this shape can be sent in a media type of this kind: a form needs fields, but the text of one
-    /// that is not multipart, or whose boundary is known, may be given whole.
-    fn takes(&mut self, media_type: &str, shape: &Shape) -> bool {
-        match media::kind(media_type) {
-            Medium::Form => self.may_be(shape, |kind| !is_list(kind)),
-            Medium::FormData | Medium::Multipart if media::has_boundary(media_type) => {
-                self.may_be(shape, |kind| !is_list(kind))
-            }
-            Medium::FormData | Medium::Multipart => {
-                self.may_be(shape, |kind| !is_list(kind) && !is_scalar(kind))
-            }
-            _ => true,
-        }
     }
 
     /// Whether the body is a file: its media type is not one of texts, or its schema says that it is bytes all the

@@ -82,7 +82,8 @@ what is missing or doubled, and what is done about it.
 Each `{name}` of a path is a parameter with `in: path` of the same name, and vice versa. A parameter without a place in
 the path cannot be sent and is left out; a place without a parameter takes a string. Places in the notation of routers,
 `:petId` and `<petId>`, are read as `{petId}`. A parameter of the query that the path itself gives a value
-(`/pets?kind=cat`) is left out.
+(`/pets?kind=cat`) is left out. An operation whose own path has a `.` or `..` segment is left out, as clients resolve these
+and the request would go elsewhere. A `*` behind a place is sent as it is.
 
     /pets/{petId}:
       parameters:
@@ -108,8 +109,8 @@ same place, such as basic and bearer, cannot both be sent; each is read as an al
 ";
     SERVER = "W0318", "A server is not usable as it is declared", "
 A server needs a `url` with a host that exists, and each `{variable}` in it a default under `variables`. What is missing
-must be given before a call (`--base-url`), and so must a server that takes requests, if all that there are take
-WebSockets (`wss://…`). In Swagger 2.0 `host`, `basePath` and `schemes` are the server; without `schemes` it is reached by
+must be given before a call (`--base-url`, `--server-variable`), and so must a server that takes requests, if all that
+there are take WebSockets (`wss://…`), or are of another scheme than http and https. In Swagger 2.0 `host`, `basePath` and `schemes` are the server; without `schemes` it is reached by
 https.
 
     servers:
@@ -179,7 +180,8 @@ are unique. The name does not depend on the order of the document, nor on filter
     operationId: emails/send             becomes emails_send
 ";
     MEDIA_TYPE = "N0340", "One of several media types was chosen", "
-The body may be sent as one of several media types; a tool sends one. JSON is preferred, then forms, then others.
+The body may be sent as one of several media types; a tool sends one. JSON is preferred, then forms, then others; for bytes,
+which JSON cannot carry, a form with parts or the bytes themselves.
 ";
     UNUSUAL_BODY = "N0342", "A method has no defined use for a body", "
 HTTP leaves open what the body of a GET, HEAD or TRACE request means, and some servers and proxies drop it. Services

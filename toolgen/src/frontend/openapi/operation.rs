@@ -16,7 +16,7 @@ use super::names::operation_name;
 use super::node::Node;
 use super::parameter::Param;
 use super::path::Template;
-use super::server::network;
+use super::server::{has_dots, network};
 use crate::choice::Entry;
 use crate::frontend::effects_of_method;
 
@@ -88,6 +88,8 @@ impl<'a> Context<'a> {
         let node = &operation.node;
         let mut template = Template::parse(operation.path);
         self.note_fragment(&template, node);
+        self.keeps_place(&template, node)?;
+        self.note_responses(node);
         self.broken = Some(0);
         let params = self.parameters(&operation.path_item, node, &mut template);
         let body = self.body(&operation.path_item, node, &operation.method);
@@ -143,6 +145,39 @@ impl<'a> Context<'a> {
                 format!("`#{}` of the path is not sent", template.fragment),
                 "declare what tells the operations apart as a parameter; write a `#` of the path itself as `%23`",
             );
+        }
+    }
+
+    /// Refuses a path with segments of dots: clients resolve them, so the request would go to another place than the
+    /// document shows. Reports a star behind a placeholder, which routers understand and servers do not.
+    fn keeps_place(&mut self, template: &Template, operation: &Node<'a>) -> Result<(), LeftOut> {
+        let path = &template.path;
+        if has_dots(path) {
+            let why = format!("`{path}` has a segment of dots, which no request keeps");
+            self.because(why.clone());
+            self.report(
+                codes::PATH_PARAMETER,
+                &operation.pointer,
+                format!("{why}; the operation is left out"),
+                "write the path that is meant, without `.` and `..`",
+            );
+            return Err(LeftOut);
+        }
+        if path.contains("}*") {
+            self.report(
+                codes::PATH_PARAMETER,
+                &operation.pointer,
+                format!("the `*` in `{path}` is sent as it is"),
+                "write it into the braces, `{name*}`, if the parameter stands for several segments",
+            );
+        }
+        Ok(())
+    }
+
+    /// Reports responses that are not an object: nothing of them is read.
+    fn note_responses(&mut self, operation: &Node<'a>) {
+        if let Some(node) = operation.get("responses").filter(|node| node.object().is_none()) {
+            self.malformed(&node, "`responses` must be an object; it is left out");
         }
     }
 

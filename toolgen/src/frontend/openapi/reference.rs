@@ -50,6 +50,9 @@ pub(super) fn target_of(value: &Value) -> Option<&str> {
 impl<'a> Context<'a> {
     /// Follows references to their target, and reports one that cannot be resolved.
     pub(super) fn resolve(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
+        if let Some(reference) = node.get("$ref").filter(|reference| !reference.value.is_string()) {
+            self.malformed(&reference, "`$ref` must be a text; it is left out");
+        }
         match self.follow(node) {
             Ok(resolved) => Some(resolved),
             Err((why, text)) => {
@@ -78,7 +81,11 @@ impl<'a> Context<'a> {
     /// Returns the items of the list of a key, which may be elsewhere.
     pub(super) fn list(&mut self, node: &Node<'a>, key: &str) -> Vec<Node<'a>> {
         let list = node.get(key).and_then(|list| self.resolve(&list));
-        list.map(|found| found.node.listed()).unwrap_or_default()
+        let Some(list) = list.map(|found| found.node) else { return Vec::new() };
+        if !list.value.is_array() {
+            self.malformed(&list, &format!("`{key}` must be a list; it is left out"));
+        }
+        list.listed()
     }
 
     /// Returns the direct target of the reference at a place. It may be a reference again.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use toolgen_core::spec::plan::{HeaderOwner, Location, Placement, SecurityRequirement, SecurityScheme};
 use toolgen_core::{List, Text};
 
@@ -117,7 +118,12 @@ impl<'a> Context<'a> {
     /// Returns the alternatives of authentication: the operation's own, or else the document's. `None` if there are
     /// none.
     pub(super) fn security(&mut self, operation: &Node<'a>) -> Option<Vec<SecurityRequirement>> {
-        let node = operation.get("security").or_else(|| self.top().get("security"))?;
+        let own = operation.get("security").filter(|node| self.is_requirements(node, "that of the document"));
+        // What is malformed must not make an operation one that needs no credential.
+        let node = match own {
+            Some(own) => own,
+            None => self.top().get("security").filter(|node| self.is_requirements(node, "none"))?,
+        };
         if let Some(known) = self.security_at.get(&node.pointer) {
             return Some(known.clone());
         }
@@ -133,6 +139,19 @@ impl<'a> Context<'a> {
         }
         self.security_at.insert(node.pointer, alternatives.clone());
         Some(alternatives)
+    }
+
+    /// Whether a node is a list of requirements, and reports one that is not.
+    fn is_requirements(&mut self, node: &Node<'a>, instead: &str) -> bool {
+        let is_fine = match node.value {
+            Value::Array(items) => items.iter().all(Value::is_object),
+            other => other.is_object(),
+        };
+        if !is_fine {
+            let message = format!("`security` must be a list of objects; {instead} is taken in its place");
+            self.malformed(node, &message);
+        }
+        is_fine
     }
 
     /// Returns an alternative; several, if some of its schemes take the same place in a request.

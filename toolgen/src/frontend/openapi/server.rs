@@ -86,46 +86,73 @@ impl<'a> Context<'a> {
             return None;
         };
         let mut variables: Vec<ServerVariable> = Vec::new();
-        for (name, variable) in node.members("variables") {
-            variables.push(self.variable(name, &variable));
-        }
+        let declared = node.members("variables");
         for name in placeholders(url) {
-            if !variables.iter().any(|variable| variable.name == name) {
+            let variable = declared.iter().find(|(declared, _)| *declared == name);
+            let Some((_, variable)) = variable else {
                 self.report(
                     codes::SERVER,
                     &node.pointer,
                     format!("the server's variable `{name}` is not declared; it must be given before a call"),
-                    "declare it under `variables` with a default",
+                    "declare it under `variables` with a default, or give it (`--server-variable`)",
                 );
-                variables.push(ServerVariable {
-                    name: name.to_owned().into(),
-                    default: Text::EMPTY,
-                    allowed: List::EMPTY,
-                });
-            }
+                continue;
+            };
+            variables.extend(self.variable(name, variable));
         }
-        if let Some(host) = unlikely_host(url) {
-            self.report(
-                codes::SERVER,
-                &node.pointer,
-                format!("`{host}` is not a host; the server must be given before a call (`--base-url`)"),
-                "write the host and the port, or a variable with a default",
-            );
-        }
-        variables.retain(|variable| url.contains(&format!("{{{}}}", variable.name)));
+        self.note_unlikely(url, node);
         Some(Server { url: url.to_owned().into(), variables: variables.into() })
     }
 
-    fn variable(&mut self, name: &str, node: &Node<'a>) -> ServerVariable {
+    /// Reads a variable. One that has no value at all is `None`: no request is sent without one.
+    fn variable(&mut self, name: &str, node: &Node<'a>) -> Option<ServerVariable> {
         let allowed = node.items("enum");
         let allowed: Vec<String> = allowed.iter().filter_map(|item| self.scalar(item)).collect();
-        let default = node.get("default").and_then(|node| self.scalar(&node));
-        let default = default.or_else(|| allowed.first().cloned()).unwrap_or_default();
-        ServerVariable {
-            name: name.to_owned().into(),
-            default: default.into(),
-            allowed: allowed.into_iter().map(Text::from).collect(),
+        let given = node.get("default").and_then(|node| self.scalar(&node));
+        let default = given.clone().or_else(|| allowed.first().cloned());
+        let why = match (&given, &default) {
+            (None, None) => Some("has no default; it must be given before a call".to_owned()),
+            (None, Some(first)) => {
+                Some(format!("has no default; the first of its values is used, `{first}`"))
+            }
+            (Some(given), _) if !allowed.is_empty() && !allowed.contains(given) => {
+                Some(format!("has the default `{given}`, which is not one of its values; it is used"))
+            }
+            (Some(given), _) if given.contains(['?', '#', '\\']) || has_dots(given) => {
+                Some(format!("has the default `{given}`, which changes more of the URL than its own part"))
+            }
+            _ => None,
+        };
+        if let Some(why) = why {
+            let message = format!("the server's variable `{name}` {why}");
+            self.report(
+                codes::SERVER,
+                &node.pointer,
+                message,
+                "give it a `default` that is one of its values",
+            );
         }
+        let allowed = allowed.into_iter().map(Text::from).collect();
+        Some(ServerVariable { name: name.to_owned().into(), default: default?.into(), allowed })
+    }
+
+    /// Reports a URL to which no request can be sent.
+    fn note_unlikely(&mut self, url: &str, node: &Node<'a>) {
+        let what = if let Some(host) = unlikely_host(url) {
+            format!("`{host}` is not a host")
+        } else if let Some(scheme) = other_scheme(url) {
+            format!("requests are sent by http and https, not by `{scheme}`")
+        } else if has_dots(url) {
+            "the path of the server has a segment of dots, which no request keeps".to_owned()
+        } else {
+            return;
+        };
+        self.report(
+            codes::SERVER,
+            &node.pointer,
+            format!("{what}; the server must be given before a call (`--base-url`)"),
+            "write the host and the port, or a variable with a default",
+        );
     }
 
     /// Returns a scalar as the document writes it.
@@ -151,8 +178,26 @@ fn unlikely_host(url: &str) -> Option<&str> {
     });
     let legal = |char: char| char.is_alphanumeric() || "-._~:[]%".contains(char);
     let port = host.rsplit_once(':').map_or("", |(_, port)| if port.ends_with(']') { "" } else { port });
-    let is_port = port.contains('{') || port.chars().all(|char| char.is_ascii_digit());
+    let is_port = port.contains('{') || port.is_empty() || port.parse::<u16>().is_ok();
     (host.is_empty() || !known.all(legal) || !is_port).then_some(host)
+}
+
+/// Returns the scheme of a URL if no request can be sent by it. That of WebSockets is told elsewhere.
+fn other_scheme(url: &str) -> Option<&str> {
+    let (scheme, rest) = url.split_once(':')?;
+    let is_scheme = scheme.starts_with(|char: char| char.is_ascii_alphabetic())
+        && scheme.chars().all(|char| char.is_ascii_alphanumeric() || "+-.".contains(char));
+    // `localhost:8080` has a port.
+    let is_host =
+        !rest.starts_with("//") && rest.starts_with(|char: char| char.is_ascii_digit() || char == '{');
+    let known = ["http", "https", "ws", "wss"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    (is_scheme && !is_host && !known).then_some(scheme)
+}
+
+/// Whether a path has a segment that is `.` or `..`, which clients resolve before they send a request.
+pub(super) fn has_dots(path: &str) -> bool {
+    let path = path.to_ascii_lowercase().replace("%2e", ".");
+    path.split('/').any(|segment| segment == "." || segment.split(';').next() == Some(".."))
 }
 
 /// Returns the names in braces of a template.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::super::codes;
 use super::super::context::Context;
 use super::super::node::Node;
 use super::super::reference::target_of;
@@ -40,13 +41,15 @@ impl<'a> Context<'a> {
                 mapping.insert(value.clone(), name);
             }
         }
+        let mut claims: Vec<Claim<'_>> = Vec::new();
         for (source, name) in sources.iter().zip(&names) {
             let (Some(name), Some(text)) = (name, target_of(source)) else { continue };
             if mapping.values().any(|mapped| mapped == name) {
                 continue;
             }
-            let mut values = Vec::new();
-            self.allowed_values(source, property, from, &mut values, MAX_SEARCH);
+            let listed = self.values_of(source, property, from, MAX_SEARCH);
+            let says_nothing = listed.is_none();
+            let mut values = texts(listed);
             if let Ok(target) = self.locate(text, from).and_then(|target| self.past_references(target)) {
                 let mut own = self.values_by_base(&target, &target, property, MAX_SEARCH);
                 own.retain(|value| values.is_empty() || values.contains(value));
@@ -54,12 +57,21 @@ impl<'a> Context<'a> {
                     values = own;
                 }
             }
-            if values.is_empty() && by_default.as_deref() != Some(*name) {
-                values.extend(text.rsplit('/').next().map(str::to_owned));
+            let component = text.rsplit('/').next().unwrap_or_default();
+            if says_nothing && values.is_empty() && by_default.as_deref() != Some(*name) {
+                values.push(component.to_owned());
             }
-            for value in values {
-                mapping.entry(value).or_insert_with(|| (*name).to_owned());
+            claims.push(Claim { name, component, values });
+        }
+        for claim in &claims {
+            for value in claim.values.iter().filter(|value| claim.holds(value, &claims)) {
+                mapping.entry(value.clone()).or_insert_with(|| claim.name.to_owned());
             }
+        }
+        // One that no text means, as the values are numbers or those of all, can only be told by its other rules.
+        let is_meant = |name: &str| mapping.values().any(|mapped| mapped == name);
+        if claims.iter().any(|claim| !is_meant(claim.name) && by_default.as_deref() != Some(claim.name)) {
+            return None;
         }
         let mapping: Map<String, Value> =
             mapping.into_iter().map(|(value, name)| (value, json!(format!("#/$defs/{name}")))).collect();
@@ -82,7 +94,7 @@ impl<'a> Context<'a> {
                 let Some(text) = to.value.as_str() else { continue };
                 let by_name = self.is_component(text, &heir.pointer);
                 let is_heir =
-                    || self.locate(text, &to.pointer).is_ok_and(|target| target.pointer == heir.pointer);
+                    || self.target(text, &to.pointer).is_some_and(|target| target.pointer == heir.pointer);
                 if by_name || is_heir() {
                     values.push(value.to_owned());
                 }
@@ -100,76 +112,146 @@ impl<'a> Context<'a> {
         *place == schemas.child(name)
     }
 
-    /// Returns the target of a value in a discriminator's mapping: a reference, or the name of a component.
+    /// Returns the target of a value in a discriminator's mapping: a reference, or the name of a component. What leads
+    /// to nothing is reported.
     fn mapped_def(&mut self, text: &'a str, from: &Pointer) -> Option<String> {
         let named = self.components("schemas").into_iter().find(|(name, _)| *name == text);
-        match named {
+        let found = match named {
             Some((_, node)) => self.past_references(node).ok().map(|node| self.add_def(node)),
             None => self.def_of(text, from).ok(),
+        };
+        if found.is_none() {
+            self.report_unmapped(text, from);
         }
+        found
     }
 
-    /// Collects the values a schema allows for one of its properties, as texts.
-    fn allowed_values(
-        &self,
-        schema: &Value,
-        property: &str,
-        from: &Pointer,
-        values: &mut Vec<String>,
-        depth: usize,
-    ) {
-        if depth == 0 {
-            return;
-        }
+    /// Reports a value of a discriminator that leads to nothing.
+    pub(super) fn report_unmapped(&mut self, text: &str, from: &Pointer) {
+        self.report(
+            codes::MISSING_REF,
+            from,
+            format!(
+                "the discriminator maps a value to `{text}`, which leads to nothing; that value is left out"
+            ),
+            "name a schema that is one of the variants",
+        );
+    }
+
+    /// Returns what a reference leads to, past schemas that are only references themselves.
+    fn target(&self, text: &str, from: &Pointer) -> Option<Node<'a>> {
+        self.locate(text, from).and_then(|target| self.past_references(target)).ok()
+    }
+
+    /// Returns the values that a schema lists for one of its properties; `None` if it lists none.
+    fn values_of(&self, schema: &Value, property: &str, from: &Pointer, depth: usize) -> Option<Vec<Value>> {
+        let depth = depth.checked_sub(1)?;
         if let Some(target) = target_of(schema).and_then(|text| self.locate(text, from).ok()) {
-            return self.allowed_values(target.value, property, &target.pointer, values, depth - 1);
+            return self.values_of(target.value, property, &target.pointer, depth);
         }
-        if let Some(field) = schema.get("properties").and_then(|fields| fields.get(property)) {
-            let field = target_of(field)
-                .and_then(|text| self.locate(text, from).ok())
-                .map_or(field, |node| node.value);
-            values.extend(field.get("const").and_then(Value::as_str).map(str::to_owned));
-            let listed = field.get("enum").and_then(Value::as_array).into_iter().flatten();
-            values.extend(listed.filter_map(Value::as_str).map(str::to_owned));
+        let field = schema.get("properties").and_then(|fields| fields.get(property));
+        let mut listed = field.and_then(|field| self.listed(field, from, MAX_SEARCH));
+        for keyword in ["oneOf", "anyOf"] {
+            let variants = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
+            let each = variants.map(|variant| self.variant_values(schema, variant, property, from, depth));
+            narrow(&mut listed, joined(each));
         }
-        for variant in
-            ["oneOf", "anyOf"].iter().filter_map(|keyword| schema.get(keyword)?.as_array()).flatten()
-        {
-            self.variant_values(schema, variant, property, from, values, depth - 1);
+        for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            narrow(&mut listed, self.values_of(part, property, from, depth));
         }
-        if values.is_empty() {
-            for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-                self.allowed_values(part, property, from, values, depth - 1);
-            }
-        }
+        listed
     }
 
-    /// Collects the values of a property that mean a variant of a union which is itself a variant.
+    /// Returns the values that a schema lists itself, through references and combinations; `None` if it lists none.
+    fn listed(&self, schema: &Value, from: &Pointer, depth: usize) -> Option<Vec<Value>> {
+        let depth = depth.checked_sub(1)?;
+        let mut listed = schema.get("const").map(|value| vec![value.clone()]);
+        narrow(&mut listed, schema.get("enum").and_then(Value::as_array).cloned());
+        if let Some(target) = target_of(schema).and_then(|text| self.locate(text, from).ok()) {
+            narrow(&mut listed, self.listed(target.value, &target.pointer, depth));
+        }
+        for keyword in ["oneOf", "anyOf"] {
+            let variants = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
+            narrow(&mut listed, joined(variants.map(|variant| self.listed(variant, from, depth))));
+        }
+        for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            narrow(&mut listed, self.listed(part, from, depth));
+        }
+        listed
+    }
+
+    /// Returns the values of a property that mean a variant of a union which is itself a variant.
     fn variant_values(
         &self,
         union: &Value,
         variant: &Value,
         property: &str,
         from: &Pointer,
-        values: &mut Vec<String>,
         depth: usize,
-    ) {
+    ) -> Option<Vec<Value>> {
         let by =
             union.get("discriminator").filter(|by| by.get("propertyName").is_some_and(|own| own == property));
         let target = |text: &str| {
             let component = format!("#/components/schemas/{text}");
-            self.locate(&component, from).or_else(|_| self.locate(text, from)).ok().map(|node| node.pointer)
+            self.target(&component, from).or_else(|| self.target(text, from)).map(|node| node.pointer)
         };
         let own = target_of(variant).and_then(target);
         let mapping = by.and_then(|by| by.get("mapping")).and_then(Value::as_object).into_iter().flatten();
         let mapped = mapping.filter(|(_, to)| own.is_some() && to.as_str().and_then(target) == own);
-        let mut found: Vec<String> = mapped.map(|(value, _)| value.clone()).collect();
-        if found.is_empty() {
-            self.allowed_values(variant, property, from, &mut found, depth);
+        let mapped: Vec<Value> = mapped.map(|(value, _)| Value::from(value.as_str())).collect();
+        if !mapped.is_empty() {
+            return Some(mapped);
         }
-        if found.is_empty() && by.is_some() {
-            found.extend(target_of(variant).and_then(|text| text.rsplit('/').next()).map(str::to_owned));
-        }
-        values.extend(found);
+        let name = || target_of(variant).and_then(|text| text.rsplit('/').next()).map(Value::from);
+        let found = self.values_of(variant, property, from, depth);
+        found.or_else(|| by.and_then(|_| name()).map(|name| vec![name]))
     }
+}
+
+/// The values that mean a variant, as far as it says itself.
+struct Claim<'c> {
+    /// The name of its shape.
+    name: &'c str,
+    /// What the document calls it.
+    component: &'c str,
+    values: Vec<String>,
+}
+
+impl Claim<'_> {
+    /// Whether a value means this variant. One that several list, as those of an enumeration of all of them, tells none
+    /// apart, unless it is the name of one, or one lists fewer.
+    fn holds(&self, value: &str, all: &[Claim<'_>]) -> bool {
+        let others =
+            all.iter().filter(|other| other.name != self.name && other.values.iter().any(|one| one == value));
+        let mut rivals = others.filter(|other| other.values.len() <= self.values.len());
+        value == self.component || rivals.next().is_none()
+    }
+}
+
+fn texts(values: Option<Vec<Value>>) -> Vec<String> {
+    values.iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Keeps of listed values those that are also found elsewhere. What contradicts them all says nothing.
+fn narrow(listed: &mut Option<Vec<Value>>, found: Option<Vec<Value>>) {
+    let Some(found) = found else { return };
+    match listed {
+        Some(listed) if listed.iter().any(|value| found.contains(value)) => {
+            listed.retain(|value| found.contains(value));
+        }
+        Some(_) => {}
+        None => *listed = Some(found),
+    }
+}
+
+/// Returns the values that alternatives list together; `None` if none of them lists any.
+fn joined(each: impl Iterator<Item = Option<Vec<Value>>>) -> Option<Vec<Value>> {
+    let mut all: Option<Vec<Value>> = None;
+    for value in each.flatten().flatten() {
+        let all = all.get_or_insert_default();
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    all
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::super::codes;
 use super::super::context::Context;
 use super::super::node::Node;
 use super::super::reference::target_of;
@@ -40,7 +41,7 @@ type Extensions<'a> = BTreeMap<Pointer, Vec<(&'a str, Node<'a>)>>;
 
 impl<'a> Context<'a> {
     /// Finds the schemas that extend bases with a discriminator, directly or not, by the place of the base.
-    pub(in super::super) fn heirs(&self) -> BTreeMap<Pointer, Heirs<'a>> {
+    pub(in super::super) fn heirs(&mut self) -> BTreeMap<Pointer, Heirs<'a>> {
         let mut all = BTreeMap::new();
         let schemas = self.components("schemas");
         let mut extensions: Extensions<'a> = BTreeMap::new();
@@ -54,8 +55,20 @@ impl<'a> Context<'a> {
             }
         }
         for (base, node) in &schemas {
-            if let Some(heirs) = self.heirs_of(base, node, &extensions) {
+            let unions = ["oneOf", "anyOf"].iter().any(|keyword| node.get(keyword).is_some());
+            if let Some(by) = node.get("discriminator").filter(|_| !unions) {
+                self.note_unmapped(&by);
+            }
+            let Some(heirs) = self.heirs_of(base, node, &extensions) else { continue };
+            let count = heirs.found.len();
+            if count <= MAX_HEIRS {
                 all.insert(node.pointer.clone(), heirs);
+            } else {
+                let message = format!(
+                    "{count} schemas extend `{base}`, too many for one tool, so a reference to it means `{base}` alone"
+                );
+                let help = "list the variants that are meant under `oneOf`, at the place of the reference";
+                self.report(codes::SCHEMA, &node.pointer, message, help);
             }
         }
         all
@@ -80,8 +93,14 @@ impl<'a> Context<'a> {
                 }
             }
         }
-        let mapped: Vec<(&'a str, Node<'a>)> = newer.iter().flat_map(|node| self.mapped(node)).collect();
         let is_found = |node: &Node<'a>| found.iter().any(|(_, heir)| heir.pointer == node.pointer);
+        // Another name for one of them means that one.
+        let meant = |(value, node): (&'a str, Node<'a>)| match is_found(&node) {
+            true => (value, node),
+            false => (value, self.past_references(node.clone()).unwrap_or(node)),
+        };
+        let mapped: Vec<(&'a str, Node<'a>)> =
+            newer.iter().flat_map(|node| self.mapped(node)).map(meant).collect();
         let listed: Vec<_> = mapped.iter().filter(|(_, node)| is_found(node)).cloned().collect();
         let own = mapped.iter().find(|(_, node)| node.pointer == base.pointer).map(|(value, _)| *value);
         let (own, mut found) = match listed.is_empty() {
@@ -97,8 +116,7 @@ impl<'a> Context<'a> {
             false => (own.or_else(|| (!base.requires(property)).then_some(name)), listed),
         };
         found.sort_by_key(|(value, _)| *value);
-        let few = !found.is_empty() && found.len() <= MAX_HEIRS;
-        few.then_some(Heirs { property, base: own, found })
+        (!found.is_empty()).then_some(Heirs { property, base: own, found })
     }
 
     /// Returns the values that a discriminator maps, and the schemas that they mean: by their names, or by references.
@@ -110,6 +128,17 @@ impl<'a> Context<'a> {
             Some((value, named.or_else(|| self.locate(text, &node.pointer).ok())?))
         };
         discriminator.members("mapping").into_iter().filter_map(target).collect()
+    }
+
+    /// Reports the values that a discriminator maps to nothing.
+    fn note_unmapped(&mut self, discriminator: &Node<'a>) {
+        let known = self.mapped(discriminator);
+        for (value, node) in discriminator.members("mapping") {
+            if known.iter().all(|(other, _)| *other != value) {
+                let text = node.value.as_str().unwrap_or_default();
+                self.report_unmapped(text, &node.pointer);
+            }
+        }
     }
 
     /// Returns what a reference to a schema stands for: the union of those that extend it, if it is such a base.

@@ -1,0 +1,70 @@
+//! Which media types can carry the values of a body.
+
+use toolgen_core::Shape;
+use toolgen_core::schema::shape::{Access, Kind};
+
+use super::super::context::Context;
+use super::super::media::{self, Kind as Medium};
+use super::super::node::Node;
+use super::{MAX_UNIONS, is_list, is_scalar};
+
+impl<'a> Context<'a> {
+    /// Whether values of this shape can be sent in a media type of this kind: a form needs fields, but the text of one
+    /// that is not multipart, or whose boundary is known, may be given whole.
+    pub(super) fn takes(&mut self, media_type: &str, shape: &Shape) -> bool {
+        match media::kind(media_type) {
+            Medium::Form => self.may_be(shape, |kind| !is_list(kind)),
+            Medium::FormData | Medium::Multipart if media::has_boundary(media_type) => {
+                self.may_be(shape, |kind| !is_list(kind))
+            }
+            Medium::FormData | Medium::Multipart => {
+                self.may_be(shape, |kind| !is_list(kind) && !is_scalar(kind))
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether a media type loses nothing of such values: texts, and JSON, have no place for bytes, and a JSON Patch
+    /// (RFC 6902) is a list.
+    pub(super) fn suits(&mut self, media_type: &str, shape: &Shape) -> bool {
+        if media::essence(media_type) == "application/json-patch+json" {
+            return self.may_be(shape, |kind| is_list(kind) || *kind == Kind::Any);
+        }
+        match media::kind(media_type) {
+            Medium::FormData | Medium::Multipart => true,
+            Medium::Binary | Medium::Text | Medium::Any if self.is_file(shape, "") => true,
+            _ => !self.holds_files(shape, MAX_UNIONS),
+        }
+    }
+
+    /// Whether a shape is that of a file, or an object or a list with files.
+    fn holds_files(&mut self, shape: &Shape, depth: usize) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        if self.is_file(shape, "") {
+            return true;
+        }
+        match self.resolved(shape).kind {
+            Kind::Array(rules) => self.holds_files(&rules.items, depth),
+            Kind::Union(union) => union.variants.iter().any(|variant| self.holds_files(variant, depth)),
+            Kind::Object(rules) => {
+                let mut given = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
+                given.any(|field| self.holds_files(&field.shape, depth))
+            }
+            _ => false,
+        }
+    }
+
+    /// Reports media types that are not objects: nothing of them is read.
+    pub(super) fn note_malformed_content(&mut self, content: Option<&Node<'a>>) {
+        let Some(content) = content else { return };
+        if content.object().is_none() {
+            self.malformed(content, "`content` must be an object of media types; it is left out");
+        }
+        for (media_type, node) in content.entries() {
+            if node.object().is_none() {
+                let message = format!("`{media_type}` must hold an object; any value is taken");
+                self.malformed(&node, &message);
+            }
+        }
+    }
+}
