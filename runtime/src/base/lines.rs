@@ -19,6 +19,8 @@ pub(crate) enum Glance {
     Request(Option<Value>),
     /// An answer to the request of this ID.
     Answer(Value),
+    /// A request whose ID is neither a text nor a whole number.
+    Odd,
     /// Its kind is unknown; the ID, if it has one.
     Unknown(Option<Value>),
 }
@@ -110,6 +112,8 @@ struct Skim {
     /// The raw text of the ID, if it is short.
     raw: Vec<u8>,
     id: Option<Value>,
+    /// Whether there is an ID that is neither a text nor a whole number.
+    odd_id: bool,
     has_method: bool,
     has_result: bool,
 }
@@ -160,11 +164,13 @@ impl Skim {
             self.in_id = false;
             let id = serde_json::from_slice(&self.raw).ok();
             self.id = id.filter(|id: &Value| id.is_string() || id.is_i64() || id.is_u64());
+            self.odd_id = self.id.is_none() && self.raw.len() <= LONGEST_ID;
         }
     }
 
     fn glance(self) -> Glance {
         match (self.has_method, self.has_result, self.id) {
+            (true, _, None) if self.odd_id => Glance::Odd,
             (true, _, id) => Glance::Request(id),
             (false, true, Some(id)) => Glance::Answer(id),
             (_, _, id) => Glance::Unknown(id),

@@ -199,10 +199,14 @@ impl ToolResult {
     }
 
     /// Returns what the operator of the program can do about a failure that the result reports, such as which credential
-    /// was refused: `details.operator`. `None` if there is no failure, or the tool does not say.
+    /// was refused: `details.operator`; or in what a success is not the result that the tool declares, if there is no
+    /// [structured](Self::structured) one. `None` if there is no such thing, or the tool does not say.
     #[must_use]
     pub fn operator_text(&self) -> Option<&str> {
-        self.details.get(OPERATOR).and_then(Value::as_str).filter(|_| self.is_error())
+        self.details.get(OPERATOR).and_then(Value::as_str).filter(|_| {
+            // Otherwise the details may be the value, and the member its own.
+            self.is_error() || matches!(self.structured, Structured::Missing(_))
+        })
     }
 
     /// The result as `{"content", "details"}`, with `child_loop_id` if there is one. The content is in MCP form.

@@ -17,6 +17,9 @@ use crate::spec::output::StructuredOutput;
 /// The code of a result that is not what its tool declares.
 pub(crate) const INVALID_OUTPUT: &str = "INVALID_OUTPUT";
 
+/// Why a text is no structured value.
+pub(crate) const NOT_JSON: &str = "it is not JSON";
+
 /// Says why a call whose tool declares a result has none.
 pub(crate) fn no_structured_result(why: &str) -> String {
     format!(
@@ -67,7 +70,7 @@ impl ToolResult {
                 Ok(Cow::Owned(value))
             }
             Structured::Json(text) => {
-                let value = serde_json::from_str(text).map_err(|_| Cow::Borrowed("it is not JSON"))?;
+                let value = serde_json::from_str(text).map_err(|_| Cow::Borrowed(NOT_JSON))?;
                 match rounded_integers(text, &value).is_empty() {
                     true => Ok(Cow::Owned(value)),
                     false => Err(Cow::Borrowed(

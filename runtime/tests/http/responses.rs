@@ -377,3 +377,53 @@ async fn no_credential_is_shown_in_any_encoding() {
         }
     }
 }
+
+#[tokio::test]
+async fn what_is_not_the_json_that_a_document_promises_is_told_to_the_operator() {
+    let json_type = "Content-Type: application/json\r\n";
+    let html_type = "Content-Type: text/html; charset=utf-8\r\n";
+    for (status, headers, body, came) in [
+        (200, html_type, "<html><p>Log in</p></html>", Some("`text/html` came, which is not JSON")),
+        (200, json_type, "{\"a\": [1, ", Some("`application/json` came, and the body is not whole JSON")),
+        (200, json_type, "", Some("`application/json` came, and the body is empty")),
+        (200, "", "", Some("no media type came, and the body is empty")),
+        (201, "Content-Type: image/png\r\n", "\u{1}PNG", Some("`image/png` came, which is not JSON")),
+        (200, json_type, "{\"a\": 1}", None),
+        (200, json_type, "12345678901234567890123", None),
+        (200, "Content-Type: text/csv\r\n", "a,b", None),
+        (202, json_type, "", None),
+        (204, "", "", None),
+    ] {
+        let server = Server::start(move |_| reply(status, headers, body));
+        let mut tool = tool(RequestPlan {
+            accept: "application/json, text/csv".into(),
+            ..plan("GET", &server.url, "/x")
+        });
+        tool.spec.output = Some(Shape::of(Kind::Any).into());
+        tool.spec.output_may_differ = true;
+        let registry = Registry::new([engine().build().unwrap().tool(tool)]).unwrap();
+        let result = registry.call_without_layers("t", json!({}), &ctx()).await.unwrap();
+        assert!(!result.is_error());
+        let came = came.map(|came| format!("the result: {came}"));
+        assert_eq!(
+            result.details.get("deviates").and_then(Value::as_str),
+            came.as_deref(),
+            "{status} {body}"
+        );
+        let told = came.map(|came| format!("t: the document promises another result: {came}"));
+        assert_eq!(result.operator_text(), told.as_deref());
+        assert_eq!(result.structured().is_err(), told.is_some() || !body.starts_with('{'), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_result_of_another_shape_is_called_by_its_name() {
+    let server = Server::start(move |_| reply(200, "Content-Type: application/json\r\n", "[1]"));
+    let mut tool = tool(plan("GET", &server.url, "/x"));
+    tool.spec.output = Some(Shape::of(Kind::Object(ObjectRules::ANY)).into());
+    tool.spec.output_may_differ = true;
+    let registry = Registry::new([engine().build().unwrap().tool(tool)]).unwrap();
+    let result = registry.call_without_layers("t", json!({}), &ctx()).await.unwrap();
+    let told = result.details["deviates"].as_str().unwrap();
+    assert!(told.starts_with("the result: expected an object"), "{told}");
+}

@@ -21,7 +21,7 @@ use toolgen_runtime::serve::mcp::Server;
 use toolgen_runtime::spec::plan;
 use toolgen_runtime::spec::{Requirement, RequirementKind};
 use toolgen_runtime::{
-    BoxFuture, Limits, Provider, ProviderContext, Registry, ToolContext, ToolError, ToolResponse,
+    BoxFuture, Limits, Provider, ProviderContext, Registry, ToolContext, ToolError, ToolResponse, ToolResult,
 };
 
 use super::Outcome;
@@ -156,7 +156,9 @@ impl Hooks for Told {
         };
         if let Some(text) = text {
             let text = text.strip_prefix("Error: ").unwrap_or(&text);
-            complain_beside(&format!("a call of `{}` failed: {text}", response.name));
+            let failed = response.outcome.as_ref().map_or(true, ToolResult::is_error);
+            let what = if failed { "failed" } else { "gave another result" };
+            complain_beside(&format!("a call of `{}` {what}: {text}", response.name));
         }
         Box::pin(ready(()))
     }

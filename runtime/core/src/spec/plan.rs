@@ -383,11 +383,41 @@ pub enum Placement {
     Bearer,
     /// The client's TLS certificate; nothing is added to the request.
     MutualTls,
-    /// A scheme that the engine does not support, by name (`digest`, `hoba`).
+    /// `Authorization` with another scheme, by name, such as `Token`; see [`is_supported`](Placement::is_supported).
     Other(Text),
 }
 
+/// Schemes of HTTP that answer a challenge or sign a request (IANA's registry, and some that are used without being in
+/// it): the credential itself must not be sent.
+const COMPUTED: [&str; 12] = [
+    "aws4-hmac-sha256",
+    "concealed",
+    "digest",
+    "dpop",
+    "gnap",
+    "hawk",
+    "hoba",
+    "mutual",
+    "negotiate",
+    "ntlm",
+    "oauth",
+    "signature",
+];
+
 impl Placement {
+    /// Whether the credential is sent as it is. A scheme that computes something from it is not supported, and neither is
+    /// one whose name is no token (RFC 9110, 11.1).
+    #[must_use]
+    pub fn is_supported(&self) -> bool {
+        let Placement::Other(name) = self else { return true };
+        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        let lower = name.to_ascii_lowercase();
+        !name.is_empty()
+            && name.bytes().all(is_token)
+            && !COMPUTED.contains(&lower.as_str())
+            && !lower.starts_with("scram-")
+    }
+
     /// Returns the header that the credential goes into, if it goes into one of its own.
     #[must_use]
     pub fn header(&self) -> Option<&str> {

@@ -63,6 +63,12 @@ fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> R
     // Where a file is one of several forms, the others are no objects, and its media type is not theirs.
     let plan = plan.filter(|plan| !plan.file || value.is_object());
     let planned = plan.map_or("", |plan| plan.content_type.as_str());
+    if planned.contains(char::is_control) {
+        // It would end its header, and begin others.
+        let message =
+            format!("the media type of the part `{name}` holds a line break or another control character");
+        return Err(RequestProblem::new(RequestProblemKind::Header, name, message));
+    }
     if plan.is_some_and(|plan| plan.file) {
         let file = File::read(name, value, files)?;
         let content_type = file.media_type(name, planned)?;

@@ -21,6 +21,11 @@ use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
 use crate::spec::plan::{Xml, is_surely_bytes};
 
+/// Why an answer without a body has no structured result.
+pub(super) const EMPTY: &str = "the body is empty";
+/// Why another answer has none.
+pub(super) const NO_TEXT: &str = "the body is not whole, or no text";
+
 /// The limits of reading a body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits<'p> {
@@ -181,9 +186,12 @@ fn structured(result: &ToolResult, head: &str, instead: Option<StatusCode>) -> S
     match result.content.as_slice() {
         [Content::Text(text)] if !text.ends_with(TRUNCATED) => {
             let body = text.strip_prefix(head).and_then(|rest| rest.split_once("\n\n"));
-            Structured::Json(Text::copy_of(body.map_or("", |(_, body)| body)))
+            match body {
+                Some((_, body)) => Structured::Json(Text::copy_of(body)),
+                None => Structured::Missing(EMPTY.into()),
+            }
         }
-        _ => Structured::Missing("the body is not whole, or no text".into()),
+        _ => Structured::Missing(NO_TEXT.into()),
     }
 }
 

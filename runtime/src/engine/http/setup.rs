@@ -59,6 +59,7 @@ impl HttpEngineBuilder {
     fn check(&self) -> Result<(), String> {
         if let Some(base) = &self.base_url.0 {
             url::configured(base, "base_url")?;
+            url::anonymous(base).map_err(|why| format!("`base_url`: {why}"))?;
         }
         for (scheme, oauth) in &self.oauth {
             let told = |why| format!("the token URL of `{scheme}`: {why}");

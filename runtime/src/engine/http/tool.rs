@@ -5,17 +5,21 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::engine::HttpEngine;
+use super::request::is_json;
+use super::response::{EMPTY, NO_TEXT};
 use crate::base::frozen::Frozen;
 use crate::base::future::BoxFuture;
+use crate::base::media_type::essence;
 use crate::call::context::ToolContext;
 use crate::call::digest::fingerprint;
 use crate::call::error::ToolError;
 use crate::call::provider_context::FactoryError;
-use crate::call::result::ToolResult;
+use crate::call::result::{OPERATOR, ToolResult};
+use crate::call::structured::{NOT_JSON, Structured};
 use crate::call::tool::AgentTool;
 use crate::engine::Engine;
 use crate::engine::limit::within;
-use crate::schema::shape::decode::result_problems;
+use crate::schema::shape::decode::{ArgumentProblem, result_problems};
 use crate::spec::ToolSpec;
 use crate::spec::plan::Tool;
 
@@ -64,22 +68,68 @@ impl AgentTool for HttpTool {
             let limit = self.engine.time_limit(self.spec(), ctx.timeout());
             let run = self.engine.run(&self.tool, params, limit, ctx);
             let mut result = within(limit, ctx, run).await??;
-            note_deviation(&self.tool.spec, &mut result);
+            note_deviation(&self.tool, &mut result);
             Ok(result)
         })
     }
 }
 
-/// Notes in the details where an answer differs from the document of the service: a model needs only the
-/// answer, but those who watch want to know.
-fn note_deviation(spec: &ToolSpec, result: &mut ToolResult) {
+/// Notes in the details where an answer differs from the document of the service. A model needs only the answer, but
+/// those who watch want to know; and operators are told of what is not even JSON, such as the page of a login.
+fn note_deviation(tool: &Tool, result: &mut ToolResult) {
+    let spec = &tool.spec;
     let Some(output) = spec.output.as_ref().filter(|_| spec.output_may_differ && !result.is_error()) else {
         return;
     };
-    let Ok(value) = result.structured() else { return };
-    let problems = result_problems(&value, output.shape(), &spec.defs);
-    if let Some(problem) = problems.first() {
-        let told = format!("{}: {}", problem.pointer, problem.message);
-        result.details["deviates"] = told.into();
+    let why = match result.structured() {
+        Ok(value) => {
+            if let Some(told) = result_problems(&value, output.shape(), &spec.defs).first().map(told) {
+                result.details["deviates"] = told.into();
+            }
+            return;
+        }
+        Err(why) => why.into_owned(),
+    };
+    if let Some(came) = not_json(tool, &result.details, &why) {
+        let about = format!("{}: the document promises another result: {came}", spec.name);
+        result.details["deviates"] = came.clone().into();
+        result.details[OPERATOR] = about.into();
+        result.structured = Structured::Missing(came.into());
     }
+}
+
+fn told(problem: &ArgumentProblem) -> String {
+    let place = if problem.pointer.is_empty() { "the result" } else { &problem.pointer };
+    format!("{place}: {}", problem.message)
+}
+
+/// Says what came in place of JSON; `None` if that is no deviation: nothing follows such a status, the document has the
+/// media type, too, or the engine itself has not read, or not kept, the whole.
+fn not_json(tool: &Tool, details: &Value, why: &str) -> Option<String> {
+    let plan = tool.call.http()?;
+    let text = |name: &str| details.get(name).and_then(Value::as_str).unwrap_or_default();
+    let is_whole = details.get("truncated") == Some(&Value::Bool(false)) && details.get("saved").is_none();
+    let status = details.get("status").and_then(Value::as_u64)?;
+    if !is_whole
+        || !(200..300).contains(&status)
+        || matches!(status, 202 | 204 | 205)
+        || plan.method == *"HEAD"
+    {
+        return None;
+    }
+    let media_type = essence(text("content_type"));
+    let named = if media_type.is_empty() { "no media type".to_owned() } else { format!("`{media_type}`") };
+    if !text("unread").is_empty() {
+        return Some(format!("the result: {named} came, and {}", text("unread")));
+    }
+    let is_promised = |promised: &str| !media_type.is_empty() && essence(promised.trim()) == media_type;
+    if why == EMPTY {
+        return Some(format!("the result: {named} came, and the body is empty"));
+    }
+    if is_json(&media_type) {
+        return (why == NOT_JSON)
+            .then(|| format!("the result: {named} came, and the body is not whole JSON"));
+    }
+    let is_other = matches!(why, NOT_JSON | NO_TEXT) && !plan.accept.split(',').any(is_promised);
+    is_other.then(|| format!("the result: {named} came, which is not JSON"))
 }

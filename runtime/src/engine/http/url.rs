@@ -17,6 +17,7 @@ pub(super) struct Base {
     configured: bool,
 }
 
+const USER: &str = "The base URL must not hold a user name or a password; configure a credential";
 const NO_BASE_URL: &str = "No base URL found in spec or config";
 
 fn problem(message: impl Into<String>) -> RequestProblem {
@@ -37,8 +38,9 @@ pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Bas
         Some(server) => substitute(server, options.server_variables)?,
         None => "/".to_owned(),
     };
-    let unfit =
-        |why: &str| RequestProblem::new(RequestProblemKind::Server, "", format!("{why}, not `{server}`"));
+    let unfit = |why: &str| {
+        RequestProblem::new(RequestProblemKind::Server, "", format!("{why}, not `{}`", shown(&server)))
+    };
     with_host(server.trim()).map_err(unfit)?;
     let url = absolute(server.trim(), options.document_url)?;
     checked(&url).map_err(unfit)
@@ -51,6 +53,15 @@ fn with_host(url: &str) -> Result<(), &'static str> {
             Err("The base URL must have a host")
         }
         _ => Ok(()),
+    }
+}
+
+/// Returns a URL as it may be shown: without a user name and a password.
+fn shown(url: &str) -> String {
+    let (scheme, rest) = url.split_once("//").unwrap_or(("", url));
+    match rest.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}{}****@{host}", if rest.len() < url.len() { "//" } else { "" }),
+        None => url.to_owned(),
     }
 }
 
@@ -89,7 +100,9 @@ fn absolute(server: &str, document_url: Option<&str>) -> Result<Url, RequestProb
         return parse_http(&format!("https://{server}")).ok_or_else(|| problem(NO_BASE_URL));
     }
     let document = document_url.and_then(parse_http).ok_or_else(|| problem(NO_BASE_URL))?;
-    document.join(server).map_err(|why| problem(format!("The server URL `{server}` is not a URL: {why}")))
+    document
+        .join(server)
+        .map_err(|why| problem(format!("The server URL `{}` is not a URL: {why}", shown(server))))
 }
 
 fn parse_http(text: &str) -> Option<Url> {
@@ -107,12 +120,24 @@ fn looks_like_host(server: &str) -> bool {
     named && (dotted || ported) && port.bytes().all(|b| b.is_ascii_digit())
 }
 
+fn holds_user(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
+}
+
+/// Refuses a URL of the program's settings that holds a user, which is not shown.
+pub(super) fn anonymous(text: &str) -> Result<(), &'static str> {
+    match Url::parse(text.trim()) {
+        Ok(url) if holds_user(&url) => Err(USER),
+        _ => Ok(()),
+    }
+}
+
 fn checked(url: &Url) -> Result<Base, &'static str> {
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err("The base URL must be an http or https URL");
     }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err("The base URL must not hold a user name or a password; configure a credential");
+    if holds_user(url) {
+        return Err(USER);
     }
     let query = url.query().filter(|query| !query.is_empty()).map(str::to_owned);
     let origin = url.origin().ascii_serialization();

@@ -27,7 +27,8 @@ pub(super) fn result(spec: &ToolSpec, mut answer: Value) -> Result<ToolResult, T
     let mut result = ToolResult::empty();
     result.content = content;
     let given = answer.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
-    if answer["isError"] == true {
+    // A server that says anything else than no does not say that all is well.
+    if !matches!(answer["isError"], Value::Null | Value::Bool(false)) {
         if result.content.is_empty() {
             let told =
                 given.map_or("the tool failed and does not say why".to_owned(), |value| value.to_string());
@@ -193,8 +194,10 @@ mod tests {
             assert!(error.to_string().contains(why), "{error}");
         }
         // A failure need not be as declared.
-        let failed = result(&spec, json!({"content": [text], "isError": true})).unwrap();
-        assert!(failed.is_error() && failed.to_text() == "n is one");
+        for is_error in [json!(true), json!("true"), json!(1), json!({})] {
+            let failed = result(&spec, json!({"content": [text], "isError": is_error})).unwrap();
+            assert!(failed.is_error() && failed.to_text() == "n is one", "{is_error}");
+        }
     }
 
     #[test]

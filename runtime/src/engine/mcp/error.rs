@@ -18,6 +18,8 @@ pub(super) const CHANGED: &str = "TOOL_CHANGED";
 pub(super) const ANSWERED: &str = "the server answered with status ";
 /// What is said of a variable without a credential, after its name.
 pub(super) const UNSET: &str = " is not set; it holds ";
+/// The method that lists tools.
+const LISTING: &str = "tools/list";
 /// The code of a server that takes too long.
 const TIMEOUT: &str = "TIMEOUT";
 /// The error of JSON-RPC for arguments that are wrong.
@@ -49,7 +51,7 @@ pub(super) fn open(server: &McpServer, why: &str, left: Duration) -> ToolError {
 
 /// A tool cannot be compared with its lock.
 pub(super) fn unverified(plan: &McpPlan, why: Failure) -> ToolError {
-    let why = failure(&plan.server, "tools/list", why);
+    let why = failure(&plan.server, LISTING, why);
     let text = format!(
         "the tool `{}` is locked, and whether it is still the same cannot be told: {why}. The call was not made",
         plan.tool
@@ -72,21 +74,29 @@ pub(super) fn failure(server: &McpServer, what: &str, why: Failure) -> ToolError
             ToolError::failed_with(REFUSED, text).with_operator_detail(detail)
         }
         Failure::Unsent(why) => unreachable(server, &why),
-        Failure::Lost(why) => ToolError::failed_with(
-            LOST,
-            format!(
-                "the MCP server `{alias}` went away while it worked on `{what}`: {why}\nWhether it was carried out is \
-                 not known; look before you call it again"
-            ),
-        ),
+        Failure::Lost(why) => {
+            let text = format!("the MCP server `{alias}` went away while it worked on `{what}`: {why}");
+            // A request of the protocol itself changes nothing.
+            let doubt = "\nWhether it was carried out is not known; look before you call it again";
+            ToolError::failed_with(LOST, if what == LISTING { text } else { format!("{text}{doubt}") })
+        }
         Failure::Silent(idle) => ToolError::failed_with(
             TIMEOUT,
             format!(
-                "the MCP server `{alias}` said nothing for {idle:?} while it worked on `{what}`, neither a result nor \
-                 progress. It was told to stop"
+                "the MCP server `{alias}` said nothing for {:?} while it worked on `{what}`, neither a result nor \
+                 progress. It was told to stop",
+                rounded(idle)
             ),
         ),
         Failure::Late(duration) => ToolError::Timeout { duration },
+    }
+}
+
+/// Returns a duration that people read: whole seconds, if there are any.
+fn rounded(duration: Duration) -> Duration {
+    match duration.as_secs_f64().round() {
+        0.0 => duration,
+        seconds => Duration::from_secs(seconds as u64),
     }
 }
 

@@ -235,9 +235,9 @@ impl Inbox {
                 self.say(Said::Request { id, method, params });
             }
             (Some(Value::String(method)), _) => self.notice(&method, params),
-            (None, Some(id)) => match (id.as_u64(), reply(message)) {
-                (Some(id), Some(reply)) => self.answer(id, reply),
-                _ => self.ignore(),
+            (None, Some(id)) => match own_id(&id) {
+                Some(id) => self.answer(id, reply(message)),
+                None => self.ignore(),
             },
             _ => self.ignore(),
         }
@@ -293,16 +293,42 @@ impl Inbox {
     }
 }
 
-/// Reads the answer in a message, if there is one.
-fn reply(mut message: Value) -> Option<Reply> {
-    if let Some(mut error) = message.get_mut("error").map(Value::take).filter(|error| !error.is_null()) {
-        return Some(Reply::Error {
-            code: error["code"].as_i64().unwrap_or_default(),
-            message: error["message"].as_str().unwrap_or("it does not say why").to_owned(),
-            data: error.get_mut("data").map(Value::take).unwrap_or_default(),
-        });
+/// Returns the ID that this client gave a request, also from a server that repeats it as `"1"` or `1.0`.
+fn own_id(id: &Value) -> Option<u64> {
+    match id {
+        Value::String(id) => id.trim().parse().ok(),
+        id => id.as_u64().or_else(|| {
+            let id = id.as_f64().filter(|id| id.fract() == 0.0 && (0.0..9e15).contains(id))?;
+            Some(id as u64)
+        }),
     }
-    message.get_mut("result").map(|result| Reply::Result(result.take()))
+}
+
+/// Reads the answer in a message.
+fn reply(mut message: Value) -> Reply {
+    if let Some(mut error) = message.get_mut("error").map(Value::take).filter(|error| !error.is_null()) {
+        let said = match &error {
+            Value::String(said) => said.clone(),
+            Value::Object(members) if members.is_empty() => "it does not say why".to_owned(),
+            Value::Object(members) => match members.get("message") {
+                Some(Value::String(said)) => said.clone(),
+                _ => error.to_string(),
+            },
+            other => other.to_string(),
+        };
+        return Reply::Error {
+            code: error["code"].as_i64().unwrap_or_default(),
+            message: said,
+            data: error.get_mut("data").map(Value::take).unwrap_or_default(),
+        };
+    }
+    match message.get_mut("result") {
+        Some(result) => Reply::Result(result.take()),
+        None => {
+            let message = "its answer has neither `result` nor `error`".to_owned();
+            Reply::Error { code: 0, message, data: Value::Null }
+        }
+    }
 }
 
 impl Ticket {

@@ -167,7 +167,7 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
                     inbox.lost(id, "the answer cannot be read: it is not JSON, or nested too deeply");
                 }
             }
-            Line::TooLong(Glance::Request(_)) => {}
+            Line::TooLong(Glance::Request(_) | Glance::Odd) => {}
             Line::TooLong(glance) => match answered(&glance) {
                 Some(id) => inbox.lost(id, &*too_long),
                 None => unknown = true,
@@ -188,7 +188,7 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
 fn answered(glance: &Glance) -> Option<u64> {
     match glance {
         Glance::Answer(id) => id.as_u64(),
-        Glance::Request(_) | Glance::Unknown(_) => None,
+        Glance::Request(_) | Glance::Odd | Glance::Unknown(_) => None,
     }
 }
 

@@ -16,6 +16,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use rmcp::model::JsonRpcError;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -27,7 +28,8 @@ pub(super) use self::sessions::InUse;
 use self::sessions::Sessions;
 use super::handler::Handler;
 use super::shares::Shares;
-use super::{ServeError, Server, misfit};
+use super::{ServeError, Server, misfit, streams};
+use crate::base::media_type::essence;
 use crate::call::digest::SealKey;
 use crate::call::principal::Principal;
 
@@ -245,6 +247,13 @@ async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
         Ok(body) => body,
         Err(refusal) => return refusal,
     };
+    // `rmcp` says that the media type is wrong, or takes an odd ID for none.
+    if parts.method == Method::POST
+        && is_json(&parts)
+        && let Some(why) = streams::no_message(&body)
+    {
+        return told_wrong(&why);
+    }
     let place = match place(&mut parts, &body, owner.as_ref(), (shares, gate.limits.requests_each())) {
         Ok(place) => place,
         Err(refusal) => return refusal,
@@ -265,8 +274,7 @@ async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
         && response.status() == StatusCode::BAD_REQUEST
         && let Some(why) = misfit::no_beginning(&body)
     {
-        let headers = [(header::CONTENT_TYPE, "application/json")];
-        return (StatusCode::BAD_REQUEST, headers, json!(why).to_string()).into_response();
+        return told_wrong(&why);
     }
     let Some(id) = response.headers().get(SESSION).cloned() else { return response };
     if begins && let Err(refusal) = sessions.began(&id, owner.as_ref()).await {
@@ -279,6 +287,17 @@ async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
         response.headers_mut().insert(SESSION, told);
     }
     response
+}
+
+/// Whether the body says that it is JSON.
+fn is_json(parts: &Parts) -> bool {
+    let media_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    media_type.is_some_and(|media_type| essence(media_type) == "application/json")
+}
+
+fn told_wrong(why: &JsonRpcError) -> Response {
+    let headers = [(header::CONTENT_TYPE, "application/json")];
+    (StatusCode::BAD_REQUEST, headers, json!(why).to_string()).into_response()
 }
 
 /// Says why a request is refused that servers may read in two ways, while hosts and origins are checked here in only

@@ -9,7 +9,8 @@ use rmcp::model::{
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use rmcp::transport::async_rw::JsonRpcMessageCodec;
+use rmcp::transport::async_rw::{JsonRpcMessageCodec, JsonRpcMessageCodecError};
+use serde_core::de::IgnoredAny;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, watch};
@@ -255,27 +256,56 @@ fn hear(line: Line<'_>) -> Option<Heard> {
             return refused(glance, ErrorData::invalid_request(why, None));
         }
     };
+    if let Some((glance, why)) = unreadable(line) {
+        return refused(glance, why);
+    }
     // The codec passes over notifications that the protocol does not have.
+    decoded(line).ok().flatten().map(|message| Heard::Message(Box::new(message)))
+}
+
+fn decoded(line: &[u8]) -> Result<Option<Received>, JsonRpcMessageCodecError> {
     let mut bytes = BytesMut::with_capacity(line.len() + 1);
     bytes.extend_from_slice(line);
     bytes.extend_from_slice(b"\n");
-    if let Ok(message) = JsonRpcMessageCodec::<Received>::default().decode(&mut bytes) {
-        return message.map(|message| Heard::Message(Box::new(message)));
+    JsonRpcMessageCodec::<Received>::default().decode(&mut bytes)
+}
+
+/// Says why a line is not a message, and what it seems to be; `None` if it is one.
+fn unreadable(line: &[u8]) -> Option<(Glance, ErrorData)> {
+    let glance = Glance::at(line);
+    if glance == Glance::Odd && serde_json::from_slice::<IgnoredAny>(line).is_ok() {
+        // `rmcp` reads it as a notification, which nobody answers.
+        let why = "The `id` of a request is a text or a whole number of at most 64 bits.";
+        return Some((glance, ErrorData::invalid_request(why, None)));
     }
-    match serde_json::from_slice::<Value>(line) {
+    if decoded(line).is_ok() {
+        return None;
+    }
+    Some(match serde_json::from_slice::<Value>(line) {
         Ok(Value::Array(_)) => {
             let why = "A batch is not a message: send each message on a line of its own.";
-            refused(Glance::Unknown(None), ErrorData::invalid_request(why, None))
+            (Glance::Unknown(None), ErrorData::invalid_request(why, None))
         }
         Ok(_) => {
             let why = "This is not a message of JSON-RPC 2.0: a request has `jsonrpc`, `id`, `method` and, if any, \
                 `params` that fit the method.";
-            refused(Glance::at(line), ErrorData::invalid_request(why, None))
+            (glance, ErrorData::invalid_request(why, None))
         }
         Err(why) => {
             let why = format!("This is not readable JSON: {why}. Send one message a line, as UTF-8.");
-            refused(Glance::at(line), ErrorData::parse_error(why, None))
+            (glance, ErrorData::parse_error(why, None))
         }
+    })
+}
+
+/// Returns the answer to a body over HTTP that is not a message; `None` if it is one, or nobody waits for an answer.
+pub(super) fn no_message(body: &[u8]) -> Option<JsonRpcError> {
+    match unreadable(body.trim_ascii())? {
+        (Glance::Answer(_) | Glance::Request(None), _) => None,
+        (Glance::Request(id) | Glance::Unknown(id), why) => {
+            Some(JsonRpcError::new(id.and_then(request_id), why))
+        }
+        (Glance::Odd, why) => Some(JsonRpcError::new(None, why)),
     }
 }
 
@@ -288,6 +318,7 @@ fn refused(glance: Glance, why: ErrorData) -> Option<Heard> {
         }
         // A notification is not answered, even if it is wrong.
         Glance::Request(None) => None,
+        Glance::Odd => refused(Glance::Unknown(None), why),
         Glance::Request(id) | Glance::Unknown(id) => {
             let error = JsonRpcError::new(id.and_then(request_id), why);
             Some(Heard::Refused(Box::new(JsonRpcMessage::Error(error))))

@@ -51,6 +51,19 @@ async fn a_line_that_is_no_message_is_answered_with_the_reason() {
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{shown}: {answer}");
         assert!(answer["error"]["message"].as_str().unwrap().contains(why), "{shown}: {answer}");
     }
+    for id in ["1.5", "true", "null", r#"{"a":1}"#, "[1]", "[1,2]", "99999999999999999999999"] {
+        client.writes(call(id, r#"{"a":20,"b":22}"#).as_bytes()).await;
+        client.writes(b"\n").await;
+        let answer = answer(&mut client).await;
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (&Value::Null, &json!(-32600)),
+            "{id}: {answer}"
+        );
+    }
+    let long = format!("\"{}\"", "x".repeat(400));
+    client.writes(format!("{}\n", call(&long, r#"{"a":20,"b":22}"#)).as_bytes()).await;
+    assert_eq!(answer(&mut client).await["result"]["structuredContent"]["sum"], 42);
     // Blank lines and unknown notifications are passed over, and a last line needs no end.
     client.writes(b"\n \r\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n").await;
     client.writes(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":1e999}\n").await;
@@ -183,10 +196,10 @@ async fn over_http_the_status_comes_with_the_reason() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let url = serve(server().0).await;
     for (body, status, why) in [
-        (call("1", r#"{"a":1e400}"#), 415, "number out of range"),
-        (call("1", r#"{"a":"\ud800"}"#), 415, "hex escape"),
-        ("hello".to_owned(), 415, "expected value"),
-        (format!("[{}]", call("8", "{}")), 415, "message"),
+        (call("1", r#"{"a":1e400}"#), 400, "number out of range"),
+        (call("1", r#"{"a":"\ud800"}"#), 400, "hex escape"),
+        ("hello".to_owned(), 400, "expected value"),
+        (format!("[{}]", call("8", "{}")), 400, "line of its own"),
     ] {
         let request = reqwest::Client::new().post(&url).header("content-type", "application/json");
         let request = request.header("accept", "application/json, text/event-stream").body(body.clone());
@@ -236,5 +249,29 @@ async fn over_http_the_same_reasons_are_told() {
         let (_, _, answer) = post(&url, session.as_deref(), request(id, method, params)).await;
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(id), &json!(code)), "{answer}");
         assert!(answer["error"]["message"].as_str().unwrap().contains(why), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn over_http_a_body_that_is_no_message_is_answered_as_on_a_line() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let url = serve(server().0).await;
+    for (body, code) in [
+        ("hello".to_owned(), -32700),
+        (String::new(), -32700),
+        (r#"{"jsonrpc":"2.0""#.to_owned(), -32700),
+        ("17".to_owned(), -32600),
+        (call("1.5", "{}"), -32600),
+        (call("null", "{}"), -32600),
+        (format!("[{}]", call("1", "{}")), -32600),
+    ] {
+        let request = reqwest::Client::new().post(&url).body(body.clone());
+        let request = request
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream");
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), 400, "{body}");
+        let told: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+        assert_eq!((&told["id"], &told["error"]["code"]), (&Value::Null, &json!(code)), "{body}: {told}");
     }
 }

@@ -96,6 +96,8 @@ pub(super) fn requests(matches: &ArgMatches) -> Result<Requests, String> {
     let file = |name: &str| matches.get_one::<PathBuf>(name).cloned();
     let base_url = matches.get_one::<String>("base-url").cloned();
     if let Some(given) = base_url.as_deref().filter(|given| !given.contains("://")) {
+        // What stands before an `@` may be a password.
+        let given = given.rsplit_once('@').map_or(given, |(_, host)| host);
         return Err(format!(
             "`--base-url {given}` is not a URL: it must begin with `http://` or `https://`, as in `--base-url http://{given}`"
         ));

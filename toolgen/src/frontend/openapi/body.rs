@@ -147,6 +147,7 @@ impl<'a> Context<'a> {
     /// Chooses the best of the body's media types that its schema can be sent in.
     fn chosen_media(&mut self, body: &Declared<'a>) -> Result<Option<Chosen<'a>>, LeftOut> {
         let mut media = body.media.clone();
+        self.of_one_line(&mut media);
         media.sort_by_key(|(media_type, _)| media::kind(media_type));
         let names = media.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         let (before, cause) = (self.broken, self.cause.clone());

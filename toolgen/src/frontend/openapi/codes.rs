@@ -105,12 +105,15 @@ An operation asks for a scheme that is not declared under `components/securitySc
 authentication is left out, so a call may be refused by the server. The same goes for a parameter `Authorization` that
 no scheme stands for: a model must not give credentials. If the service needs one all the same, send it as a header of
 every request: `HttpEngineBuilder::header`, or `--header NAME=VARIABLE`. Two schemes of one alternative that take the
-same place, such as basic and bearer, cannot both be sent; each is read as an alternative.
+same place, such as basic and bearer, cannot both be sent; each is read as an alternative. Nor is a credential sent by
+a scheme of HTTP other than basic and bearer, such as digest, which needs more than a header, or as a header that
+belongs to the client, such as `Host`.
 ";
     SERVER = "W0318", "A server is not usable as it is declared", "
 A server needs a `url` with a host that exists, and each `{variable}` in it a default under `variables`. What is missing
 must be given before a call (`--base-url`, `--server-variable`), and so must a server that takes requests, if all that
-there are take WebSockets (`wss://…`), or are of another scheme than http and https. In Swagger 2.0 `host`, `basePath` and `schemes` are the server; without `schemes` it is reached by
+there are take WebSockets (`wss://…`), or are of another scheme than http and https. A user name or a password in it is
+left out: a credential belongs to a security scheme. In Swagger 2.0 `host`, `basePath` and `schemes` are the server; without `schemes` it is reached by
 https.
 
     servers:

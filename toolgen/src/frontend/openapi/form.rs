@@ -58,8 +58,7 @@ impl<'a> Context<'a> {
             let name = field.wire_name().to_owned();
             let encoding = encodings.as_ref().and_then(|node| node.get(&name));
             encoding.iter().for_each(|encoding| self.note_part_headers(encoding, kind));
-            let content_type =
-                encoding.as_ref().and_then(|node| node.text("contentType")).unwrap_or_default();
+            let content_type = encoding.as_ref().map_or("", |encoding| self.part_media_type(encoding));
             let file = kind != Medium::Form && self.take_file(&mut field.shape, content_type, &media.pointer);
             let style = encoding.as_ref().filter(|_| !file && styled).and_then(field_encoding);
             // A file may be of any of several types.
@@ -135,6 +134,33 @@ impl<'a> Context<'a> {
         }
         union.variants = variants.into();
         parts
+    }
+
+    /// Leaves out the media types that would end the header in which they stand.
+    pub(super) fn of_one_line(&mut self, media: &mut Vec<(&'a str, Node<'a>)>) {
+        for (media_type, node) in media.extract_if(.., |(name, _)| name.trim().contains(char::is_control)) {
+            self.report(
+                codes::BODY,
+                &node.pointer,
+                format!("the media type {media_type:?} holds a control character; it is left out"),
+                "write it on one line",
+            );
+        }
+    }
+
+    /// Returns the media type of a part, which stands in a header of its own.
+    fn part_media_type(&mut self, encoding: &Node<'a>) -> &'a str {
+        let given = encoding.text("contentType").unwrap_or_default();
+        if !given.trim().contains(char::is_control) {
+            return given;
+        }
+        self.report(
+            codes::BODY,
+            &encoding.pointer.child("contentType"),
+            "a media type holds a line break or another control character; it is left out",
+            "write it on one line",
+        );
+        ""
     }
 
     /// Turns a shape that is a file, a list of them, or a union with such a variant into that of a file argument. An

@@ -103,6 +103,23 @@ impl<'a> Context<'a> {
                 return None;
             }
         };
+        let why = match &placement {
+            Placement::Other(name) if !placement.is_supported() => format!(
+                "no credential is sent by the scheme `{name}` of HTTP; without another alternative, calls fail"
+            ),
+            Placement::Header(name)
+                if matches!(HeaderOwner::of(name), Some(HeaderOwner::Client | HeaderOwner::Media)) =>
+            {
+                let message =
+                    format!("`{name}` is a header of the client, and no credential; the scheme is left out");
+                self.security_problem(node, message);
+                return None;
+            }
+            _ => return Some(placement),
+        };
+        let help = "declare what the service takes: basic, bearer, or an apiKey in a header; or give the whole header \
+            with each request: `--header Authorization=VARIABLE`";
+        self.report(codes::SECURITY, &node.pointer, why, help);
         Some(placement)
     }
 

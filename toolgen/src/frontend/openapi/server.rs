@@ -8,6 +8,7 @@ use toolgen_core::{List, Text};
 use super::codes;
 use super::context::Context;
 use super::node::Node;
+use crate::source::Pointer;
 
 impl<'a> Context<'a> {
     /// Returns the servers of an operation: its own, or else its path's, or else the document's, or else `/`.
@@ -85,6 +86,8 @@ impl<'a> Context<'a> {
             );
             return None;
         };
+        let clean = self.anonymous(url, &node.pointer);
+        let url = clean.as_str();
         let mut variables: Vec<ServerVariable> = Vec::new();
         let declared = node.members("variables");
         for name in placeholders(url) {
@@ -107,8 +110,9 @@ impl<'a> Context<'a> {
     /// Reads a variable. One that has no value at all is `None`: no request is sent without one.
     fn variable(&mut self, name: &str, node: &Node<'a>) -> Option<ServerVariable> {
         let allowed = node.items("enum");
-        let allowed: Vec<String> = allowed.iter().filter_map(|item| self.scalar(item)).collect();
-        let given = node.get("default").and_then(|node| self.scalar(&node));
+        let mut plain = |node: &Node<'a>| self.scalar(node).map(|text| self.anonymous(&text, &node.pointer));
+        let allowed: Vec<String> = allowed.iter().filter_map(&mut plain).collect();
+        let given = node.get("default").and_then(|node| plain(&node));
         let default = given.clone().or_else(|| allowed.first().cloned());
         let why = match (&given, &default) {
             (None, None) => Some("has no default; it must be given before a call".to_owned()),
@@ -155,6 +159,23 @@ impl<'a> Context<'a> {
         );
     }
 
+    /// Returns a URL without the user name and the password that it holds: what is built is shown, locked and logged.
+    fn anonymous(&mut self, url: &str, at: &Pointer) -> String {
+        let Some(clean) = without_user(url) else { return url.to_owned() };
+        self.report_user(at);
+        clean
+    }
+
+    /// Reports a server that holds a user name or a password, which are not repeated.
+    pub(super) fn report_user(&mut self, at: &Pointer) {
+        self.report(
+            codes::SERVER,
+            at,
+            "the server holds a user name or a password; they are left out and not sent",
+            "take them out of the document, and declare a security scheme, such as `{type: http, scheme: basic}`",
+        );
+    }
+
     /// Returns a scalar as the document writes it.
     fn scalar(&self, node: &Node<'a>) -> Option<String> {
         let written = || self.files.written(node.value, &node.pointer).map(str::to_owned);
@@ -164,6 +185,14 @@ impl<'a> Context<'a> {
             _ => None,
         }
     }
+}
+
+/// Returns a URL without what stands before an `@` in its host; `None` if nothing does.
+fn without_user(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("//").filter(|(scheme, _)| !scheme.contains(['/', '?', '#']))?;
+    let host = rest.split(['/', '?', '#']).next()?;
+    let (user, _) = host.rsplit_once('@')?;
+    Some(format!("{scheme}//{}", &rest[user.len() + 1..]))
 }
 
 /// Returns the host and the port of a URL if they cannot exist under these names, as in `https://<your-host>:<port>`.

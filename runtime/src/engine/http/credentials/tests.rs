@@ -148,3 +148,20 @@ fn a_variable_that_is_not_set_is_no_credential() {
     let set = EnvCredentials::new().variable("s", "CARGO_MANIFEST_DIR");
     assert!(set.credential(&request).is_some());
 }
+
+#[test]
+fn no_credential_is_sent_by_a_scheme_or_in_a_header_that_is_not_for_it() {
+    let token = StaticCredentials::new().with("s", Secret::new("sk_live_1"));
+    for (placement, why) in [
+        (Placement::Other("digest".into()), "the scheme `digest` of HTTP is not supported"),
+        (Placement::Other("Foo Bar".into()), "`HttpEngineBuilder::header`"),
+        (Placement::Other("SCRAM-SHA-256".into()), "not supported"),
+        (Placement::Header("Host".into()), "`Host` is a header of the client"),
+        (Placement::Header("content-length".into()), "`content-length` is a header of the client"),
+        (Placement::Header("Accept".into()), "`Accept` is a header of the client"),
+    ] {
+        let plan = plan(vec![vec![scheme("s", placement)]]);
+        let missing = choose(&plan, "https://h.example", &token).unwrap_err();
+        assert!(missing[0][0].remedy.contains(why), "{missing:?}");
+    }
+}

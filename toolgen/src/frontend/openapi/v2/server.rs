@@ -65,10 +65,15 @@ impl<'a> Context<'a> {
 
     /// Returns the scheme that precedes a host by mistake, and the host, if it can be one.
     fn host(&mut self, top: &Node<'a>, text: &'a str) -> Option<(Option<&'a str>, &'a str)> {
-        let (scheme, host) = match text.split_once("://") {
+        let (scheme, mut host) = match text.split_once("://") {
             Some((scheme, host)) => (Some(scheme), host),
             None => (None, text),
         };
+        let mut text = text;
+        if let Some((_, anonymous)) = host.rsplit_once('@') {
+            self.report_user(&top.pointer.child("host"));
+            (host, text) = (anonymous, anonymous);
+        }
         let host = host.trim_end_matches('/');
         let legal = |char: char| char.is_ascii_alphanumeric() || "-._~:[]%/".contains(char);
         if !host.is_empty() && host.chars().all(legal) {
