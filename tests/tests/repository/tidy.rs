@@ -248,6 +248,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ("toolgen/src/build.rs", &["std::env"], "asks cargo for the folder of generated code"),
     ("toolgen/src/cli.rs", &["std::env", "std::process::Command"], "starts the cargo that runs it"),
     ("toolgen/src/cli/args.rs", &["std::fs"], "asks whether a word that is not a command is a file"),
+    ("toolgen/src/cli/args/requests.rs", &["std::env", "std::fs"], "finds the folder that programs work in"),
     (
         "toolgen/src/cli/args/selection.rs",
         &["std::env"],

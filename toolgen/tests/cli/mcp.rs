@@ -208,7 +208,7 @@ fn what_changes_is_told_with_its_class() {
         security: `find` at /annotations/readOnlyHint: the promise `readOnlyHint` was true and is false\n  \
         security: `find` at /description: the text now has an escape sequence of terminals, U+001B\n  \
         added: `new`: the tool is new, and not called before it is locked\n  \
-        look at `find`/description: the text has an escape sequence of terminals, U+001B\n";
+        look at `find`/description: the text has an escape sequence of terminals, U+001B\n  look at `find`/description: the text gives instructions: “not tell the user”\n";
     assert_eq!(told, expected);
     let told = folder.run("mcp verify locks/shop.lock.json shop.yaml --format json").exits(1).json();
     let classes: Vec<&Value> =

@@ -42,40 +42,9 @@ pub fn build(
         ));
     });
     let path = url::path(plan, arguments, &mut problems);
-    let mut query: Vec<String> = plan.query.iter().map(|(name, value)| pair(name, value)).collect();
     let accept = if plan.accept.is_empty() { "*/*" } else { plan.accept.as_str() };
     let mut headers = vec![("Accept".to_owned(), accept.to_owned())];
-    let mut cookies = Vec::new();
-    for parameter in &plan.parameters {
-        let Some(value) = arguments.get(parameter.argument.as_str()) else { continue };
-        let torn = torn(&parameter.argument, value, &parameter.encoding, parameter.location.into());
-        let separating = || match parameter.location {
-            Location::Header => separating(plan, parameter, arguments),
-            _ => None,
-        };
-        if let Some(problem) = torn.or_else(separating) {
-            problems.push(problem);
-            continue;
-        }
-        match parameter.location {
-            Location::Path => {}
-            Location::Query => {
-                let pairs = pairs(parameter, value);
-                problems.extend(collide::taken(plan, parameter, &pairs, &query));
-                query.extend(pairs);
-            }
-            Location::Cookie => {
-                let pairs = pairs(parameter, value);
-                problems.extend(collide::taken(plan, parameter, &pairs, &cookies));
-                cookies.extend(pairs);
-            }
-            Location::Header => match header(parameter, value, &mut problems) {
-                // RFC 6265, section 5.4: a request has a single `Cookie` header.
-                Some((name, text)) if name.eq_ignore_ascii_case("cookie") => cookies.push(text),
-                header => headers.extend(header),
-            },
-        }
-    }
+    let (query, mut cookies) = parameters(plan, arguments, &mut headers, &mut problems);
     let body = match &plan.body {
         Some(plan) => body::build(plan, arguments, options.files, &mut problems),
         None => None,
@@ -108,6 +77,48 @@ pub fn build(
     }
     let method = plan.method.as_str().to_owned();
     Ok(HttpRequest { method, url, headers, body, credentials: secret::Applied::default() })
+}
+
+/// Writes the parameters, and returns the pairs of the query and the cookies.
+fn parameters(
+    plan: &RequestPlan,
+    arguments: &Map<String, Value>,
+    headers: &mut Vec<(String, String)>,
+    problems: &mut Vec<RequestProblem>,
+) -> (Vec<String>, Vec<String>) {
+    let mut query: Vec<String> = plan.query.iter().map(|(name, value)| pair(name, value)).collect();
+    let mut cookies = Vec::new();
+    for parameter in &plan.parameters {
+        let Some(value) = arguments.get(parameter.argument.as_str()) else { continue };
+        let torn = torn(&parameter.argument, value, &parameter.encoding, parameter.location.into());
+        let separating = || match parameter.location {
+            Location::Header => separating(plan, parameter, arguments),
+            _ => None,
+        };
+        if let Some(problem) = torn.or_else(separating) {
+            problems.push(problem);
+            continue;
+        }
+        match parameter.location {
+            Location::Path => {}
+            Location::Query => {
+                let pairs = pairs(parameter, value);
+                problems.extend(collide::taken(plan, parameter, &pairs, &query));
+                query.extend(pairs);
+            }
+            Location::Cookie => {
+                let pairs = pairs(parameter, value);
+                problems.extend(collide::taken(plan, parameter, &pairs, &cookies));
+                cookies.extend(pairs);
+            }
+            Location::Header => match header(parameter, value, problems) {
+                // RFC 6265, section 5.4: a request has a single `Cookie` header.
+                Some((name, text)) if name.eq_ignore_ascii_case("cookie") => cookies.push(text),
+                header => headers.extend(header),
+            },
+        }
+    }
+    (query, cookies)
 }
 
 /// The problem of an argument whose place the operator's base URL has taken.

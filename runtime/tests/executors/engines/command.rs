@@ -63,7 +63,9 @@ async fn a_value_is_no_option_unless_the_author_says_so() {
             );
         }
     }
-    assert_eq!(refused(&["x"], show(&[one("{x}")]), json!({"x": -5})).await, text);
+    // A number is no name of a file.
+    let number = text.split(';').next().unwrap();
+    assert_eq!(refused(&["x"], show(&[one("{x}")]), json!({"x": -5})).await, number);
     // A value that says `--` ends no options.
     assert_eq!(
         refused(&["y", "x"], show(&[one("{y}"), one("{x}")]), json!({"y": "a", "x": "--"})).await,

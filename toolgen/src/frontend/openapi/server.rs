@@ -146,7 +146,7 @@ impl<'a> Context<'a> {
             format!("`{host}` is not a host")
         } else if let Some(scheme) = other_scheme(url) {
             format!("requests are sent by http and https, not by `{scheme}`")
-        } else if has_dots(url) {
+        } else if url.contains("//") && has_dots(url) {
             "the path of the server has a segment of dots, which no request keeps".to_owned()
         } else {
             return;

@@ -49,7 +49,7 @@ impl<'a> Context<'a> {
             }
             let listed = self.values_of(source, property, from, MAX_SEARCH);
             let says_nothing = listed.is_none();
-            let mut values = texts(listed);
+            let mut values = texts(listed.as_deref());
             if let Ok(target) = self.locate(text, from).and_then(|target| self.past_references(target)) {
                 let mut own = self.values_by_base(&target, &target, property, MAX_SEARCH);
                 own.retain(|value| values.is_empty() || values.contains(value));
@@ -228,8 +228,8 @@ impl Claim<'_> {
     }
 }
 
-fn texts(values: Option<Vec<Value>>) -> Vec<String> {
-    values.iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+fn texts(values: Option<&[Value]>) -> Vec<String> {
+    values.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 /// Keeps of listed values those that are also found elsewhere. What contradicts them all says nothing.
