@@ -270,7 +270,9 @@ impl Cut<'_> {
                     if let Some(shown) = text.get(..end).filter(|shown| !shown.is_empty()) {
                         kept.push(Content::Text(shown.to_owned()));
                     }
-                    kept.push(Content::Text(self.notice(std::mem::take(&mut whole), from + end)));
+                    // Nothing of an empty piece is shown, and neither is the break before it.
+                    let shown = if end == 0 { from.saturating_sub(1) } else { from + end };
+                    kept.push(Content::Text(self.notice(std::mem::take(&mut whole), shown)));
                     (left, begin) = (0, None);
                 }
                 Content::Resource { uri, mime_type, data: ResourceData::Text(text) }

@@ -103,12 +103,12 @@ fn parameters(
             Location::Path => {}
             Location::Query => {
                 let pairs = pairs(parameter, value);
-                problems.extend(collide::taken(plan, parameter, &pairs, &query));
+                problems.extend(collide::taken(plan, parameter, &pairs));
                 query.extend(pairs);
             }
             Location::Cookie => {
                 let pairs = pairs(parameter, value);
-                problems.extend(collide::taken(plan, parameter, &pairs, &cookies));
+                problems.extend(collide::taken(plan, parameter, &pairs));
                 cookies.extend(pairs);
             }
             Location::Header => match header(parameter, value, problems) {

@@ -9,19 +9,15 @@ use super::url;
 use crate::spec::plan::{Encoding, Location, Parameter, Part, Placement, RequestPlan, Style};
 
 /// Returns the problem of a parameter if one of its pairs has the name of something else: of another parameter, given or
-/// not, of a credential, or of what is already sent there.
-pub(super) fn taken(
-    plan: &RequestPlan,
-    parameter: &Parameter,
-    pairs: &[String],
-    sent: &[String],
-) -> Option<RequestProblem> {
+/// not, of a credential, or of what the path of the document has in its query. Two objects may both have a key: a
+/// document may declare it in both.
+pub(super) fn taken(plan: &RequestPlan, parameter: &Parameter, pairs: &[String]) -> Option<RequestProblem> {
     let own = |name: &String| parameter.name == **name;
     let names = pairs.iter().flat_map(|pair| pair.split('&')).map(url::name).filter(|name| !own(name));
-    let is_sent = |name: &str| {
-        sent.iter().flat_map(|pair| pair.split(['&', ';'])).any(|pair| url::name(pair.trim()) == name)
+    let is_fixed = |name: &str| {
+        parameter.location == Location::Query && plan.query.iter().any(|(fixed, _)| fixed.as_str() == name)
     };
-    let mut taken = names.filter(|name| is_reserved(plan, parameter, name) || is_sent(name));
+    let mut taken = names.filter(|name| is_reserved(plan, parameter, name) || is_fixed(name));
     taken.next().map(|name| problem(&parameter.argument, &name))
 }
 
