@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use toolgen_core::internal::meant_call;
 use toolgen_core::schema::dialect::JSON_SCHEMA;
 use toolgen_core::schema::shape::decode::decode;
-use toolgen_core::schema::shape::{Access, Extra, Field, Kind, ObjectRules};
+use toolgen_core::schema::shape::{Access, Extra, Field, Kind, ObjectRules, find_def};
 use toolgen_core::spec::Example;
 use toolgen_core::spec::plan::{Body, BodyField, BodySource, Parameter, RequestPlan};
 use toolgen_core::spec::template::{Root, Template};
@@ -178,8 +178,9 @@ fn fields_within(shape: &Shape, spec: &ToolSpec, depth: usize, fields: &mut Vec<
             union.variants.iter().for_each(|variant| fields_within(variant, spec, depth, fields));
         }
         Kind::Ref(name) => {
-            let def = spec.defs.iter().find(|def| def.name == *name);
-            def.into_iter().for_each(|def| fields_within(def.schema.shape(), spec, depth, fields));
+            if let Some(shape) = find_def(&spec.defs, name) {
+                fields_within(shape, spec, depth, fields);
+            }
         }
         _ => {}
     }

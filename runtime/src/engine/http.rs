@@ -111,13 +111,13 @@ pub use fetch::{Fetch, FetchError, FetchErrorKind, Fetched, MAX_DOCUMENT_BYTES};
 pub use files::{Files, FilesRoot, KeptFile, MAX_FILE, MAX_KEPT, NewFile, NoFiles};
 pub use items::{Items, PageBounds};
 pub use oauth::OAuth;
-#[cfg(feature = "mcp")]
-pub(in crate::engine) use request::is_token;
 pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 pub use resolve::Resolver;
 pub use retry::Retries;
 pub use secret::Secret;
 pub use settings::{HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};
 pub use setup::EngineError;
+#[cfg(feature = "mcp")]
+pub(in crate::engine) use toolgen_core::internal::printable::is_token;
 #[cfg(feature = "mcp")]
 pub(in crate::engine) use transport::Redirects;

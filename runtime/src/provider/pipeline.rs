@@ -345,12 +345,7 @@ impl Provider {
         if let (Ok(result), Some(declared)) = (&mut outcome, inner.declared(admitted.index)) {
             result.hold_to(&declared);
         }
-        // Not `layer::after`, whose future every call would hold the room for.
-        for layer in let_on.iter().rev() {
-            if let Some(done) = layer.after(seen, &mut outcome) {
-                done.await;
-            }
-        }
+        layer::after(let_on, seen, &mut outcome).await;
         outcome
     }
 

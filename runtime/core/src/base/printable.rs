@@ -39,3 +39,9 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
     Cow::Owned(out)
 }
+
+/// Whether a text is a token of HTTP, such as the name of a header (RFC 9110, 5.6.2).
+#[must_use]
+pub fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+}

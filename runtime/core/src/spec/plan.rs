@@ -13,6 +13,7 @@ mod texts;
 mod xml;
 
 use crate::base::frozen::{Frozen, List, Text};
+use crate::base::printable::is_token;
 use crate::spec::ToolSpec;
 use crate::spec::template::Template;
 
@@ -405,17 +406,20 @@ const COMPUTED: [&str; 12] = [
 ];
 
 impl Placement {
-    /// Whether the credential is sent as it is. A scheme that computes something from it is not supported, and neither is
-    /// one whose name is no token (RFC 9110, 11.1).
+    /// Whether the credential is sent there as it is: by no scheme of HTTP that computes something from it, or whose name is
+    /// no token (RFC 9110, 11.1), and in no header that is the client's.
     #[must_use]
     pub fn is_supported(&self) -> bool {
-        let Placement::Other(name) = self else { return true };
-        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        let lower = name.to_ascii_lowercase();
-        !name.is_empty()
-            && name.bytes().all(is_token)
-            && !COMPUTED.contains(&lower.as_str())
-            && !lower.starts_with("scram-")
+        match self {
+            Placement::Header(name) => {
+                !matches!(HeaderOwner::of(name), Some(HeaderOwner::Client | HeaderOwner::Media))
+            }
+            Placement::Other(name) => {
+                let lower = name.to_ascii_lowercase();
+                is_token(name) && !COMPUTED.contains(&lower.as_str()) && !lower.starts_with("scram-")
+            }
+            _ => true,
+        }
     }
 
     /// Returns the header that the credential goes into, if it goes into one of its own.

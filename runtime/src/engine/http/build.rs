@@ -4,11 +4,9 @@ use serde_json::{Map, Value};
 
 use super::derive::{derive, explain, separating};
 use super::encode::{Escape, escape};
-use super::request::{
-    Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content, is_token,
-};
+use super::request::{Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content};
 use super::torn::torn;
-use super::{body, collide, secret, style, url, xml};
+use super::{body, collide, is_token, secret, style, url, xml};
 use crate::base::json::type_name;
 use crate::base::media_type::essence;
 use crate::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan};

@@ -13,7 +13,7 @@ use super::request::HttpRequest;
 use super::secret::Secret;
 use crate::base::frozen::Text;
 use crate::call::error::ToolError;
-use crate::spec::plan::{HeaderOwner, Placement, RequestPlan, SecurityRequirement, SecurityScheme};
+use crate::spec::plan::{Placement, RequestPlan, SecurityRequirement, SecurityScheme};
 
 /// A request for one credential.
 #[derive(Clone, Copy, Debug)]
@@ -296,40 +296,32 @@ fn collect<'a>(
         let request = wanted(scheme, origin);
         // A line break would end the header that the credential is written into.
         let usable = |secret: &Secret| !secret.expose().chars().any(char::is_control);
-        let secret = match unsendable(&scheme.placement) {
-            Some(_) => None,
-            None => credentials.credential(&request).filter(usable),
-        };
-        match secret {
+        let unsent = unsent(&scheme.placement);
+        let asked = || credentials.credential(&request).filter(usable);
+        match if unsent.is_none() { asked() } else { None } {
             Some(secret) => found.push((scheme, Some(secret))),
             None if credentials.is_sent_otherwise(&request) => found.push((scheme, None)),
             None => missing.push(MissingCredential {
                 scheme: scheme.id.as_str().to_owned(),
                 env: scheme.env.as_str().to_owned(),
-                remedy: unsendable(&scheme.placement).unwrap_or_else(|| credentials.remedy(&request)),
+                remedy: unsent.unwrap_or_else(|| credentials.remedy(&request)),
             }),
         }
     }
     if missing.is_empty() { Ok(found) } else { Err(missing) }
 }
 
-/// Returns why no credential goes to a place, and what to do: some schemes of HTTP compute what they send, and some headers
-/// are the client's.
-fn unsendable(placement: &Placement) -> Option<String> {
-    let what = match placement {
-        Placement::Other(name) if !placement.is_supported() => {
-            format!("the scheme `{name}` of HTTP is not supported")
-        }
-        Placement::Header(name)
-            if matches!(HeaderOwner::of(name), Some(HeaderOwner::Client | HeaderOwner::Media)) =>
-        {
-            return Some(format!("`{name}` is a header of the client, and takes none"));
-        }
-        _ => return None,
-    };
-    Some(format!(
-        "{what}: send the header `Authorization` with every request, `HttpEngineBuilder::header` or `--header`"
-    ))
+/// Returns why no credential goes to a place, and what to do.
+fn unsent(placement: &Placement) -> Option<String> {
+    match placement {
+        placement if placement.is_supported() => None,
+        Placement::Header(name) => Some(format!("`{name}` is a header of the client, and takes none")),
+        Placement::Other(name) => Some(format!(
+            "the scheme `{name}` of HTTP is not supported: send the header `Authorization` with every request, \
+             `HttpEngineBuilder::header` or `--header`"
+        )),
+        _ => None,
+    }
 }
 
 fn apply(request: &mut HttpRequest, scheme: &SecurityScheme, secret: &Secret) {

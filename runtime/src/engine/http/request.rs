@@ -208,8 +208,3 @@ pub(super) fn is_json_lines(essence: &str) -> bool {
     let name = essence.strip_prefix("application/");
     name.is_some_and(|name| NAMES.contains(&name) || name.ends_with("+json-seq"))
 }
-
-/// Whether a text is a token (RFC 9110, section 5.6.2).
-pub(in crate::engine) fn is_token(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
-}

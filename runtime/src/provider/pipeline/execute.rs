@@ -62,7 +62,6 @@ struct Start<'a, 'r> {
 impl Start<'_, '_> {
     /// Records that the tool is about to run, and runs it.
     async fn run(self) -> Outcome {
-        // Fields are not moved into variables: every call would hold the room for both.
         let patience = self.layers.patience.callbacks;
         recorded(self.record, self.ctx, patience).await?;
         // Nothing comes between this and the tool: what was approved and cannot be recorded stays approved.

@@ -4,6 +4,7 @@ mod in_path;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use toolgen_core::internal::printable::is_token;
 use toolgen_core::schema::shape::{Kind, Literal, StringRules};
 use toolgen_core::spec::plan::{Encoding, HeaderOwner, Location, Style};
 use toolgen_core::{List, Shape};
@@ -335,11 +336,6 @@ impl Param {
         };
         (self.location, name)
     }
-}
-
-/// Whether a text is an HTTP token (RFC 9110, 5.6.2).
-fn is_token(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
 /// Returns the style of this name, if it is defined for the place.

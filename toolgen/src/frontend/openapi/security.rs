@@ -103,13 +103,14 @@ impl<'a> Context<'a> {
                 return None;
             }
         };
+        if placement.is_supported() {
+            return Some(placement);
+        }
         let why = match &placement {
-            Placement::Other(name) if !placement.is_supported() => format!(
+            Placement::Other(name) => format!(
                 "no credential is sent by the scheme `{name}` of HTTP; without another alternative, calls fail"
             ),
-            Placement::Header(name)
-                if matches!(HeaderOwner::of(name), Some(HeaderOwner::Client | HeaderOwner::Media)) =>
-            {
+            Placement::Header(name) => {
                 let message =
                     format!("`{name}` is a header of the client, and no credential; the scheme is left out");
                 self.security_problem(node, message);
