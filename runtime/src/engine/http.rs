@@ -118,6 +118,4 @@ pub use secret::Secret;
 pub use settings::{HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};
 pub use setup::EngineError;
 #[cfg(feature = "mcp")]
-pub(in crate::engine) use toolgen_core::internal::printable::is_token;
-#[cfg(feature = "mcp")]
 pub(in crate::engine) use transport::Redirects;

@@ -1,12 +1,13 @@
 //! Builds the request of a call from its plan and arguments.
 
 use serde_json::{Map, Value};
+use toolgen_core::internal::printable::is_token;
 
 use super::derive::{derive, explain, separating};
 use super::encode::{Escape, escape};
 use super::request::{Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content};
 use super::torn::torn;
-use super::{body, collide, is_token, secret, style, url, xml};
+use super::{body, collide, secret, style, url, xml};
 use crate::base::json::type_name;
 use crate::base::media_type::essence;
 use crate::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan};

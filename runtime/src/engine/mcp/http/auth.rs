@@ -3,10 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use toolgen_core::internal::printable::is_token;
+
 use crate::base::frozen::{List, Text};
 use crate::base::future::BoxFuture;
 use crate::call::secrets::Secrets;
-use crate::engine::http::{HttpEngine, Secret, is_token, of_environment};
+use crate::engine::http::{HttpEngine, Secret, of_environment};
 use crate::engine::mcp::error::UNSET;
 use crate::spec::plan::{McpServer, McpTransport};
 

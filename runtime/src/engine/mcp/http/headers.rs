@@ -6,8 +6,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value};
-
-use crate::engine::http::is_token;
+use toolgen_core::internal::printable::is_token;
 
 /// The mark of a parameter.
 const MARK: &str = "x-mcp-header";
