@@ -6,6 +6,7 @@
 mod counter;
 mod html;
 mod json;
+mod ranks;
 mod rendering;
 mod savings;
 mod text;
@@ -62,11 +63,10 @@ impl Tokenizer {
     /// Counts the tokens of a text. Texts that look like special tokens are text.
     #[must_use]
     pub fn count(self, text: &str) -> usize {
-        let ranks = match self {
-            Tokenizer::O200k => tiktoken_rs::o200k_base_singleton(),
-            Tokenizer::Cl100k => tiktoken_rs::cl100k_base_singleton(),
-        };
-        ranks.count_ordinary(text)
+        match self {
+            Tokenizer::O200k => ranks::O200K.count(text),
+            Tokenizer::Cl100k => ranks::CL100K.count(text),
+        }
     }
 
     /// Says for whose models its counts are exact, and for whose they are not.
