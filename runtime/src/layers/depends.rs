@@ -17,8 +17,9 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::session::Session;
 use crate::call::structured::Structured;
-use crate::call::tool::DEFAULT_TIMEOUT;
+use crate::call::tool::{DEFAULT_TIMEOUT, decoded};
 use crate::call::values::{Provenance, is_given};
+use crate::layers::layer::{Invocation, Layer, Outcome, Stage};
 use crate::registry::Registry;
 use crate::spec::{Requirement, RequirementKind, ToolSpec};
 
@@ -242,6 +243,39 @@ impl Dependencies {
     }
 }
 
+impl Layer for Dependencies {
+    fn stage(&self) -> Stage {
+        Stage::Arguments
+    }
+
+    fn concerns(&self, spec: &ToolSpec) -> bool {
+        !spec.requires.is_empty()
+    }
+
+    fn before<'a>(&'a self, call: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
+        Some(Box::pin(async move {
+            let (spec, ctx) = (call.spec(), call.ctx());
+            // The look-ups use what the tool would see; invalid arguments are reported once all requirements hold.
+            let given = call.arguments().unwrap_or(&Value::Null);
+            let checked =
+                spec.requires.iter().any(of_arguments).then(|| decoded(spec, given.clone(), ctx.dialect()));
+            let checked = checked.and_then(Result::ok);
+            let unmet = self.check(spec, checked.as_ref().unwrap_or(given), ctx, call.registry()).await?;
+            if !unmet.is_empty() {
+                call.keep(self, unmet);
+            }
+            Ok(())
+        }))
+    }
+
+    fn after<'a>(&'a self, call: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
+        if let (Some(unmet), Ok(result)) = (call.take::<Vec<Unmet>>(self), outcome) {
+            report(&unmet, result);
+        }
+        None
+    }
+}
+
 /// Notes in the session of a call that the tool was called, if the call succeeded.
 pub fn record(ctx: &ToolContext, tool: impl Into<Text>, outcome: &Result<ToolResult, ToolError>) {
     if let Some(session) = ctx.session()
@@ -264,10 +298,7 @@ const UNMET: &str = "unmet_dependencies";
 
 /// Lists the optional requirements that did not hold in `details.unmet_dependencies` of the result. Details of the
 /// tool's own type stay as they are.
-pub(crate) fn reported(unmet: &[Unmet], mut result: ToolResult) -> ToolResult {
-    if unmet.is_empty() {
-        return result;
-    }
+fn report(unmet: &[Unmet], result: &mut ToolResult) {
     if result.details.is_null() {
         // Such as that there is nothing, which a declared result may say.
         if result.structured == Structured::Details {
@@ -279,14 +310,9 @@ pub(crate) fn reported(unmet: &[Unmet], mut result: ToolResult) -> ToolResult {
         details.insert(String::from(UNMET), unmet.iter().map(Unmet::to_json).collect());
         result.added_to_details(UNMET);
     }
-    result
 }
 
-/// Returns whether a requirement of the tool depends on the arguments of the call.
-pub(crate) fn asks_of_arguments(spec: &ToolSpec) -> bool {
-    spec.requires.iter().any(of_arguments)
-}
-
+/// Returns whether a requirement depends on the arguments of the call.
 fn of_arguments(requirement: &Requirement) -> bool {
     matches!(requirement.kind, RequirementKind::Entity | RequirementKind::Custom)
 }

@@ -39,15 +39,20 @@
 //! What no layer can change: a call has one answer, what was approved is what runs, and the order of the stages. A layer
 //! that panics fails the call.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde_json::Value;
+
 use crate::base::future::BoxFuture;
+use crate::base::sync::{Mutex, unpoisoned};
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
+use crate::registry::Registry;
 use crate::spec::ToolSpec;
 
 /// What a call comes to.
@@ -61,6 +66,9 @@ pub enum Stage {
     Admit,
     /// Around everything that reads arguments: what a result is like when its reader gets it.
     Result,
+    /// Once the arguments are read, before they are checked, and before middleware and approvers decide: what a tool
+    /// requires, calls that repeat themselves.
+    Arguments,
     /// Around the tool, and around the record that it is about to run. Arguments are valid and final, and the call is
     /// approved.
     Around,
@@ -68,45 +76,74 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, from the outside in.
-    pub const ALL: [Stage; 3] = [Stage::Admit, Stage::Result, Stage::Around];
+    pub const ALL: [Stage; 4] = [Stage::Admit, Stage::Result, Stage::Arguments, Stage::Around];
 }
 
 /// A call, as a layer sees it.
 pub struct Invocation<'a> {
     tool: &'a dyn AgentTool,
     ctx: &'a ToolContext,
-    /// The layers that the call passes.
-    layers: &'a Passed,
+    /// The arguments as they came.
+    sent: &'a Value,
+    /// The arguments at the stage that reads them.
+    arguments: Option<&'a Value>,
+    provided: Provided<'a>,
     is_for_model: bool,
+    course: &'a Course,
+}
+
+/// What a provider has for a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Provided<'a> {
+    pub(crate) registry: &'a Registry,
+    /// The layers that the call passes.
+    pub(crate) layers: &'a Passed,
+}
+
+/// What happened to a call so far.
+#[derive(Default)]
+pub(crate) struct Course {
     has_started: AtomicBool,
     is_replayed: AtomicBool,
+    /// What layers keep, each under its address.
+    kept: Mutex<Vec<(usize, Box<dyn Any + Send>)>>,
 }
 
 impl<'a> Invocation<'a> {
     pub(crate) fn new(
-        tool: &'a dyn AgentTool,
+        (tool, sent): (&'a dyn AgentTool, &'a Value),
         ctx: &'a ToolContext,
-        layers: &'a Passed,
+        provided: Provided<'a>,
         is_for_model: bool,
+        course: &'a Course,
     ) -> Invocation<'a> {
-        let (has_started, is_replayed) = (AtomicBool::new(false), AtomicBool::new(false));
-        Invocation { tool, ctx, layers, is_for_model, has_started, is_replayed }
+        Invocation { tool, ctx, sent, arguments: None, provided, is_for_model, course }
+    }
+
+    /// Returns the call at the stage that reads its arguments; `None` if they are not JSON.
+    pub(crate) fn with_arguments(&self, arguments: Option<&'a Value>) -> Invocation<'a> {
+        Invocation { arguments, ..*self }
     }
 
     /// Returns the layers that the call passes.
     pub(crate) fn layers(&self) -> &'a Passed {
-        self.layers
+        self.provided.layers
+    }
+
+    /// Returns the tools of the provider.
+    pub(crate) fn registry(&self) -> &'a Registry {
+        self.provided.registry
     }
 
     /// Notes that the tool runs now, or that a replay answers in its place.
     pub(crate) fn start(&self, is_replayed: bool) {
-        self.has_started.store(true, Ordering::Relaxed);
-        self.is_replayed.store(is_replayed, Ordering::Relaxed);
+        self.course.has_started.store(true, Ordering::Relaxed);
+        self.course.is_replayed.store(is_replayed, Ordering::Relaxed);
     }
 
     /// Whether the answer is one that a model has read before, in the run that is replayed.
     pub(crate) fn is_replayed(&self) -> bool {
-        self.is_replayed.load(Ordering::Relaxed)
+        self.course.is_replayed.load(Ordering::Relaxed)
     }
 
     /// The name of the tool.
@@ -127,6 +164,34 @@ impl<'a> Invocation<'a> {
         self.ctx
     }
 
+    /// The arguments as they came: JSON, or a text of a model that is to become JSON.
+    #[must_use]
+    pub fn sent(&self) -> &'a Value {
+        self.sent
+    }
+
+    /// The arguments as the model means them, not checked yet. Only [`before`](Layer::before) at [`Stage::Arguments`] gets
+    /// them, and only if they are JSON and a layer [reads](Layer::reads_arguments) them.
+    #[must_use]
+    pub fn arguments(&self) -> Option<&'a Value> {
+        self.arguments
+    }
+
+    /// Keeps something until the layer [takes](Self::take) it: what [`before`](Layer::before) leaves to
+    /// [`after`](Layer::after).
+    pub fn keep<T: Any + Send>(&self, layer: &impl Layer, value: T) {
+        unpoisoned(self.course.kept.lock()).push((std::ptr::from_ref(layer).addr(), Box::new(value)));
+    }
+
+    /// Takes what the layer kept last of this type.
+    #[must_use]
+    pub fn take<T: Any + Send>(&self, layer: &impl Layer) -> Option<T> {
+        let layer = std::ptr::from_ref(layer).addr();
+        let mut kept = unpoisoned(self.course.kept.lock());
+        let at = kept.iter().rposition(|(of, value)| *of == layer && value.is::<T>())?;
+        kept.remove(at).1.downcast().ok().map(|value| *value)
+    }
+
     /// Whether a model reads the result; otherwise another tool does.
     #[must_use]
     pub fn is_for_model(&self) -> bool {
@@ -136,7 +201,7 @@ impl<'a> Invocation<'a> {
     /// Whether the tool was started. If it was not, the outcome is what a layer or the provider answers.
     #[must_use]
     pub fn has_started(&self) -> bool {
-        self.has_started.load(Ordering::Relaxed)
+        self.course.has_started.load(Ordering::Relaxed)
     }
 }
 
@@ -157,6 +222,13 @@ pub trait Layer: Send + Sync {
     /// nothing.
     fn concerns(&self, spec: &ToolSpec) -> bool {
         let _ = spec;
+        true
+    }
+
+    /// Whether the layer, at [`Stage::Arguments`], reads the arguments of this call. If none does, they may go from the text
+    /// of the model to the tool without becoming JSON between.
+    fn reads_arguments(&self, call: &Invocation<'_>) -> bool {
+        let _ = call;
         true
     }
 
@@ -216,11 +288,13 @@ impl fmt::Debug for Next<'_> {
 pub(crate) struct Passed {
     pub(crate) admit: Vec<Arc<dyn Layer>>,
     pub(crate) result: Vec<Arc<dyn Layer>>,
+    pub(crate) arguments: Vec<Arc<dyn Layer>>,
     pub(crate) around: Vec<Arc<dyn Layer>>,
 }
 
 /// No layers.
-pub(crate) static NO_LAYERS: Passed = Passed { admit: Vec::new(), result: Vec::new(), around: Vec::new() };
+pub(crate) static NO_LAYERS: Passed =
+    Passed { admit: Vec::new(), result: Vec::new(), arguments: Vec::new(), around: Vec::new() };
 
 impl Passed {
     /// Chooses from all layers of a provider.
@@ -230,6 +304,7 @@ impl Passed {
             match layer.stage() {
                 Stage::Admit => passed.admit.push(layer),
                 Stage::Result => passed.result.push(layer),
+                Stage::Arguments => passed.arguments.push(layer),
                 Stage::Around => passed.around.push(layer),
             }
         }
@@ -261,10 +336,10 @@ pub(crate) async fn pass(
 
 /// Lets a call go on past layers, at once if this is `None`. Otherwise it comes to those that have let it, and the answer of
 /// the one that has not.
-pub(crate) fn before<'l>(
+pub(crate) fn before<'l: 'c, 'c>(
     layers: &'l [Arc<dyn Layer>],
-    call: &'l Invocation<'l>,
-) -> Option<BoxFuture<'l, LetOn<'l>>> {
+    call: &'c Invocation<'c>,
+) -> Option<BoxFuture<'c, LetOn<'l>>> {
     let (first, mut asked) =
         layers.iter().enumerate().find_map(|(at, layer)| Some((at, layer.before(call)?)))?;
     Some(Box::pin(async move {

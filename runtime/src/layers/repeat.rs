@@ -33,7 +33,7 @@ use crate::base::sync::{Mutex, unpoisoned};
 use crate::call::error::ToolError;
 
 use fingerprint::Fingerprints;
-pub(crate) use scope::{Guard, Repeats, succeeded};
+pub(crate) use scope::Repeats;
 pub use shared::{FailedCall, FailureStore};
 
 /// The code of a refused repetition.

@@ -144,7 +144,7 @@ impl ProviderBuilder {
     /// Sets how the requirements of tools are looked up. Without it no entity requirement and no custom check holds.
     #[must_use]
     pub fn dependencies(mut self, dependencies: Dependencies) -> ProviderBuilder {
-        self.layers.dependencies = dependencies;
+        self.layers.dependencies = Arc::new(dependencies);
         self
     }
 
@@ -160,7 +160,7 @@ impl ProviderBuilder {
     /// are counted per principal, agent and session; a call without any of them is not counted.
     #[must_use]
     pub fn repeat_limit(mut self, limit: Option<NonZeroU32>) -> ProviderBuilder {
-        self.layers.repeats.set_limit(limit);
+        Arc::make_mut(&mut self.layers.repeats).set_limit(limit);
         self
     }
 
@@ -169,7 +169,7 @@ impl ProviderBuilder {
     /// alone. While the store cannot be reached, each process goes by the failures that it saw.
     #[must_use]
     pub fn repeat_store(mut self, store: impl FailureStore + 'static) -> ProviderBuilder {
-        self.layers.repeats.share(Arc::new(store));
+        Arc::make_mut(&mut self.layers.repeats).share(Arc::new(store));
         self
     }
 

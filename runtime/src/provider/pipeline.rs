@@ -20,12 +20,14 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use serde_json::Value;
 use tokio::time::Instant;
 use toolgen_core::internal::hosts;
 
 use crate::base::exclusion::Exclusion;
 use crate::call::callback::Patience;
 use crate::call::context::{NESTED_CALLS, ToolContext, TurnContext};
+use crate::call::provider_context::FactoryError;
 use crate::call::tool::{guarded, parsed, read};
 use crate::call::{ToolCall, ToolResponse};
 use crate::layers::approval::Seals;
@@ -35,17 +37,18 @@ use crate::layers::breaker::CircuitBreaker;
 use crate::layers::depends::{self, Dependencies};
 use crate::layers::events::OnEvent;
 use crate::layers::hooks::Hooks;
-use crate::layers::layer::{self, Invocation, Layer, Outcome};
+use crate::layers::layer::{self, Course, Invocation, Layer, Outcome, Provided};
 use crate::layers::middleware::{Approver, Middleware};
 use crate::layers::pages::Pages;
 use crate::layers::redact::Redactor;
-use crate::layers::repeat::{self, Guard, Repeats};
+use crate::layers::repeat::Repeats;
 #[cfg(feature = "audit")]
 use crate::layers::replay::Replay;
 use crate::provider::{Admitted, Provider};
 
 use crate::layers::trace::{Trace, Traced, traced};
 use crate::layers::voice::Voice;
+use arguments::unbuilt;
 pub(crate) use control::Controls;
 pub(crate) use recording::Record;
 use spanned::Span;
@@ -60,8 +63,8 @@ pub(crate) struct Layers {
     pub(crate) exclusion: Option<Arc<Exclusion>>,
     /// The rate limit, the circuit breaker, and what the program added.
     pub(crate) rate: Option<Arc<dyn Layer>>,
-    pub(crate) dependencies: Dependencies,
-    pub(crate) repeats: Repeats,
+    pub(crate) dependencies: Arc<Dependencies>,
+    pub(crate) repeats: Arc<Repeats>,
     pub(crate) breaker: Arc<dyn Layer>,
     pub(crate) added: Vec<Arc<dyn Layer>>,
     pub(crate) controls: Controls,
@@ -90,8 +93,8 @@ impl Layers {
             nested_calls: NESTED_CALLS,
             exclusion: None,
             rate: None,
-            dependencies: Dependencies::default(),
-            repeats: Repeats::default(),
+            dependencies: Arc::default(),
+            repeats: Arc::default(),
             breaker: Arc::<CircuitBreaker>::default(),
             added: Vec::new(),
             controls: Controls::default(),
@@ -117,7 +120,9 @@ impl Layers {
     /// The layers that calls pass, in the order in which they were added within a stage.
     pub(crate) fn all(&self) -> impl Iterator<Item = Arc<dyn Layer>> {
         let pages = self.pages.clone().map(|pages| -> Arc<dyn Layer> { pages });
-        let own = [self.rate.clone(), pages, Some(Arc::clone(&self.breaker))];
+        let (dependencies, repeats) = (Arc::clone(&self.dependencies), Arc::clone(&self.repeats));
+        let own: [Option<Arc<dyn Layer>>; 5] =
+            [self.rate.clone(), pages, Some(dependencies), Some(repeats), Some(Arc::clone(&self.breaker))];
         own.into_iter().flatten().chain(self.added.iter().cloned())
     }
 }
@@ -287,7 +292,8 @@ impl Provider {
             principal.check(spec)?;
         }
         let (tool, passed) = (&**inner.registry.at(admitted.index), inner.passed(admitted.index));
-        let seen = Invocation::new(tool, ctx, passed, reader == Reader::Model);
+        let (provided, course) = (Provided { registry: &inner.registry, layers: passed }, Course::default());
+        let seen = Invocation::new((tool, &call.arguments), ctx, provided, reader == Reader::Model, &course);
         if passed.admit.is_empty() {
             return self.run_admitted(admitted, call, record, (watch, &seen)).await;
         }
@@ -305,7 +311,7 @@ impl Provider {
         (watch, seen): (Option<&Watch>, &Invocation<'_>),
     ) -> Outcome {
         let inner = self.inner();
-        let (layers, spec, ctx) = (&inner.layers, admitted.spec, seen.ctx());
+        let (layers, ctx) = (&inner.layers, seen.ctx());
         // Requirements, middleware and the tool itself go by what other processes have put there.
         if let Some(session) = ctx.session().filter(|session| session.is_shared()) {
             Box::pin(session.refresh()).await?;
@@ -322,25 +328,23 @@ impl Provider {
             None => (results, Ok(())),
             Some(asked) => asked.await,
         };
-        let guard = layers.repeats.guard(ctx);
-        let exact = |()| layers.exact_arguments(spec, call, guard.as_ref(), ctx);
-        let mut outcome = match goes_on.map(exact) {
+        let mut outcome = match goes_on.map(|()| layers.exact_arguments(call, seen)) {
             Err(why) => Err(*why),
             Ok(Some(given)) => {
-                let outcome = self.perform(admitted, given, call, seen, record).await;
-                if let Some(guard) = &guard
-                    && !repeat::succeeded(&outcome)
-                    && let Ok(arguments) = parsed(call.arguments.clone())
-                    && let Some(told) = guard.note(guard.counted(spec.name.as_str(), &arguments), &outcome)
-                {
-                    told.await;
-                }
+                let read = &seen.layers().arguments[..];
+                let (let_on, goes_on) = match layer::before(read, seen) {
+                    None => (read, Ok(())),
+                    Some(asked) => asked.await,
+                };
+                let mut outcome = match goes_on {
+                    Err(why) => Err(*why),
+                    Ok(()) => self.perform(admitted, given, call, seen, record).await,
+                };
+                layer::after(let_on, seen, &mut outcome).await;
                 outcome
             }
             // On the heap: what waits for people and stores takes more room than the tool's own part.
-            Ok(None) => {
-                Box::pin(self.run_checked(admitted, guard.as_ref(), call, seen, (record, watch))).await
-            }
+            Ok(None) => Box::pin(self.run_checked(admitted, call, seen, (record, watch))).await,
         };
         if let (Ok(result), Some(declared)) = (&mut outcome, inner.declared(admitted.index)) {
             result.hold_to(&declared);
@@ -353,53 +357,68 @@ impl Provider {
     async fn run_checked(
         &self,
         admitted: Admitted<'_>,
-        guard: Option<&Guard<'_>>,
         call: &ToolCall,
         seen: &Invocation<'_>,
         (record, watch): (&mut Record, Option<&Watch>),
     ) -> Outcome {
         let inner = self.inner();
-        let (layers, spec, ctx) = (&inner.layers, admitted.spec, seen.ctx());
+        let (spec, ctx) = (admitted.spec, seen.ctx());
+        if let Some(why) = FactoryError::lacking(spec, ctx.services()) {
+            return Err(unbuilt(spec, why));
+        }
         // A call that needs more input resumes with the same arguments.
-        let arguments = parsed(call.arguments.clone());
-        let unmet = layers.require(spec, arguments.as_ref().ok(), ctx, &inner.registry).await?;
-        let sent = arguments?;
-        let read = read(spec, &sent);
+        let sent = parsed(call.arguments.clone());
+        let read = sent.as_ref().ok().and_then(|sent| read(spec, sent));
         let was_read = read.is_some();
-        let arguments = read.unwrap_or(sent);
-        let redactor = inner.redactor_at(admitted.index);
-        if let Some(redactor) = redactor.filter(|_| was_read) {
-            redactor.hide_secrets(&arguments, ctx);
-        }
-        let mut repeats = guard.map(|guard| (guard, guard.counted(spec.name.as_str(), &arguments)));
-        if let Some((guard, counted)) = &mut repeats
-            && let Some(asked) = guard.check(spec.name.as_str(), counted)?
+        let arguments = read.map_or(sent, Ok);
+        if let (Ok(arguments), true, Some(redactor)) =
+            (&arguments, was_read, inner.redactor_at(admitted.index))
         {
-            asked.await?;
+            redactor.hide_secrets(arguments, ctx);
         }
-        let registered = (&**inner.registry.at(admitted.index), &inner.registry);
-        let outcome = match layers.decide(registered, redactor, arguments, call, (ctx, record)).await {
-            Ok((arguments, approved)) => {
-                let call = approved.as_deref().unwrap_or(call);
-                if call.is_approved() {
-                    let by = &call.brings().approver;
-                    record.set_approved(by.clone());
-                    if let Some(watch) = watch {
-                        watch.approved(by);
-                    }
-                }
-                if call.is_approved() || was_read || !layers.middleware.is_empty() {
-                    record.set_arguments(&arguments);
-                }
-                self.perform(admitted, arguments.into(), call, seen, record).await
-            }
-            Err(why) => Err(why),
+        let readers = &seen.layers().arguments[..];
+        let read = seen.with_arguments(arguments.as_ref().ok());
+        let (let_on, goes_on) = match layer::before(readers, &read) {
+            None => (readers, Ok(())),
+            Some(asked) => asked.await,
         };
-        if let Some((guard, counted)) = repeats
-            && let Some(told) = guard.note(counted, &outcome)
-        {
-            told.await;
+        let mut outcome = match goes_on.map(|()| arguments) {
+            Err(why) => Err(*why),
+            Ok(Err(why)) => Err(why),
+            Ok(Ok(arguments)) => {
+                self.run_decided(admitted, (arguments, was_read), call, seen, (record, watch)).await
+            }
+        };
+        layer::after(let_on, seen, &mut outcome).await;
+        outcome
+    }
+
+    /// Runs a call with arguments that are read, through middleware and approvers.
+    async fn run_decided(
+        &self,
+        admitted: Admitted<'_>,
+        (arguments, was_read): (Value, bool),
+        call: &ToolCall,
+        seen: &Invocation<'_>,
+        (record, watch): (&mut Record, Option<&Watch>),
+    ) -> Outcome {
+        let inner = self.inner();
+        let (layers, ctx) = (&inner.layers, seen.ctx());
+        let registered = (&**inner.registry.at(admitted.index), &inner.registry);
+        let redactor = inner.redactor_at(admitted.index);
+        let (arguments, approved) =
+            layers.decide(registered, redactor, arguments, call, (ctx, record)).await?;
+        let call = approved.as_deref().unwrap_or(call);
+        if call.is_approved() {
+            let by = &call.brings().approver;
+            record.set_approved(by.clone());
+            if let Some(watch) = watch {
+                watch.approved(by);
+            }
         }
-        outcome.map(|result| depends::reported(&unmet, result))
+        if call.is_approved() || was_read || !layers.middleware.is_empty() {
+            record.set_arguments(&arguments);
+        }
+        self.perform(admitted, arguments.into(), call, seen, record).await
     }
 }

@@ -1,5 +1,6 @@
 //! The scopes in which failures are counted.
 
+use std::future::ready;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +14,12 @@ use crate::base::future::BoxFuture;
 use crate::base::sha256::sha256;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::result::ToolResult;
 use crate::call::session::Session;
+use crate::call::tool::{parsed, read};
 use crate::layers::approval::is_refusal;
 use crate::layers::breaker::SERVICE_UNAVAILABLE;
+use crate::layers::layer::{Invocation, Layer, Outcome, Stage};
+use crate::spec::ToolSpec;
 
 /// How long failures are remembered in a store where this process never forgets them.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -34,7 +37,7 @@ pub(crate) struct Repeats {
 struct OfSession(Arc<RepeatGuard>);
 
 /// Counts the failures of one principal and agent in one session. Different callers do not share a count.
-pub(crate) struct Guard<'a> {
+struct Guard<'a> {
     rows: Arc<RepeatGuard>,
     principal: Option<&'a str>,
     agent: Option<&'a str>,
@@ -43,7 +46,7 @@ pub(crate) struct Guard<'a> {
 }
 
 /// A call whose failures are counted.
-pub(crate) struct Counted {
+struct Counted {
     here: CallKey,
     /// Its key in the store, if it is counted there.
     there: Option<String>,
@@ -68,7 +71,7 @@ impl Repeats {
 
     /// Returns the guard that counts failures of a call. `None` if nothing is counted, because that is not wanted, or
     /// because nothing says which calls belong together.
-    pub(crate) fn guard<'a>(&'a self, ctx: &'a ToolContext) -> Option<Guard<'a>> {
+    fn guard<'a>(&'a self, ctx: &'a ToolContext) -> Option<Guard<'a>> {
         self.limit?;
         let (principal, agent) = (ctx.principal().map(|principal| principal.id.as_str()), ctx.agent_id());
         let known = principal.is_some() || agent.is_some();
@@ -85,13 +88,13 @@ impl Repeats {
     }
 }
 
-impl Guard<'_> {
+impl<'a> Guard<'a> {
     /// Returns whether no call failed recently, so that none is refused, whatever its arguments.
-    pub(crate) fn remembers_nothing(&self) -> bool {
+    fn remembers_nothing(&self) -> bool {
         self.shared.is_none() && self.rows.remembers_nothing()
     }
 
-    pub(crate) fn counted(&self, tool: &str, params: &Value) -> Counted {
+    fn counted(&self, tool: &str, params: &Value) -> Counted {
         let here = self.rows.key_of((self.principal, self.agent), tool, params);
         // A digest of few possible secrets would tell which one it is.
         let is_secret = || self.ctx.secrets().is_some_and(|secrets| !secrets.is_empty());
@@ -103,17 +106,7 @@ impl Guard<'_> {
         Counted { here, there, has_failed: false }
     }
 
-    /// As [`RepeatGuard::check`]. Returns what is still to be awaited: whether other processes saw it fail.
-    pub(crate) fn check<'c>(
-        &'c self,
-        tool: &'c str,
-        counted: &'c mut Counted,
-    ) -> Result<Option<BoxFuture<'c, Result<(), ToolError>>>, ToolError> {
-        self.rows.check_key(tool, counted.here)?;
-        let is_counted_there = self.shared.is_some() && counted.there.is_some();
-        Ok(is_counted_there.then(|| -> BoxFuture<'c, _> { Box::pin(self.check_there(tool, counted)) }))
-    }
-
+    /// Refuses a call that other processes saw fail too often.
     async fn check_there(&self, tool: &str, counted: &mut Counted) -> Result<(), ToolError> {
         let (Some(shared), Some(call)) = (self.shared, &counted.there) else { return Ok(()) };
         // Where nobody can tell, what this process saw counts.
@@ -127,11 +120,7 @@ impl Guard<'_> {
 
     /// Notes how a call ended, unless it was refused or abandoned: then the tool is not to blame. Returns what is
     /// still to be awaited: that other processes learn of it.
-    pub(crate) fn note(
-        &self,
-        counted: Counted,
-        outcome: &Result<ToolResult, ToolError>,
-    ) -> Option<BoxFuture<'_, ()>> {
+    fn note(self, counted: Counted, outcome: &Outcome) -> Option<BoxFuture<'a, ()>> {
         let mut error = match outcome {
             Ok(result) => result.is_error().then(|| result.to_text()),
             Err(ToolError::Failed { code, .. }) if code == SERVICE_UNAVAILABLE || is_refusal(code) => {
@@ -150,7 +139,7 @@ impl Guard<'_> {
         let (Some(shared), Some(call)) = (self.shared, counted.there) else { return None };
         let is_news = error.is_some() || counted.has_failed;
         let memory = self.rows.memory.unwrap_or(FOREVER);
-        is_news.then(|| -> BoxFuture<'_, ()> {
+        is_news.then(|| -> BoxFuture<'a, ()> {
             Box::pin(async move {
                 // The call has run: if others cannot be told, this process still counts.
                 let _ = match error {
@@ -161,6 +150,54 @@ impl Guard<'_> {
                 };
             })
         })
+    }
+}
+
+impl Layer for Repeats {
+    fn stage(&self) -> Stage {
+        Stage::Arguments
+    }
+
+    fn concerns(&self, _: &ToolSpec) -> bool {
+        self.limit.is_some()
+    }
+
+    fn reads_arguments(&self, call: &Invocation<'_>) -> bool {
+        self.guard(call.ctx()).is_some_and(|guard| !guard.remembers_nothing())
+    }
+
+    fn before<'a>(&'a self, call: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
+        let (arguments, guard) = (call.arguments()?, self.guard(call.ctx())?);
+        if guard.remembers_nothing() {
+            return None;
+        }
+        let mut counted = guard.counted(call.name(), arguments);
+        if let Err(why) = guard.rows.check_key(call.name(), counted.here) {
+            return Some(Box::pin(ready(Err(why))));
+        }
+        if counted.there.is_none() {
+            call.keep(self, counted);
+            return None;
+        }
+        Some(Box::pin(async move {
+            guard.check_there(call.name(), &mut counted).await?;
+            call.keep(self, counted);
+            Ok(())
+        }))
+    }
+
+    fn after<'a>(&'a self, call: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
+        let counted = call.take::<Counted>(self);
+        if counted.is_none() && succeeded(outcome) {
+            return None;
+        }
+        let guard = self.guard(call.ctx())?;
+        let counted = counted.or_else(|| {
+            // Nothing had failed when the call began, so nobody read its arguments.
+            let sent = parsed(call.sent().clone()).ok()?;
+            Some(guard.counted(call.name(), &read(call.spec(), &sent).unwrap_or(sent)))
+        });
+        guard.note(counted?, outcome)
     }
 }
 
@@ -179,6 +216,6 @@ fn guard(limit: Option<NonZeroU32>) -> RepeatGuard {
 }
 
 /// Returns whether a call succeeded, so that nothing counts against it.
-pub(crate) fn succeeded(outcome: &Result<ToolResult, ToolError>) -> bool {
+fn succeeded(outcome: &Outcome) -> bool {
     outcome.as_ref().is_ok_and(|result| !result.is_error())
 }

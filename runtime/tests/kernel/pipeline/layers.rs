@@ -71,6 +71,8 @@ async fn layers_stand_in_the_order_of_their_stages_and_then_of_their_addition() 
         "Admit second before add".to_owned(),
         "Result first before add".to_owned(),
         "Result second before add".to_owned(),
+        "Arguments first before add".to_owned(),
+        "Arguments second before add".to_owned(),
         "Around first before add".to_owned(),
         "Around second before add".to_owned(),
         "Around first in".to_owned(),
@@ -79,6 +81,8 @@ async fn layers_stand_in_the_order_of_their_stages_and_then_of_their_addition() 
         "Around first out".to_owned(),
         after("Around second"),
         after("Around first"),
+        after("Arguments second"),
+        after("Arguments first"),
         after("Result second"),
         after("Result first"),
         after("Admit second"),
@@ -137,6 +141,56 @@ async fn a_layer_may_answer_in_place_of_the_tool_and_change_an_answer() {
     };
     assert_eq!(fail(Stage::Around).await, "instead");
     assert_eq!(fail(Stage::Admit).await, "changed");
+}
+
+/// Notes the arguments that it reads, if it does, and afterwards what it kept of them.
+struct Reading {
+    journal: Journal,
+    reads: bool,
+}
+
+impl Layer for Reading {
+    fn stage(&self) -> Stage {
+        Stage::Arguments
+    }
+
+    fn reads_arguments(&self, _: &Invocation<'_>) -> bool {
+        self.reads
+    }
+
+    fn before<'a>(&'a self, call: &'a Invocation<'a>) -> Option<BoxFuture<'a, Result<(), ToolError>>> {
+        self.journal.note(format!("{:?} of {}", call.arguments(), call.sent()));
+        call.keep(self, call.arguments()?["a"].clone());
+        None
+    }
+
+    fn after<'a>(&'a self, call: &'a Invocation<'a>, _: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
+        let (kept, again) = (call.take::<Value>(self), call.take::<Value>(self));
+        self.journal.note(format!("{kept:?} {again:?} {:?}", call.take::<String>(self)));
+        None
+    }
+}
+
+#[tokio::test]
+async fn a_layer_reads_arguments_if_it_wants_to_and_keeps_of_them_what_it_needs_later() {
+    let run = |reads: &'static [bool], arguments: &'static str| async move {
+        let journal = Journal::default();
+        let layer = |reads| Reading { journal: journal.clone(), reads };
+        let builder = reads.iter().fold(provider(), |builder, reads| builder.layer(layer(*reads)));
+        call(&builder.build().unwrap(), "add", Value::from(arguments)).await;
+        journal.lines()
+    };
+    let sent = r#""{\"a\":1,\"b\":2}""#;
+    let read = format!(r#"Some(Object {{"a": Number(1), "b": Number(2)}}) of {sent}"#);
+    assert_eq!(run(&[true], r#"{"a":1,"b":2}"#).await, [read.as_str(), "Some(Number(1)) None None"]);
+    let unread = format!("None of {sent}");
+    assert_eq!(run(&[false], r#"{"a":1,"b":2}"#).await, [unread.as_str(), "None None None"]);
+    // Each keeps its own.
+    let both = run(&[true, false], r#"{"a":1,"b":2}"#).await;
+    assert_eq!(both, [&*read, &*read, "Some(Number(1)) None None", "Some(Number(1)) None None"]);
+    // What is not JSON is nobody's arguments, and not checked yet: here two are missing.
+    assert_eq!(run(&[true], "{").await, [r#"None of "{""#, "None None None"]);
+    assert_eq!(run(&[true], "{}").await[0], r#"Some(Object {}) of "{}""#);
 }
 
 /// Panics, or waits for good.
