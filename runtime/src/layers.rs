@@ -12,6 +12,7 @@ pub mod events;
 pub mod hooks;
 pub mod layer;
 pub mod middleware;
+pub mod observer;
 #[cfg(feature = "otel")]
 pub mod otel;
 pub mod pages;
@@ -34,3 +35,5 @@ pub mod voice;
 
 #[doc(inline)]
 pub use layer::{Invocation, Layer, Next, Outcome, Stage};
+#[doc(inline)]
+pub use observer::{Called, Observer};

@@ -34,7 +34,7 @@ use crate::call::peers::Peers;
 use crate::call::principal::Principal;
 use crate::call::tool::AgentTool;
 use crate::call::{ToolCall, ToolResponse};
-use crate::layers::layer::{NO_LAYERS, Passed};
+use crate::layers::layer::{Layer, NO_LAYERS, Passed};
 use crate::layers::policy::Policy;
 use crate::layers::redact::ToolRedactor;
 use crate::provider::pipeline::Layers;
@@ -74,6 +74,8 @@ pub(crate) struct Inner {
     pub(crate) registry: Registry,
     pub(crate) context: ProviderContext,
     pub(crate) layers: Layers,
+    /// The layers that observe calls, in their order.
+    pub(crate) recorders: Vec<Arc<dyn Layer>>,
     /// What the provider may offer: its own bounds, and those of the providers it was derived from.
     bounds: Box<[Arc<Bounds>]>,
     /// One slot per tool of the registry, in the same order.

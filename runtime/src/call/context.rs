@@ -4,9 +4,9 @@ mod token;
 
 #[cfg(feature = "agent")]
 mod agent;
+mod extensions;
 mod input;
 mod nested;
-mod recorded;
 pub(crate) mod report;
 mod turn;
 
@@ -31,14 +31,13 @@ use crate::call::values::ContextValues;
 use crate::call::{Dialects, ToolCall};
 use crate::schema::dialect::Dialect;
 
+use extensions::Extensions;
 pub(crate) use nested::CALLS_EXCEEDED;
 use nested::Made;
 pub use nested::NESTED_CALLS;
-pub(crate) use recorded::Recorded;
 pub(crate) use report::Ending;
 use token::Link;
 pub(crate) use turn::TurnContext;
-#[cfg(feature = "audit")]
 pub(crate) use turn::next_turn;
 
 /// The maximum depth of tools that call other tools.
@@ -85,8 +84,7 @@ pub struct ToolContext {
     inputs: Option<Arc<[Value]>>,
     /// The seat of the call, or of the one that makes it, where some calls run alone.
     seat: Option<Arc<Seat>>,
-    /// The record of the call, or of the one that makes it. Behind a pointer: contexts are parts of the futures of calls.
-    recorded: Option<Arc<Recorded>>,
+    extensions: Option<Extensions>,
     #[cfg(feature = "otel")]
     pub(super) otel: Option<Arc<Spanned>>,
 }
@@ -109,7 +107,7 @@ impl ToolContext {
             nested: None,
             inputs: None,
             seat: None,
-            recorded: None,
+            extensions: None,
             #[cfg(feature = "otel")]
             otel: None,
         }
@@ -323,7 +321,7 @@ impl ToolContext {
             nested: self.nested.clone(),
             inputs: None,
             seat: self.seat.clone(),
-            recorded: self.recorded.clone(),
+            extensions: self.extensions.clone(),
             #[cfg(feature = "otel")]
             otel: self.otel.clone(),
         }
@@ -362,7 +360,7 @@ impl Clone for ToolContext {
             nested: self.nested.clone(),
             inputs: self.inputs.clone(),
             seat: self.seat.clone(),
-            recorded: self.recorded.clone(),
+            extensions: self.extensions.clone(),
             #[cfg(feature = "otel")]
             otel: self.otel.clone(),
         }

@@ -46,6 +46,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
+use super::observer::{Called, Observer};
 use crate::base::future::BoxFuture;
 use crate::base::sync::{Mutex, unpoisoned};
 use crate::call::context::ToolContext;
@@ -62,6 +63,8 @@ pub type Outcome = Result<ToolResult, ToolError>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Stage {
+    /// Around all, from the name of a call to its answer. Such a layer only [observes](Layer::observe).
+    Record,
     /// After the tool is known to exist and to be allowed, before anything reads the arguments: limits, quotas.
     Admit,
     /// Around everything that reads arguments: what a result is like when its reader gets it.
@@ -76,7 +79,7 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, from the outside in.
-    pub const ALL: [Stage; 4] = [Stage::Admit, Stage::Result, Stage::Arguments, Stage::Around];
+    pub const ALL: [Stage; 5] = [Stage::Record, Stage::Admit, Stage::Result, Stage::Arguments, Stage::Around];
 }
 
 /// A call, as a layer sees it.
@@ -225,6 +228,12 @@ pub trait Layer: Send + Sync {
         true
     }
 
+    /// Begins to follow a call, at [`Stage::Record`]. The context is that of the call.
+    fn observe(&self, call: &Called<'_>, ctx: &mut ToolContext) -> Option<Box<dyn Observer>> {
+        let _ = (call, ctx);
+        None
+    }
+
     /// Whether the layer, at [`Stage::Arguments`], reads the arguments of this call. If none does, they may go from the text
     /// of the model to the tool without becoming JSON between.
     fn reads_arguments(&self, call: &Invocation<'_>) -> bool {
@@ -302,6 +311,8 @@ impl Passed {
         let mut passed = Passed::default();
         for layer in all.filter(|layer| layer.concerns(spec)) {
             match layer.stage() {
+                // They see calls of tools that do not exist, too.
+                Stage::Record => {}
                 Stage::Admit => passed.admit.push(layer),
                 Stage::Result => passed.result.push(layer),
                 Stage::Arguments => passed.arguments.push(layer),

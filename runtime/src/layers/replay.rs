@@ -181,7 +181,7 @@ impl Replay {
             match self.find(&state, live, fate) {
                 Ok(index) => {
                     state.made.insert(index);
-                    state.known.insert(live.key(), index);
+                    state.known.insert(live.key, index);
                     if self.answers(index, live) {
                         state.made.extend(self.within(index));
                     }

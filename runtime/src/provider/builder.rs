@@ -22,7 +22,7 @@ use crate::layers::control::{ASK_QUESTION, Answerer, EffectHandler, InputHandler
 use crate::layers::depends::Dependencies;
 use crate::layers::events::{Event, OnEvent};
 use crate::layers::hooks::Hooks;
-use crate::layers::layer::Layer;
+use crate::layers::layer::{Layer, Stage};
 use crate::layers::middleware::Middleware;
 use crate::layers::pages::{Pages, READ_RESULT};
 use crate::layers::policy::{Policy, Rules};
@@ -256,7 +256,7 @@ impl ProviderBuilder {
     #[cfg(feature = "audit")]
     #[must_use]
     pub fn auditor(mut self, auditor: Auditor) -> ProviderBuilder {
-        self.layers.auditor = auditor;
+        self.layers.auditor = auditor.is_on().then(|| Arc::new(auditor) as Arc<dyn Layer>);
         self
     }
 
@@ -359,8 +359,10 @@ impl ProviderBuilder {
             }
         };
         let slots = self.registry.iter().enumerate().map(slot).collect();
+        let recorders = self.layers.all().filter(|layer| layer.stage() == Stage::Record).collect();
         Provider(Arc::new(Inner {
             registry: self.registry,
+            recorders,
             context: self.context,
             layers: self.layers,
             bounds,

@@ -31,8 +31,6 @@ use crate::call::provider_context::FactoryError;
 use crate::call::tool::{guarded, parsed, read};
 use crate::call::{ToolCall, ToolResponse};
 use crate::layers::approval::Seals;
-#[cfg(feature = "audit")]
-use crate::layers::audit::Auditor;
 use crate::layers::breaker::CircuitBreaker;
 use crate::layers::depends::{self, Dependencies};
 use crate::layers::events::OnEvent;
@@ -42,8 +40,6 @@ use crate::layers::middleware::{Approver, Middleware};
 use crate::layers::pages::Pages;
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::Repeats;
-#[cfg(feature = "audit")]
-use crate::layers::replay::Replay;
 use crate::provider::{Admitted, Provider};
 
 use crate::layers::trace::{Trace, Traced, traced};
@@ -76,10 +72,9 @@ pub(crate) struct Layers {
     pub(crate) hooks: Option<Arc<dyn Hooks>>,
     pub(crate) on_event: Option<OnEvent>,
     pub(crate) redactor: Redactor,
-    #[cfg(feature = "audit")]
-    pub(crate) auditor: Auditor,
-    #[cfg(feature = "audit")]
-    pub(crate) replay: Option<Replay>,
+    /// What observes calls: a replay, which may refuse them, and an auditor.
+    pub(crate) replay: Option<Arc<dyn Layer>>,
+    pub(crate) auditor: Option<Arc<dyn Layer>>,
     #[cfg(feature = "otel")]
     pub(crate) otel: Option<crate::layers::otel::Otel>,
     pub(crate) trace: Trace,
@@ -106,10 +101,8 @@ impl Layers {
             hooks: None,
             on_event: None,
             redactor: Redactor::new(),
-            #[cfg(feature = "audit")]
-            auditor: Auditor::none(),
-            #[cfg(feature = "audit")]
             replay: None,
+            auditor: None,
             #[cfg(feature = "otel")]
             otel: None,
             trace: Trace::new(),
@@ -121,8 +114,15 @@ impl Layers {
     pub(crate) fn all(&self) -> impl Iterator<Item = Arc<dyn Layer>> {
         let pages = self.pages.clone().map(|pages| -> Arc<dyn Layer> { pages });
         let (dependencies, repeats) = (Arc::clone(&self.dependencies), Arc::clone(&self.repeats));
-        let own: [Option<Arc<dyn Layer>>; 5] =
-            [self.rate.clone(), pages, Some(dependencies), Some(repeats), Some(Arc::clone(&self.breaker))];
+        let own: [Option<Arc<dyn Layer>>; 7] = [
+            self.replay.clone(),
+            self.auditor.clone(),
+            self.rate.clone(),
+            pages,
+            Some(dependencies),
+            Some(repeats),
+            Some(Arc::clone(&self.breaker)),
+        ];
         own.into_iter().flatten().chain(self.added.iter().cloned())
     }
 }
@@ -200,13 +200,12 @@ impl Provider {
             redactor.hide_secrets(&call.arguments, &ctx);
         }
         // If this future is dropped, the record says so.
-        let mut record = self.record(&call, index, &ctx);
-        ctx.set_recorded(record.place());
+        let mut record = self.record(&call, index, &mut ctx);
         if let Some(watch) = &watch
             && let Some(response) = watch.begins(&call, &ctx).await
         {
             let mut response = Box::new(ToolResponse { id, started, ..*response });
-            record.finish(&response.outcome).await;
+            record.finish(&response.outcome, ctx.secrets()).await;
             response.made_through(call.via);
             return *response;
         }
@@ -227,8 +226,7 @@ impl Provider {
         self.voice(&mut outcome, &call, index);
         // From here on the call reports nothing but its answer.
         ctx.end();
-        record.hide(ctx.secrets());
-        record.finish(&outcome).await;
+        record.finish(&outcome, ctx.secrets()).await;
         let declared = index.filter(|_| outcome.is_ok()).and_then(|index| inner.declared(index));
         let mut response = ToolResponse {
             id,
@@ -261,9 +259,9 @@ impl Provider {
         mut response: ToolResponse,
     ) -> ToolResponse {
         call.shorten_id();
-        let ctx = turn.child_in(Arc::clone(&around), call.id.clone(), call.name.clone());
+        let mut ctx = turn.child_in(Arc::clone(&around), call.id.clone(), call.name.clone());
         let index = self.inner().registry.index(&call.name);
-        self.record(&call, index, &ctx).finish(&response.outcome).await;
+        self.record(&call, index, &mut ctx).finish(&response.outcome, ctx.secrets()).await;
         if let Some(watch) = Watch::of(self, &ToolCall::named(call.id, call.name), index, &around) {
             watch.passed_over(&response, &ctx);
         }
@@ -411,7 +409,7 @@ impl Provider {
         let call = approved.as_deref().unwrap_or(call);
         if call.is_approved() {
             let by = &call.brings().approver;
-            record.set_approved(by.clone());
+            record.set_approved(by);
             if let Some(watch) = watch {
                 watch.approved(by);
             }

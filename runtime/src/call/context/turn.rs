@@ -1,7 +1,6 @@
 //! What the calls of a turn share, and which of it a tool cannot change.
 
 use std::borrow::Cow;
-#[cfg(feature = "audit")]
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -62,7 +61,6 @@ static NOTHING: LazyLock<Arc<TurnContext>> = LazyLock::new(|| {
 });
 
 /// Returns the number of a turn that begins.
-#[cfg(feature = "audit")]
 pub(crate) fn next_turn() -> u64 {
     static MADE: AtomicU64 = AtomicU64::new(0);
     MADE.fetch_add(1, Ordering::Relaxed) + 1

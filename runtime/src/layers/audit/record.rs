@@ -7,15 +7,18 @@ use std::time::Instant;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
-use super::AuditError;
 use super::handle::{Handle, shut_down};
 use super::queue::{Ended, Ending, Message, Raw};
+use super::{AuditError, Auditor};
 use crate::base::frozen::Text;
-use crate::call::context::{Recorded, ToolContext};
+use crate::base::future::BoxFuture;
+use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::AgentTool;
 use crate::call::values::Provenance;
+use crate::layers::layer::{Layer, Outcome, Stage};
+use crate::layers::observer::{Called, Observer};
 use crate::layers::redact::Secrets;
 
 /// The information about a call that is recorded.
@@ -43,7 +46,7 @@ pub struct CallInfo {
     /// The secrets of the calls above, and those that a provider found in the arguments.
     pub(super) secrets: Option<Arc<Secrets>>,
     /// The record of the call that makes this one.
-    pub(super) above: Option<Recorded>,
+    pub(super) above: Option<Place>,
     pub(super) turn: u64,
 }
 
@@ -73,7 +76,7 @@ impl CallInfo {
         info.secrets = ctx.secrets();
         let clients = ctx.values().iter().filter(|(_, provenance, _)| *provenance == Provenance::Client);
         info.client = clients.map(|(name, _, value)| (name.to_owned(), value.clone())).collect();
-        (info.above, info.turn) = (ctx.recorded(), ctx.turn().turn);
+        (info.above, info.turn) = (ctx.extension().copied(), ctx.turn().turn);
         if let Some(principal) = ctx.principal() {
             info.principal = principal.id.clone();
         }
@@ -109,6 +112,13 @@ impl fmt::Debug for CallInfo {
             .field("tool_call_id", &self.tool_call_id)
             .finish_non_exhaustive()
     }
+}
+
+/// The place of a record: the auditor that keeps it, and its number there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) auditor: u64,
+    pub(super) key: u64,
 }
 
 /// The record of one call. If it is dropped without [`finish`](Self::finish), the call was given up.
@@ -161,7 +171,7 @@ impl Record {
     }
 
     /// Hides more secrets: all that the call has by now.
-    pub(crate) fn hide(&mut self, secrets: Option<Arc<Secrets>>) {
+    fn hide(&mut self, secrets: Option<Arc<Secrets>>) {
         match self.0.as_deref_mut() {
             Some(Live { state: State::Fresh(raw), .. }) => raw.secrets = secrets,
             Some(live) => live.secrets = secrets,
@@ -170,18 +180,13 @@ impl Record {
     }
 
     /// Returns the place of the record, for those of the calls that this call makes.
-    pub(crate) fn place(&self) -> Option<Recorded> {
+    pub(super) fn place(&self) -> Option<Place> {
         let live = self.0.as_ref()?;
         match &live.state {
-            State::Fresh(raw) => Some(Recorded { auditor: live.handle.id, key: raw.key, replayed: 0 }),
-            State::Intended { key, .. } => Some(Recorded { auditor: live.handle.id, key: *key, replayed: 0 }),
+            State::Fresh(raw) => Some(Place { auditor: live.handle.id, key: raw.key }),
+            State::Intended { key, .. } => Some(Place { auditor: live.handle.id, key: *key }),
             State::Over => None,
         }
-    }
-
-    /// Whether the call waits until its intent is on disk.
-    pub(crate) fn waits(&self) -> bool {
-        self.0.as_ref().is_some_and(|live| live.handle.durable)
     }
 
     /// Records that the call is about to run. In durable mode its intent is on disk when this returns.
@@ -190,12 +195,20 @@ impl Record {
     ///
     /// In durable mode: `AUDIT_FAILED`, if the intent could not be written. Then the call must not run.
     pub async fn intent(&mut self) -> Result<(), ToolError> {
-        let Some(live) = &mut self.0 else { return Ok(()) };
+        match self.intend() {
+            None => Ok(()),
+            Some(written) => written.await,
+        }
+    }
+
+    /// As [`intent`](Self::intent); `None` if there is nothing to wait for.
+    fn intend(&mut self) -> Option<BoxFuture<'_, Result<(), ToolError>>> {
+        let live = self.0.as_mut()?;
         let raw = match std::mem::replace(&mut live.state, State::Over) {
             State::Fresh(raw) => raw,
             other => {
                 live.state = other;
-                return Ok(());
+                return None;
             }
         };
         let key = raw.key;
@@ -206,7 +219,7 @@ impl Record {
             } else {
                 handle.counts.drop_one();
             }
-            return Ok(());
+            return None;
         }
         let (ack, written) = oneshot::channel();
         if handle.queue.push(Message::Intent(raw, Some(ack)), usize::MAX) {
@@ -214,29 +227,82 @@ impl Record {
         } else {
             handle.counts.drop_one();
         }
-        match written.await.unwrap_or_else(|_| Err(shut_down())) {
-            Ok(()) => {
-                live.state = State::Intended { key, runs: true };
-                Ok(())
+        Some(Box::pin(async move {
+            match written.await.unwrap_or_else(|_| Err(shut_down())) {
+                Ok(()) => {
+                    live.state = State::Intended { key, runs: true };
+                    Ok(())
+                }
+                Err(why) => {
+                    let text = "The call could not be recorded, so it was not executed";
+                    let detail = format!("{text}: {why}");
+                    Err(ToolError::failed_with("AUDIT_FAILED", text).with_operator_detail(detail))
+                }
             }
-            Err(why) => {
-                let text = "The call could not be recorded, so it was not executed";
-                let detail = format!("{text}: {why}");
-                Err(ToolError::failed_with("AUDIT_FAILED", text).with_operator_detail(detail))
-            }
-        }
+        }))
     }
 
     /// Records the outcome of the call. Waits only for the record of a refused call in durable mode.
     pub async fn finish(mut self, outcome: &Result<ToolResult, ToolError>) {
-        let written = self.0.as_mut().and_then(|live| {
-            let bytes = live.handle.bytes;
-            live.end(|| Ended::of(outcome, bytes))
-        });
-        if let Some(written) = written {
+        if let Some(written) = self.end(outcome) {
             // Failed writes are counted.
             let _ = written.await;
         }
+    }
+
+    fn end(&mut self, outcome: &Outcome) -> Option<oneshot::Receiver<Result<(), AuditError>>> {
+        let live = self.0.as_mut()?;
+        let bytes = live.handle.bytes;
+        live.end(|| Ended::of(outcome, bytes))
+    }
+}
+
+impl Layer for Auditor {
+    fn stage(&self) -> Stage {
+        Stage::Record
+    }
+
+    fn observe(&self, called: &Called<'_>, ctx: &mut ToolContext) -> Option<Box<dyn Observer>> {
+        if !self.is_on() {
+            return None;
+        }
+        let call = called.call();
+        let attempt = if call.is_approved() { 2 } else { 1 };
+        let info = || {
+            CallInfo::of(ctx, call.arguments.clone()).with_tool(called.tool().cloned()).with_attempt(attempt)
+        };
+        let record = self.record(info);
+        if let Some(place) = record.place() {
+            ctx.set_extension(place);
+        }
+        Some(Box::new(record))
+    }
+}
+
+impl Observer for Record {
+    fn arguments(&mut self, arguments: &Value) {
+        self.set_arguments(arguments);
+    }
+
+    fn approved(&mut self, by: &Text) {
+        self.set_approved(by.clone());
+    }
+
+    fn intent(&mut self) -> Result<Option<BoxFuture<'_, Result<(), ToolError>>>, ToolError> {
+        Ok(self.intend())
+    }
+
+    fn finish(
+        mut self: Box<Self>,
+        outcome: &Outcome,
+        secrets: Option<Arc<Secrets>>,
+    ) -> Option<BoxFuture<'static, ()>> {
+        self.hide(secrets);
+        let written = self.end(outcome)?;
+        Some(Box::pin(async move {
+            // Failed writes are counted.
+            let _ = written.await;
+        }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! A call of a run that is replayed.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
@@ -7,17 +8,23 @@ use serde_json::{Value, json};
 use super::difference::DifferenceKind;
 use super::{RecordedOutcome, Replay};
 use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
+use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::result::ToolResult;
+use crate::layers::layer::{Layer, Outcome, Stage};
 use crate::layers::middleware::Approval;
+use crate::layers::observer::{Called, Observer};
 use crate::layers::pattern::{ValueDifference, differences};
 use crate::layers::redact::{Secrets, ToolRedactor};
+
+/// The number of a call, by which the calls that it makes name it.
+struct Key(u64);
 
 /// A call that passes through a provider, until it is found in the recording.
 pub(crate) struct Live {
     replay: Replay,
     /// The number of the call among those of the program, from 1, and that of the call that made it.
-    key: u64,
+    pub(super) key: u64,
     above: u64,
     pub(super) tool: Text,
     pub(super) arguments: Value,
@@ -47,7 +54,7 @@ pub(super) enum Fate {
 }
 
 impl Live {
-    pub(crate) fn new(
+    fn new(
         replay: &Replay,
         above: u64,
         (tool, arguments): (Text, &Value),
@@ -70,60 +77,8 @@ impl Live {
         }
     }
 
-    /// Returns the number by which the calls that this one makes name it.
-    pub(crate) fn key(&self) -> u64 {
-        self.key
-    }
-
-    /// Sets the arguments that the tool gets, if a layer has changed them.
-    pub(crate) fn set_arguments(&mut self, arguments: &Value) {
-        if let State::Waiting = self.state {
-            self.arguments = read(arguments);
-            self.completed = None;
-        }
-    }
-
-    /// Sets the arguments that the tool would get once the call is approved. A call that passed middleware was
-    /// recorded with them; one that did not, with those that were sent.
-    pub(crate) fn set_completed(&mut self, arguments: Value) {
-        if let State::Waiting = self.state {
-            self.completed = Some(arguments);
-        }
-    }
-
-    /// Decides about the call, which needs an approval, as in the recording.
-    pub(crate) fn decide(&self) -> Approval {
-        self.replay.decide(self)
-    }
-
-    /// Finds the call in the recording: its tool is about to run.
-    ///
-    /// # Errors
-    ///
-    /// `REPLAY_DIFFERENCE`, if it is not the one that is due, or the run differed before.
-    pub(crate) fn intent(&mut self) -> Result<(), ToolError> {
-        if let State::Waiting = self.state {
-            self.state = State::Over;
-            self.state = State::Known(self.replay.claim(self, &Fate::Runs)?);
-        }
-        Ok(())
-    }
-
-    /// Returns the recorded answer; `None` if the tool runs, because it is made of calls that are replayed.
-    pub(crate) fn answer(&self) -> Option<Result<ToolResult, ToolError>> {
-        match self.state {
-            State::Known(index) => self.replay.answer(index, self),
-            _ => None,
-        }
-    }
-
-    /// Whether there is a recorded answer.
-    pub(crate) fn is_answered(&self) -> bool {
-        matches!(self.state, State::Known(index) if self.replay.answers(index, self))
-    }
-
     /// Compares the outcome of the call.
-    pub(crate) fn finish(&mut self, outcome: &Result<ToolResult, ToolError>) {
+    fn end(&mut self, outcome: &Outcome) {
         match std::mem::replace(&mut self.state, State::Over) {
             State::Waiting => {
                 let (code, message) = match outcome {
@@ -172,10 +127,78 @@ impl Live {
     }
 }
 
+impl Layer for Replay {
+    fn stage(&self) -> Stage {
+        Stage::Record
+    }
+
+    fn observe(&self, called: &Called<'_>, ctx: &mut ToolContext) -> Option<Box<dyn Observer>> {
+        let composes =
+            called.tool().is_some_and(|tool| tool.spec().sub_agent || !tool.called_tools().is_empty());
+        let above = ctx.extension().map_or(0, |Key(above)| *above);
+        let call = (called.call().name.clone(), &called.call().arguments);
+        let live = Live::new(self, above, call, called.redactor(), composes);
+        ctx.set_extension(Key(live.key));
+        Some(Box::new(live))
+    }
+}
+
+impl Observer for Live {
+    fn arguments(&mut self, arguments: &Value) {
+        if let State::Waiting = self.state {
+            self.arguments = read(arguments);
+            self.completed = None;
+        }
+    }
+
+    /// A call that passed middleware was recorded with them; one that did not, with those that were sent.
+    fn completed(&mut self, whole: &dyn Fn() -> Result<Value, ToolError>) {
+        if let (State::Waiting, Ok(arguments)) = (&self.state, whole()) {
+            self.completed = Some(arguments);
+        }
+    }
+
+    /// Decides as in the recording.
+    fn decide(&self) -> Option<Approval> {
+        Some(self.replay.decide(self))
+    }
+
+    /// Finds the call in the recording. It is refused with `REPLAY_DIFFERENCE` if it is not the one that is due, or the
+    /// run differed before.
+    fn intent(&mut self) -> Result<Option<BoxFuture<'_, Result<(), ToolError>>>, ToolError> {
+        if let State::Waiting = self.state {
+            self.state = State::Over;
+            self.state = State::Known(self.replay.claim(self, &Fate::Runs)?);
+        }
+        Ok(None)
+    }
+
+    fn is_answered(&self) -> bool {
+        matches!(self.state, State::Known(index) if self.replay.answers(index, self))
+    }
+
+    /// Answers as in the recording; not if the tool runs, because it is made of calls that are replayed.
+    fn answer(&self) -> Option<Outcome> {
+        match self.state {
+            State::Known(index) => self.replay.answer(index, self),
+            _ => None,
+        }
+    }
+
+    fn finish(
+        mut self: Box<Self>,
+        outcome: &Outcome,
+        _: Option<Arc<Secrets>>,
+    ) -> Option<BoxFuture<'static, ()>> {
+        self.end(outcome);
+        None
+    }
+}
+
 impl Drop for Live {
     fn drop(&mut self) {
         if let State::Waiting = self.state {
-            self.finish(&Err(ToolError::Cancelled));
+            self.end(&Err(ToolError::Cancelled));
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Toolsets and contexts, which narrow what a provider offers; and replays, which take the place of its tools.
 
 use std::collections::BTreeSet;
+#[cfg(feature = "audit")]
+use std::sync::Arc;
 
 use toolgen_core::internal::meant;
 
@@ -50,7 +52,7 @@ impl ProviderBuilder {
     #[cfg(feature = "audit")]
     #[must_use]
     pub fn replay(mut self, replay: &Replay) -> ProviderBuilder {
-        self.layers.replay = Some(replay.clone());
+        self.layers.replay = Some(Arc::new(replay.clone()));
         self
     }
 

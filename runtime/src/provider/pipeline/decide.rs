@@ -78,7 +78,7 @@ impl Layers {
             return Ok((decoded_for(spec, sent, ctx)?, None));
         }
         let mut arguments = Arguments::of(spec, call, sent, ctx)?;
-        record.set_completed(|| Arguments::approved(spec, arguments.shown.clone()).map(|whole| whole.wire));
+        record.set_completed(&|| Arguments::approved(spec, arguments.shown.clone()).map(|whole| whole.wire));
         let approved = &call.brings().approved;
         let mut reasons = Vec::new();
         for middleware in &self.middleware {
@@ -93,7 +93,7 @@ impl Layers {
                 Decision::Modify(modified) => {
                     arguments = Arguments::checked(spec, &parsed(modified)?, ctx)?;
                     let whole = || Arguments::approved(spec, arguments.shown.clone());
-                    record.set_completed(|| whole().map(|whole| whole.wire));
+                    record.set_completed(&|| whole().map(|whole| whole.wire));
                     if let Some(redactor) = redactor {
                         redactor.hide_secrets(&arguments.shown, ctx);
                     }

@@ -83,11 +83,9 @@ impl Start<'_, '_> {
 /// Records the intent of a call. If that takes time, the call does not run once the caller gives up or the time limit
 /// of callbacks is reached.
 async fn recorded(record: &mut Record, ctx: &ToolContext, limit: Duration) -> Result<(), ToolError> {
-    if !record.waits() {
-        return record.intent().await;
-    }
+    let Some(written) = record.intent()? else { return Ok(()) };
     // On the heap: every call would hold the room for what few do.
-    let written = Box::pin(callback::answer(Some(limit), record.intent()));
+    let written = Box::pin(callback::answer(Some(limit), written));
     match ctx.caller_token().run_until_cancelled(written).await {
         None => Err(ToolError::Cancelled),
         Some(Ok(written)) => written,

@@ -2,10 +2,14 @@
 
 use toolgen_runtime::CircuitBreaker;
 use toolgen_runtime::layers::breaker::BreakerSettings;
-use toolgen_runtime::layers::{Invocation, Layer, Next, Outcome, Stage};
+use toolgen_runtime::layers::redact::Secrets;
+use toolgen_runtime::layers::{Called, Invocation, Layer, Next, Observer, Outcome, Stage};
 
 use super::{Journal, call, provider};
 use crate::prelude::*;
+
+/// The stages whose layers do more than observe.
+const BETWEEN: [Stage; 4] = [Stage::Admit, Stage::Result, Stage::Arguments, Stage::Around];
 
 /// Notes what it sees of a call, and does as it is told.
 struct Noting {
@@ -57,6 +61,7 @@ async fn layers_stand_in_the_order_of_their_stages_and_then_of_their_addition() 
     let journal = Journal::default();
     let mut builder = provider();
     // The other way round: stages order them.
+    assert_eq!(Stage::ALL[1..], BETWEEN);
     for stage in Stage::ALL.into_iter().rev() {
         for name in ["first", "second"] {
             let name = format!("{stage:?} {name}").leak();
@@ -96,7 +101,7 @@ async fn layers_stand_in_the_order_of_their_stages_and_then_of_their_addition() 
 
 #[tokio::test]
 async fn a_layer_that_refuses_a_call_answers_it_and_those_further_out_see_the_answer() {
-    for stage in Stage::ALL {
+    for stage in BETWEEN {
         let (journal, sink) = (Journal::default(), MemorySink::new());
         let outer = Noting::new("outer", stage, &journal);
         let refusing = Noting { refuses: true, ..Noting::new("refusing", stage, &journal) };
@@ -224,7 +229,7 @@ impl Layer for Broken {
 
 #[tokio::test]
 async fn a_layer_that_breaks_fails_its_call_and_no_other() {
-    for stage in Stage::ALL {
+    for stage in BETWEEN {
         for (how, code) in [
             ("before", "EXECUTION_ERROR"),
             ("after", "EXECUTION_ERROR"),
@@ -259,4 +264,106 @@ async fn what_a_layer_refuses_says_nothing_about_the_service_of_the_tool() {
         assert_eq!(call(&provider, "reach", json!({})).await.outcome.unwrap_err().code(), "NO");
     }
     assert!(breaker.is_available("s"));
+}
+
+/// Notes what becomes of calls; of tools by a name, it answers in place of the tool, refuses to let it run, or panics.
+#[derive(Clone)]
+struct Watching(Journal, &'static str);
+
+/// A call that is watched, and how deep it is.
+struct Watched(Watching, u32);
+
+/// How deep a call is.
+struct Depth(u32);
+
+impl Layer for Watching {
+    fn stage(&self) -> Stage {
+        Stage::Record
+    }
+
+    fn concerns(&self, spec: &ToolSpec) -> bool {
+        spec.name.as_str() != "unwatched"
+    }
+
+    fn observe(&self, called: &Called<'_>, ctx: &mut ToolContext) -> Option<Box<dyn Observer>> {
+        assert!(self.1 != "panics at once", "it broke");
+        let depth = ctx.extension().map_or(0, |Depth(above)| above + 1);
+        ctx.set_extension(Depth(depth));
+        let (name, is_known) = (&called.call().name, called.tool().is_some());
+        self.0.note(format!("{name}, known: {is_known}, depth {depth}"));
+        Some(Box::new(Watched(self.clone(), depth)))
+    }
+}
+
+impl Observer for Watched {
+    fn intent(&mut self) -> Result<Option<BoxFuture<'_, Result<(), ToolError>>>, ToolError> {
+        let Watched(Watching(journal, how), depth) = self;
+        journal.note(format!("intent at {depth}"));
+        match *how {
+            "refuses" => Err(ToolError::failed_with("NO", "not now")),
+            "waits" => Ok(Some(Box::pin(async {
+                tokio::task::yield_now().await;
+                Err(ToolError::failed_with("NO", "not after all"))
+            }))),
+            "panics" => panic!("it broke"),
+            _ => Ok(None),
+        }
+    }
+
+    fn is_answered(&self) -> bool {
+        self.0.1 == "answers"
+    }
+
+    fn answer(&self) -> Option<Outcome> {
+        self.is_answered().then(|| Ok(ToolResult::text("instead")))
+    }
+
+    fn finish(self: Box<Self>, outcome: &Outcome, _: Option<Arc<Secrets>>) -> Option<BoxFuture<'static, ()>> {
+        let Watched(Watching(journal, how), depth) = *self;
+        let text = outcome.as_ref().map_or_else(ToString::to_string, ToolResult::to_text);
+        Some(Box::pin(async move {
+            journal.note(format!("{text} at {depth}"));
+            assert!(how != "panics late", "it broke");
+        }))
+    }
+}
+
+#[tokio::test]
+async fn what_observes_calls_sees_each_from_its_name_to_its_answer_and_may_answer_it() {
+    let run = |how: &'static str, tool: &'static str| async move {
+        let journal = Journal::default();
+        let provider = provider().layer(Watching(journal.clone(), how)).build().unwrap();
+        let arguments = if tool == "fail" { json!({}) } else { json!({"a": 1, "b": 2}) };
+        let response = call(&provider, tool, arguments).await;
+        (
+            response.outcome.map(|result| result.to_text()).map_err(|why| why.code().to_owned()),
+            journal.lines(),
+        )
+    };
+    let begun = "add, known: true, depth 0";
+    let (answer, lines) = run("", "add").await;
+    assert_eq!(
+        (answer.unwrap().as_str(), &lines[..2]),
+        ("3", &[begun.to_owned(), "intent at 0".to_owned()][..])
+    );
+    assert_eq!(lines[2..], ["3 at 0"]);
+    let (answer, lines) = run("answers", "fail").await;
+    assert_eq!((answer.unwrap().as_str(), lines[2].as_str()), ("instead", "instead at 0"));
+    for (how, code, told) in [
+        ("refuses", "NO", "not now at 0"),
+        ("waits", "NO", "not after all at 0"),
+        ("panics", "EXECUTION_ERROR", "tool panicked at 0"),
+    ] {
+        let (answer, lines) = run(how, "add").await;
+        assert_eq!(answer.unwrap_err(), code, "{how}");
+        assert_eq!(lines[2], told, "{how}");
+    }
+    let (answer, lines) = run("panics at once", "add").await;
+    assert_eq!((answer.unwrap_err().as_str(), lines.len()), ("EXECUTION_ERROR", 0));
+    // Too late to change the answer.
+    assert_eq!(run("panics late", "add").await.0.unwrap(), "3");
+    let (answer, lines) = run("", "sub").await;
+    assert_eq!(answer.unwrap_err(), "TOOL_NOT_FOUND");
+    assert_eq!(lines[0], "sub, known: false, depth 0");
+    assert_eq!(lines.len(), 2, "{lines:?}");
 }
