@@ -8,7 +8,10 @@ use serde_json::Value;
 use toolgen_core::internal::resolved;
 
 use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
+use crate::call::tool::parsed;
+use crate::layers::layer::{Invocation, Layer, Outcome, Stage};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
 use crate::schema::shape::{Field, Kind, Literal, Number, NumberRules, Shape, StringRules};
 use crate::spec::ToolSpec;
@@ -196,5 +199,20 @@ fn plain(value: &Literal) -> String {
     match value.to_json() {
         Value::String(text) => text,
         other => other.to_string(),
+    }
+}
+
+impl Layer for Voice {
+    /// Outside of all that may find an argument wrong.
+    fn stage(&self) -> Stage {
+        Stage::Admit
+    }
+
+    fn after<'a>(&'a self, call: &'a Invocation<'a>, outcome: &'a mut Outcome) -> Option<BoxFuture<'a, ()>> {
+        if let Err(error @ ToolError::InvalidArgs { .. }) = outcome {
+            let sent = parsed(call.sent().clone()).unwrap_or_default();
+            *error = self.tell(error.clone(), call.spec(), &sent);
+        }
+        None
     }
 }

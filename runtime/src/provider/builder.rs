@@ -2,7 +2,6 @@
 
 mod approvals;
 mod sets;
-mod spans;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -24,11 +23,14 @@ use crate::layers::events::{Event, OnEvent};
 use crate::layers::hooks::Hooks;
 use crate::layers::layer::{Layer, Stage};
 use crate::layers::middleware::Middleware;
+#[cfg(feature = "otel")]
+use crate::layers::otel::Otel;
 use crate::layers::pages::{Pages, READ_RESULT};
 use crate::layers::policy::{Policy, Rules};
 use crate::layers::rate::{Limited, RateLimit};
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::FailureStore;
+use crate::layers::trace::Trace;
 use crate::layers::voice::Voice;
 use crate::provider::pipeline::Layers;
 use crate::registry::discovery::{Discovered, Discovery};
@@ -212,7 +214,7 @@ impl ProviderBuilder {
     /// Sets the words in which a model is told what is wrong with its arguments, see [`Voice`].
     #[must_use]
     pub fn voice(mut self, voice: Voice) -> ProviderBuilder {
-        self.layers.voice = Some(voice);
+        self.layers.voice = Some(Arc::new(voice));
         self
     }
 
@@ -257,6 +259,22 @@ impl ProviderBuilder {
     #[must_use]
     pub fn auditor(mut self, auditor: Auditor) -> ProviderBuilder {
         self.layers.auditor = auditor.is_on().then(|| Arc::new(auditor) as Arc<dyn Layer>);
+        self
+    }
+
+    /// Sets what spans and log lines say about calls, if the feature `tracing` is enabled.
+    #[must_use]
+    pub fn trace(mut self, trace: Trace) -> ProviderBuilder {
+        self.layers.trace = trace;
+        self
+    }
+
+    /// Makes OpenTelemetry spans and metrics of the calls of the provider, and of the agents and servers that
+    /// use it. Without it, none are made.
+    #[cfg(feature = "otel")]
+    #[must_use]
+    pub fn otel(mut self, otel: Otel) -> ProviderBuilder {
+        self.layers.otel = Some(otel);
         self
     }
 

@@ -6,11 +6,9 @@
 //!
 //! Every call gets one answer, whatever any of the layers does.
 
-mod arguments;
 mod control;
 mod decide;
 mod execute;
-mod meant;
 mod recording;
 mod resume;
 mod spanned;
@@ -27,9 +25,11 @@ use toolgen_core::internal::hosts;
 use crate::base::exclusion::Exclusion;
 use crate::call::callback::Patience;
 use crate::call::context::{NESTED_CALLS, ToolContext, TurnContext};
+use crate::call::error::ToolError;
 use crate::call::provider_context::FactoryError;
-use crate::call::tool::{guarded, parsed, read};
+use crate::call::tool::{exact_text, guarded, parsed, read};
 use crate::call::{ToolCall, ToolResponse};
+use crate::function::input::BorrowedValue;
 use crate::layers::approval::Seals;
 use crate::layers::breaker::CircuitBreaker;
 use crate::layers::depends::{self, Dependencies};
@@ -40,11 +40,10 @@ use crate::layers::middleware::{Approver, Middleware};
 use crate::layers::pages::Pages;
 use crate::layers::redact::Redactor;
 use crate::layers::repeat::Repeats;
-use crate::provider::{Admitted, Provider};
+use crate::provider::{Admitted, Provider, ProviderError};
+use crate::spec::ToolSpec;
 
 use crate::layers::trace::{Trace, Traced, traced};
-use crate::layers::voice::Voice;
-use arguments::unbuilt;
 pub(crate) use control::Controls;
 pub(crate) use recording::Record;
 use spanned::Span;
@@ -78,7 +77,7 @@ pub(crate) struct Layers {
     #[cfg(feature = "otel")]
     pub(crate) otel: Option<crate::layers::otel::Otel>,
     pub(crate) trace: Trace,
-    pub(crate) voice: Option<Voice>,
+    pub(crate) voice: Option<Arc<dyn Layer>>,
 }
 
 impl Layers {
@@ -110,13 +109,25 @@ impl Layers {
         }
     }
 
+    /// Returns the arguments as they are in the text of the model, if they are valid as they are and nothing reads them
+    /// before the tool does. Most calls are like that and need no [`Value`].
+    fn exact_arguments<'a>(&self, call: &'a ToolCall, seen: &Invocation<'_>) -> Option<BorrowedValue<'a>> {
+        let Value::String(text) = &call.arguments else { return None };
+        // An input handler may run the tool again with the same arguments.
+        let are_read = !self.middleware.is_empty()
+            || self.controls.input.is_some()
+            || seen.layers().arguments.iter().any(|layer| layer.reads_arguments(seen));
+        if are_read { None } else { exact_text(seen.spec(), text, seen.ctx().dialect()) }
+    }
+
     /// The layers that calls pass, in the order in which they were added within a stage.
     pub(crate) fn all(&self) -> impl Iterator<Item = Arc<dyn Layer>> {
         let pages = self.pages.clone().map(|pages| -> Arc<dyn Layer> { pages });
         let (dependencies, repeats) = (Arc::clone(&self.dependencies), Arc::clone(&self.repeats));
-        let own: [Option<Arc<dyn Layer>>; 7] = [
+        let own: [Option<Arc<dyn Layer>>; 8] = [
             self.replay.clone(),
             self.auditor.clone(),
+            self.voice.clone(),
             self.rate.clone(),
             pages,
             Some(dependencies),
@@ -152,6 +163,23 @@ impl Provider {
         call.fit();
         let call = self.meant(call, caller);
         self.answer(call, caller, self.turn_context(caller), Reader::Tool).await
+    }
+
+    /// Returns the call that a model means by a call of `call_tool`, which is then handled like any call of its tool.
+    /// Other calls are returned unchanged, and so are calls of `call_tool` with wrong arguments, which are answered as
+    /// such.
+    pub(crate) fn meant(&self, mut call: ToolCall, turn: &ToolContext) -> ToolCall {
+        let Some(discovery) = &self.inner().discovery else { return call };
+        while call.blocked.is_none() && call.resumption.is_none() && discovery.calls(&call.name) {
+            let Some((name, arguments)) = discovery.inner(&call.arguments, turn.dialect()) else {
+                return call;
+            };
+            let through = std::mem::replace(&mut call.name, name);
+            call.via.get_or_insert(through);
+            call.arguments = arguments;
+            call.fit();
+        }
+        call
     }
 
     /// Returns what the calls of a turn share: what the turn supplies, and then what the provider supplies.
@@ -211,7 +239,7 @@ impl Provider {
         }
         let span = Span::begin(inner, &call, index, &mut ctx, started);
         let begun = Begun::new(watch.as_deref(), &ctx, clock);
-        let mut outcome = {
+        let outcome = {
             let run = pin!(self.run(&call, index, &ctx, &mut record, (watch.as_deref(), reader)));
             let run = pin!(guarded(run));
             let subject = Traced {
@@ -223,7 +251,6 @@ impl Provider {
             span.around(pin!(traced(&inner.layers.trace, &subject, run))).await
         };
         span.end(&outcome, &ctx);
-        self.voice(&mut outcome, &call, index);
         // From here on the call reports nothing but its answer.
         ctx.end();
         record.finish(&outcome, ctx.secrets()).await;
@@ -419,4 +446,14 @@ impl Provider {
         }
         self.perform(admitted, arguments.into(), call, seen, record).await
     }
+}
+
+/// The answer to a call of a tool that lacks a service: a model can only report it.
+fn unbuilt(spec: &ToolSpec, why: FactoryError) -> ToolError {
+    let remedy = format!(
+        "{why}: give the provider's context one of that type (`ProviderContext::with_service`), or by that name \
+         (`with_named_service`)"
+    );
+    let why = ProviderError::Create { name: spec.name.to_string(), why };
+    ToolError::failed_with("SERVICE_UNAVAILABLE", why.to_string()).with_operator_detail(remedy)
 }

@@ -249,7 +249,6 @@ fn every_setter_of_the_builder_has_a_row() {
     let sources = [
         include_str!("../../src/provider/builder.rs"),
         include_str!("../../src/provider/builder/approvals.rs"),
-        include_str!("../../src/provider/builder/spans.rs"),
     ];
     let setters = sources.into_iter().flat_map(|source| named(source, "    pub fn "));
     let unknown: Vec<_> = setters.filter(|setter| !known.contains(setter)).collect();
