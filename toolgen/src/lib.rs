@@ -47,4 +47,4 @@ pub use options::{ArgumentRule, Options, TokenBudget};
 pub use problem::{Code, Problem, Problems, Severity};
 pub use select::Selector;
 pub use source::{Bundle, Document, Pointer, Position, Source};
-pub use tool::{McpSource, Origin, Part, Program, Success, Tool, with_called};
+pub use tool::{About, McpSource, Origin, Part, Program, Success, Tool, with_called};

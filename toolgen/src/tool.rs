@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgen_core::spec::mcp::about;
 use toolgen_core::spec::plan::McpServer;
 use toolgen_core::spec::toolset::{ContextSpec, Toolset};
 use toolgen_core::{Call, Def, List, Shape, ToolName, ToolSpec};
@@ -96,6 +97,8 @@ pub struct Program {
     pub kind: &'static str,
     /// The version the document claims, such as `3.0.3`.
     pub version: String,
+    /// What the document calls the service that it describes, and its version.
+    pub about: About,
     /// The number of operations in the document, before any filter.
     pub operations: usize,
     /// The tools of the document itself, sorted by name.
@@ -124,6 +127,28 @@ pub struct Program {
     pub deny_losses: Vec<String>,
     /// How many tokens the tools may take, as the document demands.
     pub token_budget: Option<TokenBudget>,
+}
+
+/// What a document says about the service that it describes. Empty where it says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// Its title, as one short line.
+    pub title: String,
+    /// Its version, as one short line.
+    pub version: String,
+}
+
+impl About {
+    /// Reads the `title` and the `version` of an object, such as `info`.
+    pub(crate) fn read(info: Option<&Value>) -> About {
+        let info = about(info.unwrap_or(&Value::Null));
+        let text = |key: &str| match info.get(key) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            _ => String::new(),
+        };
+        About { title: text("title"), version: text("version") }
+    }
 }
 
 /// An MCP server and the lock of its tools.

@@ -55,6 +55,11 @@ impl Lines {
         self.skim.as_ref().map_or(0, |skim| skim.length)
     }
 
+    /// Returns the start of a line that has not ended.
+    pub(crate) fn rest(&self) -> &[u8] {
+        &self.line
+    }
+
     /// Takes the next bytes, and hands on each line that ends in them.
     pub(crate) fn push(&mut self, mut bytes: &[u8], mut hear: impl FnMut(Line<'_>)) {
         while let Some(end) = memchr(b'\n', bytes) {

@@ -20,6 +20,9 @@ pub(crate) const INVALID_OUTPUT: &str = "INVALID_OUTPUT";
 /// Why a text is no structured value.
 pub(crate) const NOT_JSON: &str = "it is not JSON";
 
+/// Why a text with a number that no value can hold is none either.
+const TOO_LARGE: &str = "it has a number that is too large, which only the text has as it is";
+
 /// Says why a call whose tool declares a result has none.
 pub(crate) fn no_structured_result(why: &str) -> String {
     format!(
@@ -70,7 +73,10 @@ impl ToolResult {
                 Ok(Cow::Owned(value))
             }
             Structured::Json(text) => {
-                let value = serde_json::from_str(text).map_err(|_| Cow::Borrowed(NOT_JSON))?;
+                let value = serde_json::from_str(text).map_err(|why| {
+                    let too_large = why.to_string().starts_with("number out of range");
+                    Cow::Borrowed(if too_large { TOO_LARGE } else { NOT_JSON })
+                })?;
                 match rounded_integers(text, &value).is_empty() {
                     true => Ok(Cow::Owned(value)),
                     false => Err(Cow::Borrowed(
@@ -94,7 +100,7 @@ impl ToolResult {
             Err(_) => return,
         };
         let Some(first) = problems.first() else { return };
-        let why = format!("it is not as declared: {}: {}", first.pointer, first.message);
+        let why = format!("it is not as declared: {}", first.of_result());
         let told = no_structured_result(&why);
         self.content.insert(0, Content::Text(told.clone()));
         self.details = json!({ "success": false, "error": told, "code": INVALID_OUTPUT });

@@ -11,6 +11,7 @@
 //! | the server cannot be started | `MCP_UNREACHABLE`, with what the program said on its standard error |
 //! | the server ends | `MCP_LOST`; the call is made again if it was not sent yet, or if its tool is idempotent |
 //! | the tool fails | a failed result with what the server says |
+//! | the answer cannot be read | `INVALID_OUTPUT`, with what is wrong and where |
 //! | the server refuses the call | `MCP_REFUSED`, or invalid arguments |
 //! | the result is not what the tool declares | `INVALID_OUTPUT` |
 //! | the tool differs from its lock | `tool_changed`: the call is not made |
@@ -22,7 +23,6 @@ mod breaker;
 mod client;
 mod content;
 mod credentials;
-mod deep;
 mod desk;
 mod era;
 mod error;
@@ -35,6 +35,7 @@ mod options;
 #[cfg(feature = "otel")]
 mod otel;
 mod parked;
+mod reading;
 #[cfg(feature = "rmcp")]
 pub mod rmcp;
 mod session;

@@ -167,6 +167,12 @@ impl Server {
         self
     }
 
+    /// Sets the title that clients show people; none by default.
+    pub fn title(mut self, title: impl Into<String>) -> Server {
+        self.served.info.server_info.title = Some(title.into());
+        self
+    }
+
     /// Sets the version reported to clients; that of this crate by default.
     pub fn version(mut self, version: impl Into<String>) -> Server {
         self.served.info.server_info.version = version.into();

@@ -171,7 +171,7 @@ fn structured_content(result: &ToolResult, declared: &StructuredOutput) -> Resul
     }
     match declared.problems(&value).first() {
         None => Ok(value),
-        Some(problem) => Err(format!("it is not as declared: {}: {}", problem.pointer, problem.message)),
+        Some(problem) => Err(format!("it is not as declared: {}", problem.of_result())),
     }
 }
 

@@ -8,6 +8,7 @@ mod cassette;
 mod hostile;
 mod inputs;
 mod locked;
+mod odd;
 mod real;
 mod server;
 mod soak;

@@ -38,7 +38,7 @@ pub(super) use approvals::{ApprovalTask, Approvals};
 pub(super) use docs::{Docs, Groups};
 pub(super) use exported::Exported;
 pub(super) use lock::{Check, Diff, LOCK, WriteLock};
-pub(super) use mcp::{Given, Lock, Mcp, Reached, Verify};
+pub(super) use mcp::{Asking, Given, Lock, Mcp, Reached, Verify};
 pub(super) use project::{Bin, Graph, Init, New, Test};
 pub(super) use record::Record;
 pub(super) use requests::Requests;

@@ -4,6 +4,7 @@ mod package;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -18,12 +19,12 @@ use toolgen_runtime::spec::plan::{McpServer, McpTransport};
 use toolgen_runtime::{List, Text, ToolError};
 
 use super::Outcome;
-use super::args::{self, Given, Mcp, Reached};
+use super::args::{self, Asking, Given, Mcp, Reached};
 use super::engines::mcp_options;
 use super::output::Output;
 
-/// How long a server may take to start: a package may have to be installed first.
-const START: Duration = Duration::from_secs(120);
+/// After how long it is told which server is waited for, unless it may take no more than twice that.
+const QUIET: Duration = Duration::from_secs(3);
 
 /// Runs the command. "Problems found" means that a server could not be asked, or differs from its lock.
 pub(super) fn run(task: &Mcp, output: &mut Output) -> io::Result<Outcome> {
@@ -73,7 +74,7 @@ fn lock(task: &args::Lock, output: &mut Output) -> io::Result<Outcome> {
             target.server.capabilities = task.capabilities.iter().map(|name| Text::copy_of(name)).collect();
         }
     }
-    let (mut reports, answered) = ask_all(&targets, &task.private_hosts, output);
+    let (mut reports, answered) = ask_all(&targets, &task.asking, output);
     let mut fine = complete && answered;
     reports.retain_mut(|report| {
         if let Some(scope) = &task.scope {
@@ -114,7 +115,7 @@ fn verify(task: &args::Verify, output: &mut Output) -> io::Result<Outcome> {
         fine = false;
     }
     let (locked, _): (Vec<_>, Vec<_>) = targets.into_iter().partition(|target| target.locked.is_some());
-    let (reports, answered) = ask_all(&locked, &task.private_hosts, output);
+    let (reports, answered) = ask_all(&locked, &task.asking, output);
     let same = reports.iter().all(|report| report.changes.as_ref().is_some_and(Vec::is_empty));
     show(&reports, "verified", task.json, output)?;
     Ok(if fine && answered && same { Outcome::Fine } else { Outcome::Problems })
@@ -187,7 +188,7 @@ fn server_of(given: &Given) -> McpServer {
 }
 
 /// Asks all servers, and reports which do not answer.
-fn ask_all(targets: &[Target], private_hosts: &[String], output: &mut Output) -> (Vec<Report>, bool) {
+fn ask_all(targets: &[Target], asking: &Asking, output: &mut Output) -> (Vec<Report>, bool) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(why) => {
@@ -195,12 +196,24 @@ fn ask_all(targets: &[Target], private_hosts: &[String], output: &mut Output) ->
             return (Vec::new(), false);
         }
     };
-    let options = mcp_options(private_hosts).connect(START);
+    let limit = Duration::from_secs(asking.timeout);
+    let options = mcp_options(&asking.private_hosts).connect(limit);
     let mut found = Vec::new();
     for target in targets {
         output.progress(&format!("asking {}", target.server.alias));
-        match runtime.block_on(ask(&target.server, &options)) {
-            Ok((lock, left_out)) => {
+        let asked = runtime.block_on(async {
+            let mut asked = pin!(ask(&target.server, &options));
+            if let Ok(answered) = tokio::time::timeout(QUIET.min(limit / 2), &mut asked).await {
+                return answered;
+            }
+            output.note(&waiting(&target.server, asking.timeout));
+            asked.await
+        });
+        match asked {
+            Ok(Asked { lock, left_out, remarks }) => {
+                for remark in remarks {
+                    output.note(&format!("{}: {}", target.server.alias, visible(&remark)));
+                }
                 for mcp::Refused { tool, message, help, .. } in left_out {
                     let alias = &target.server.alias;
                     let tool = match &*visible(&tool) {
@@ -231,13 +244,36 @@ fn ask_all(targets: &[Target], private_hosts: &[String], output: &mut Output) ->
     (reports.collect(), answered)
 }
 
-/// Returns the lock of a server as it would be now, and the tools that are not in it because they could never be called.
-async fn ask(server: &McpServer, options: &McpOptions) -> Result<(Lock, Vec<mcp::Refused>), ToolError> {
+/// Says what is waited for.
+fn waiting(server: &McpServer, timeout: u64) -> String {
+    let reached = match &server.transport {
+        McpTransport::Stdio { argv, .. } => argv.iter().map(Text::as_str).collect::<Vec<_>>().join(" "),
+        McpTransport::Http { url, .. } => url.to_string(),
+    };
+    let (alias, reached) = (&server.alias, visible(&reached));
+    format!(
+        "still waiting for `{alias}` ({reached}): it may take {timeout} s to start, and as long to list its tools; \
+         `--timeout SECONDS` sets another limit"
+    )
+}
+
+/// What a server has answered.
+struct Asked {
+    /// Its lock as it would be now.
+    lock: Lock,
+    /// The tools that are not in it because they could never be called.
+    left_out: Vec<mcp::Refused>,
+    /// What is odd about its list.
+    remarks: Vec<String>,
+}
+
+/// Asks a server for its tools.
+async fn ask(server: &McpServer, options: &McpOptions) -> Result<Asked, ToolError> {
     let client = McpClient::connect(server.clone(), options.clone()).await?;
     let tools = client.list_tools().await;
-    let left_out = client.left_out().await;
+    let (left_out, remarks) = (client.left_out().await, client.remarks().await);
     let revision = client.revision().unwrap_or_default();
-    let info = client.server_info().unwrap_or_default();
+    let info = mcp::about(&client.server_info().unwrap_or_default());
     client.close().await;
     let (package, auth) = match &server.transport {
         McpTransport::Stdio { argv, .. } => {
@@ -252,7 +288,8 @@ async fn ask(server: &McpServer, options: &McpOptions) -> Result<(Lock, Vec<mcp:
     let mut tools = tools?;
     let mut fits = mcp::tools(&server.clone().into(), &tools, true).into_iter().map(|one| one.is_ok());
     tools.retain(|_| fits.next().unwrap_or_default());
-    Ok((Lock { server, package, info, auth: auth.to_owned(), tools }, left_out?))
+    let lock = Lock { server, package, info, auth: auth.to_owned(), tools };
+    Ok(Asked { lock, left_out: left_out?, remarks: remarks? })
 }
 
 /// Returns the names of the tools of a lock, for the server and for a model.

@@ -8,8 +8,8 @@ use std::io;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use toolgen::Tool;
 use toolgen::problem::codes;
+use toolgen::{About, Tool};
 use toolgen_runtime::engine::Engines;
 use toolgen_runtime::engine::mcp::McpEngine;
 use toolgen_runtime::layers::audit::Auditor;
@@ -63,7 +63,7 @@ pub(super) fn run(task: &Serve, output: &mut Output) -> io::Result<Outcome> {
             );
         }
         let missing = lacking(task, &tools, &offered)?;
-        serve(task, server(task, provider)?, (&auditor, &servers), (&offered, &missing), output)
+        serve(task, server(task, &compiled, provider)?, (&auditor, &servers), (&offered, &missing), output)
     });
     Ok(match served {
         Ok(()) => Outcome::Fine,
@@ -226,12 +226,20 @@ impl Middleware for Ask {
     }
 }
 
-fn server(task: &Serve, provider: Provider) -> Result<Server, String> {
+fn server(task: &Serve, compiled: &[Compiled], provider: Provider) -> Result<Server, String> {
     let mut server = Server::new(provider).client_values(task.client_values.iter().cloned());
-    if let [document] = task.selection.documents.as_slice()
-        && let Some(name) = document.file_stem()
-    {
-        server = server.name(name.to_string_lossy());
+    // Of several, none speaks for all.
+    if let [Compiled { path, program: Some(program), .. }] = compiled {
+        if let Some(name) = path.file_stem() {
+            server = server.name(name.to_string_lossy());
+        }
+        let About { title, version } = &program.about;
+        if !title.is_empty() {
+            server = server.title(title.as_str());
+        }
+        if !version.is_empty() {
+            server = server.version(version.as_str());
+        }
     }
     if !task.ask.is_empty() {
         server = server.client_approves();

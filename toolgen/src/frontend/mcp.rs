@@ -21,7 +21,7 @@ use crate::options::Options;
 use crate::problem::{Code, Problems};
 use crate::shapes::reached;
 use crate::source::{Document, Pointer};
-use crate::tool::{McpSource, Origin, Program, Success, Tool};
+use crate::tool::{About, McpSource, Origin, Program, Success, Tool};
 
 /// The front end for MCP servers.
 #[derive(Clone, Copy, Debug)]
@@ -51,8 +51,10 @@ impl Frontend for Mcp {
             Some(_) => {
                 let lock = read(document, problems)?;
                 let (server, path) = (lock.server.clone(), document.source.path.clone());
+                let about = About::read(Some(&lock.info));
                 let mut program = lower(document, lock.server, &lock.tools, options, problems);
                 program.servers = vec![McpSource { server, lock: path }];
+                program.about = about;
                 Some(program)
             }
             None => Some(lower_list(document, options, problems)),

@@ -51,7 +51,7 @@ use crate::problem::codes::UNFIT_EXAMPLE;
 use crate::problem::{Code, Problems};
 use crate::shapes::reached;
 use crate::source::{Document, Pointer};
-use crate::tool::{Origin, Program, Tool};
+use crate::tool::{About, Origin, Program, Tool};
 
 /// The front end for OpenAPI 3 and Swagger 2.0.
 #[derive(Clone, Copy, Debug)]
@@ -115,6 +115,7 @@ impl Frontend for OpenApi {
         Some(Program {
             kind,
             version,
+            about: About::read(document.root.get("info")),
             operations,
             tools,
             defs,

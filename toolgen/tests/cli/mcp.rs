@@ -18,6 +18,10 @@ pub(crate) const SERVES: [&str; 4] = ["--exact", "mcp::serves", "--nocapture", "
 #[test]
 fn serves() {
     let Some(tools) = std::env::var_os(TOOLS) else { return };
+    if tools == "silence" {
+        std::io::stdin().lines().for_each(drop);
+        std::process::exit(0);
+    }
     serve(Path::new(&tools));
     std::process::exit(0);
 }
@@ -352,4 +356,18 @@ fn what_cannot_be_done_is_told() {
         folder.run(words).exits(code).tells(part);
     }
     assert!(!folder.join("shop.lock.json").exists());
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_waited_for_aloud_and_not_for_ever() {
+    let folder = Folder::new("mcp/a_server_that_does_not_answer").variable(TOOLS, "silence");
+    let program = std::env::current_exe().unwrap();
+    let words = format!("mcp lock --alias shop --timeout 1 --env {TOOLS} --");
+    let ran = folder.toolgen(words).arg(&program).args(SERVES).ran("").exits(1);
+    ran.tells("still waiting for `shop` (")
+        .tells(
+            "it may take 1 s to start, and as long to list its tools; `--timeout SECONDS` sets another limit",
+        )
+        .tells("it did not answer the handshake within");
+    folder.run("mcp lock --alias shop --timeout 0 -- true").exits(2).tells("--timeout");
 }

@@ -57,7 +57,8 @@ fn a_document_is_served_and_its_calls_are_made_limited_and_recorded() {
             "'{tasks}' --read-only --deny get* --base-url {url} --auth token=TASKS_TOKEN --audit audit.jsonl"
         ),
     );
-    assert_eq!(client.server["serverInfo"]["name"], "tasks");
+    let info = &client.server["serverInfo"];
+    assert_eq!([&info["name"], &info["title"], &info["version"]], ["tasks", "Tasks", "1.0"]);
     assert_eq!(client.names(), ["listTasks"]);
     let made = client.call("listTasks", &json!({"status": "open"})).to_string();
     assert!(made.contains("GET /tasks?status=open") && made.contains("authorization: "), "{made}");

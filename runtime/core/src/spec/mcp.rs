@@ -15,6 +15,9 @@ use serde_json::Value;
 
 use self::references::Closed;
 use crate::base::frozen::{Frozen, Text};
+use crate::base::json::json_bytes;
+use crate::base::printable::printable;
+use crate::base::truncate::cut;
 use crate::schema::shape::belong::complete_all;
 use crate::schema::shape::read::{ReadProblem, ReadProblemKind};
 use crate::schema::shape::spread::spread;
@@ -33,6 +36,18 @@ pub const MAX_DESCRIPTOR: usize = 512 * 1024;
 
 /// The most levels of a descriptor. A message or a file that holds it has a few more, and readers of JSON have limits.
 pub const MAX_LEVELS: usize = 100;
+
+/// The member of a descriptor that says why it could not be read. It has no other but its name, and is refused.
+pub const UNREADABLE: &str = "io.toolgen/unreadable";
+
+/// The most characters of a title.
+const MAX_TITLE: usize = 120;
+
+/// The most characters of what a server says about itself.
+const MAX_INFO: usize = 200;
+
+/// The most bytes of all that a server says about itself.
+const MAX_INFO_BYTES: usize = 4096;
 
 /// A tool made from a descriptor.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,6 +174,9 @@ fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<Tool
     if !descriptor.is_object() {
         return fail("", "the descriptor is not an object", ask);
     }
+    if let Some(Value::String(why)) = descriptor.get(UNREADABLE) {
+        return fail("", why, ask);
+    }
     if raw.is_empty() {
         let is_text = descriptor.get("name").is_none_or(Value::is_string);
         return fail("/name", if is_text { "the tool has no name" } else { "the name is not a text" }, ask);
@@ -184,6 +202,34 @@ fn check(descriptor: &Value, name: Option<ToolName>, alias: &str) -> Result<Tool
         Some(name) => Ok(name),
         None => fail("/name", "another tool of the server has the same name", ask),
     }
+}
+
+/// Returns a text as one line without what is hidden in it, of at most so many characters.
+fn one_line(text: &str, most: usize) -> String {
+    let shown = printable(text);
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    cut(&words.join(" "), most)
+}
+
+/// Returns what a server says about itself, with each text as one short line. Of very much only its name, its title
+/// and its version are kept.
+#[must_use]
+pub fn about(info: &Value) -> Value {
+    fn short(value: &Value) -> Value {
+        match value {
+            Value::String(text) => one_line(text, MAX_INFO).into(),
+            Value::Array(items) => items.iter().map(short).collect(),
+            Value::Object(members) => {
+                members.iter().map(|(key, value)| (one_line(key, MAX_INFO), short(value))).collect()
+            }
+            other => other.clone(),
+        }
+    }
+    let Value::Object(mut kept) = short(info) else { return Value::Null };
+    if json_bytes(&kept) > MAX_INFO_BYTES {
+        kept.retain(|key, value| matches!(key.as_str(), "name" | "title" | "version") && value.is_string());
+    }
+    Value::Object(kept)
 }
 
 /// Whether a value is nested deeper than this, without recursion.
@@ -232,8 +278,8 @@ fn adapt(
     });
     let input = arguments(input.unwrap_or(Shape::NO_ARGUMENTS), &defs, &mut problems);
     let own = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().trim().to_owned();
-    let title = own(descriptor.get("title"));
-    let hinted = own(descriptor.pointer("/annotations/title"));
+    let title = one_line(&own(descriptor.get("title")), MAX_TITLE);
+    let hinted = one_line(&own(descriptor.pointer("/annotations/title")), MAX_TITLE);
     let label = if title.is_empty() { hinted } else { title };
     let described = own(descriptor.get("description"));
     let texts = [&described, &label, raw_name(descriptor)].map(|text: &str| text);

@@ -83,7 +83,9 @@ fn note_deviation(tool: &Tool, result: &mut ToolResult) {
     };
     let why = match result.structured() {
         Ok(value) => {
-            if let Some(told) = result_problems(&value, output.shape(), &spec.defs).first().map(told) {
+            if let Some(told) =
+                result_problems(&value, output.shape(), &spec.defs).first().map(ArgumentProblem::of_result)
+            {
                 result.details["deviates"] = told.into();
             }
             return;
@@ -96,11 +98,6 @@ fn note_deviation(tool: &Tool, result: &mut ToolResult) {
         result.details[OPERATOR] = about.into();
         result.structured = Structured::Missing(came.into());
     }
-}
-
-fn told(problem: &ArgumentProblem) -> String {
-    let place = if problem.pointer.is_empty() { "the result" } else { &problem.pointer };
-    format!("{place}: {}", problem.message)
 }
 
 /// Says what came in place of JSON; `None` if that is no deviation: nothing follows such a status, the document has the

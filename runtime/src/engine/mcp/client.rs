@@ -162,8 +162,18 @@ impl McpClient {
         Ok(listed.left_out.iter().cloned().chain(refused).collect())
     }
 
+    /// Returns what is odd about the list of tools itself, in words.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no list.
+    pub async fn remarks(&self) -> Result<Vec<String>, ToolError> {
+        Ok(self.0.listed().await.map_err(|why| self.0.told(why))?.remarks.clone())
+    }
+
     /// Calls a tool by the name the server knows it by, and returns the result as the server gives it. The arguments
-    /// are not checked, and questions are not answered.
+    /// are not checked, and questions are not answered. If numbers in it are not as the server wrote them, such as
+    /// `1.10`, its member `io.toolgen/written` is its text.
     ///
     /// # Errors
     ///

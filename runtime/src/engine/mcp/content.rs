@@ -3,6 +3,7 @@
 use serde_core::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::reading::{self, Written};
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
 use crate::call::structured::{INVALID_OUTPUT, Structured};
@@ -18,37 +19,42 @@ const TOLD: usize = 5;
 ///
 /// What is wrong with the result, if it is not what the tool declares.
 pub(super) fn result(spec: &ToolSpec, mut answer: Value) -> Result<ToolResult, ToolError> {
-    let blocks = match answer.get_mut("content").map(Value::take) {
-        Some(Value::Array(blocks)) => blocks,
+    let written = Written::take(&mut answer);
+    let shown = written.part("content");
+    let content: Vec<Content> = match answer.get_mut("content").map(Value::take) {
+        Some(Value::Array(blocks)) => {
+            let piece = |(at, block): (usize, &Value)| piece(block, shown.part(&at.to_string()));
+            blocks.iter().enumerate().map(piece).collect()
+        }
         None | Some(Value::Null) => Vec::new(),
-        Some(other) => vec![other],
+        Some(other) => vec![piece(&other, shown)],
     };
-    let content: Vec<Content> = blocks.iter().map(piece).collect();
     let mut result = ToolResult::empty();
     result.content = content;
     let given = answer.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
+    let given = given.map(|value| (value, written.part("structuredContent").text()));
     // A server that says anything else than no does not say that all is well.
     if !matches!(answer["isError"], Value::Null | Value::Bool(false)) {
         if result.content.is_empty() {
-            let told =
-                given.map_or("the tool failed and does not say why".to_owned(), |value| value.to_string());
+            let told = given.map(|(value, text)| text.unwrap_or_else(|| value.to_string()));
+            let told = told.unwrap_or_else(|| "the tool failed and does not say why".to_owned());
             result.content.push(Content::Text(told));
         }
         result.structured = Structured::Missing("the tool failed".into());
         return Ok(result.with_details(json!({ "success": false })));
     }
     let Some(declared) = &spec.output else {
-        let Some(value) = given else {
+        let Some((value, text)) = given else {
             result.structured = Structured::Missing("the tool declares none".into());
             return Ok(result);
         };
         // What the texts say already is not said again.
-        if !says(&result, &value) {
-            result.content.push(Content::Text(value.to_string()));
+        if !says(&result, &value, text.as_deref()) {
+            result.content.push(Content::Text(text.clone().unwrap_or_else(|| value.to_string())));
         }
-        return Ok(with_value(result, value));
+        return Ok(with_value(result, value, text));
     };
-    let Some(value) = given.or_else(|| serde_json::from_str(&result.to_text()).ok()) else {
+    let Some((value, written)) = given.or_else(|| reading::value(&result.to_text())) else {
         let text = "the tool ran, but its result lacks the structured content that it declares";
         return Err(invalid(text.to_owned(), &result));
     };
@@ -56,22 +62,28 @@ pub(super) fn result(spec: &ToolSpec, mut answer: Value) -> Result<ToolResult, T
     if !problems.is_empty() {
         let mut text = "the tool ran, but its result is not what it declares:".to_owned();
         for problem in problems.iter().take(TOLD) {
-            text.push_str(&format!("\n{}: {}", problem.pointer, problem.message));
+            text.push_str(&format!("\n{}", problem.of_result()));
         }
         return Err(invalid(text, &result));
     }
     // The protocol has the texts repeat the value.
     result.content.retain(|content| !matches!(content, Content::Text(_)));
-    result.content.insert(0, Content::Text(value.to_string()));
-    Ok(with_value(result, value))
+    result.content.insert(0, Content::Text(written.clone().unwrap_or_else(|| value.to_string())));
+    Ok(with_value(result, value, written))
 }
 
-/// The result with a structured value, which may say that something failed without the tool having failed.
-fn with_value(mut result: ToolResult, value: Value) -> ToolResult {
+/// The result with a structured value, which may say that something failed without the tool having failed, and its
+/// text, if reading has changed its numbers.
+fn with_value(mut result: ToolResult, value: Value, text: Option<String>) -> ToolResult {
     result.details = value;
-    if result.is_error() {
+    let text = if result.is_error() {
         let value = std::mem::take(&mut result.details);
-        result.structured = Structured::Json(value.to_string().into());
+        Some(text.unwrap_or_else(|| value.to_string()))
+    } else {
+        text
+    };
+    if let Some(text) = text {
+        result.structured = Structured::Json(text.into());
     }
     result
 }
@@ -81,15 +93,16 @@ fn invalid(text: String, result: &ToolResult) -> ToolError {
     ToolError::failed_with(INVALID_OUTPUT, text).with_operator_detail(detail)
 }
 
-/// Whether the only text of a result is this value.
-fn says(result: &ToolResult, value: &Value) -> bool {
+/// Whether the only text of a result is this value, in the same digits.
+fn says(result: &ToolResult, value: &Value, written: Option<&str>) -> bool {
     let mut texts = result.content.iter().filter_map(|content| match content {
         Content::Text(text) => Some(text),
         _ => None,
     });
     match (texts.next(), texts.next()) {
         (Some(text), None) => {
-            serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value)
+            let is_same = || serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value);
+            written.map_or_else(is_same, |written| reading::compact(text) == written)
                 || value.as_str() == Some(text)
                 // An object around the only thing there is to say, as some libraries make it.
                 || matches!(value, Value::Object(fields) if only_text(fields) == Some(text))
@@ -102,11 +115,11 @@ fn only_text(fields: &Map<String, Value>) -> Option<&str> {
     if fields.len() == 1 { fields.values().next().and_then(Value::as_str) } else { None }
 }
 
-/// A piece of content. A piece of an unknown kind, or one that is malformed, is kept as JSON, and so is a
+/// A piece of content, and how it was written. A piece of an unknown kind, or one that is malformed, is kept as JSON, and so is a
 /// link, about which a server says more than there is room for.
-fn piece(block: &Value) -> Content {
+fn piece(block: &Value, written: Written) -> Content {
     match Content::deserialize(block) {
-        Ok(Content::Link { .. }) | Err(_) => Content::Text(block.to_string()),
+        Ok(Content::Link { .. }) | Err(_) => Content::Text(written.text_of(block)),
         Ok(content) => content,
     }
 }

@@ -111,9 +111,10 @@ pub(super) async fn agree(
             let code = if code == 0 { String::new() } else { format!(" ({code})") };
             format!("it refuses the handshake of revision {}: {message}{code}", LEGACY[0])
         }
-        Failure::Silent(after) | Failure::Late(after) => {
-            format!("it did not answer the handshake within {after:?}")
+        Failure::Silent(after, meanwhile) | Failure::Late(after, meanwhile) => {
+            format!("it did not answer the handshake within {after:?}{meanwhile}")
         }
+        Failure::Unread(why) => format!("its answer to the handshake cannot be read: {why}"),
         Failure::Unsent(why) | Failure::Lost(why) => why,
     };
     Err(why.into())

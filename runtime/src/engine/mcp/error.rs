@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::link::Failure;
 use crate::call::error::ToolError;
+use crate::call::structured::INVALID_OUTPUT;
 use crate::spec::plan::{McpPlan, McpServer};
 
 /// The code of a call whose server cannot be reached.
@@ -80,15 +81,30 @@ pub(super) fn failure(server: &McpServer, what: &str, why: Failure) -> ToolError
             let doubt = "\nWhether it was carried out is not known; look before you call it again";
             ToolError::failed_with(LOST, if what == LISTING { text } else { format!("{text}{doubt}") })
         }
-        Failure::Silent(idle) => ToolError::failed_with(
+        Failure::Unread(why) => {
+            let text = format!("the answer of the MCP server `{alias}` to `{what}` cannot be read: {why}");
+            let made = "\nThe call was made; look at what it has changed before you make it again";
+            match what {
+                LISTING => ToolError::failed_with(REFUSED, text),
+                _ => ToolError::failed_with(INVALID_OUTPUT, format!("{text}{made}")),
+            }
+        }
+        Failure::Silent(idle, meanwhile) => ToolError::failed_with(
             TIMEOUT,
             format!(
                 "the MCP server `{alias}` said nothing for {:?} while it worked on `{what}`, neither a result nor \
-                 progress. It was told to stop",
+                 progress{meanwhile}. It was told to stop",
                 rounded(idle)
             ),
         ),
-        Failure::Late(duration) => ToolError::Timeout { duration },
+        Failure::Late(duration, meanwhile) if meanwhile.is_empty() => ToolError::Timeout { duration },
+        Failure::Late(duration, meanwhile) => ToolError::failed_with(
+            TIMEOUT,
+            format!(
+                "the MCP server `{alias}` gave no result for `{what}` within {:?}{meanwhile}",
+                rounded(duration)
+            ),
+        ),
     }
 }
 

@@ -8,8 +8,10 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use super::deep;
+use super::reading;
+use crate::base::printable::visible;
 use crate::base::sync::unpoisoned;
+use crate::base::truncate::cut;
 
 /// How many requests and notices of a server may wait to be handled.
 const WAITING: usize = 64;
@@ -30,6 +32,8 @@ pub(super) enum Reply {
     },
     /// There will be no answer, for this reason.
     Lost(String),
+    /// There was an answer that cannot be read, for this reason.
+    Unread(String),
 }
 
 /// What a server says of its own accord.
@@ -57,7 +61,19 @@ struct Pending {
     /// When the server last said something about it.
     heard: Arc<Mutex<Instant>>,
     on_progress: Option<OnNotice>,
+    strays: Arc<Mutex<Strays>>,
 }
+
+/// The answers that came while a request waited, and that are to no request of the client.
+#[derive(Default)]
+struct Strays {
+    count: u64,
+    /// What the first of them is.
+    first: String,
+}
+
+/// How many characters of such an answer are shown.
+const SHOWN: usize = 200;
 
 /// Where a transport puts what comes from the server. Clones share it.
 #[derive(Clone)]
@@ -102,6 +118,7 @@ pub(super) struct Ticket {
     pub(super) id: u64,
     pub(super) reply: oneshot::Receiver<Reply>,
     heard: Arc<Mutex<Instant>>,
+    strays: Arc<Mutex<Strays>>,
     inbox: Inbox,
 }
 
@@ -122,14 +139,18 @@ impl Inbox {
         (Inbox(Arc::new(shared)), heard)
     }
 
-    /// Takes a message as it came: a JSON object, or an array of them. Returns whether it is one.
-    pub(super) fn text(&self, text: &[u8]) -> bool {
-        match deep::read(text) {
-            Ok(message @ (Value::Object(_) | Value::Array(_))) => {
+    /// Takes a message as it came: a JSON object, or an array of them.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not one.
+    pub(super) fn text(&self, text: &[u8]) -> Result<(), String> {
+        match reading::read(text)? {
+            message @ (Value::Object(_) | Value::Array(_)) => {
                 self.message(message);
-                true
+                Ok(())
             }
-            _ => false,
+            _ => Err("it is neither an object nor a list".to_owned()),
         }
     }
 
@@ -146,10 +167,15 @@ impl Inbox {
         }
     }
 
-    /// Notes that the answer to this request will not come, while the connection goes on: its stream ended, or it is
-    /// too long.
+    /// Notes that the answer to this request will not come, while the connection goes on: its stream ended.
+    #[cfg(feature = "http")]
     pub(super) fn lost(&self, id: u64, why: impl Into<String>) {
         self.answer(id, Reply::Lost(why.into()));
+    }
+
+    /// Notes that the answer to this request came and cannot be read.
+    pub(super) fn unread(&self, id: u64, why: impl Into<String>) {
+        self.answer(id, Reply::Unread(why.into()));
     }
 
     /// Notes that the connection has ended, so that no further request will be answered. The first reason counts.
@@ -212,13 +238,15 @@ impl Inbox {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let (sender, reply) = oneshot::channel();
         let heard = Arc::new(Mutex::new(Instant::now()));
-        let pending = Pending { reply: sender, heard: Arc::clone(&heard), on_progress };
+        let strays = Arc::default();
+        let pending =
+            Pending { reply: sender, heard: Arc::clone(&heard), on_progress, strays: Arc::clone(&strays) };
         let mut book = unpoisoned(self.0.book.lock());
         match &book.closed {
             Some(why) => Err(why.clone()),
             None => {
                 book.pending.insert(id, pending);
-                Ok(Ticket { id, reply, heard, inbox: self.clone() })
+                Ok(Ticket { id, reply, heard, strays, inbox: self.clone() })
             }
         }
     }
@@ -235,10 +263,13 @@ impl Inbox {
                 self.say(Said::Request { id, method, params });
             }
             (Some(Value::String(method)), _) => self.notice(&method, params),
-            (None, Some(id)) => match own_id(&id) {
-                Some(id) => self.answer(id, reply(message)),
-                None => self.ignore(),
-            },
+            (None, Some(id)) => {
+                let issued = |id: &u64| *id < self.0.next.load(Ordering::Relaxed);
+                match own_id(&id).filter(issued) {
+                    Some(id) => self.answer(id, reply(message)),
+                    None => self.stray(&id, message),
+                }
+            }
             _ => self.ignore(),
         }
     }
@@ -284,6 +315,27 @@ impl Inbox {
         match pending {
             Some(pending) => drop(pending.reply.send(reply)),
             None => self.ignore(),
+        }
+    }
+
+    /// Notes an answer to no request for those that wait: one of them may be theirs.
+    fn stray(&self, id: &Value, message: Value) {
+        self.ignore();
+        let book = unpoisoned(self.0.book.lock());
+        if book.pending.is_empty() {
+            return;
+        }
+        let mut first = format!("`{id}`");
+        if let Reply::Error { message, .. } = reply(message) {
+            first.push_str(&format!(" and says: {message}"));
+        }
+        let first = cut(&visible(&first).replace('\n', " "), SHOWN);
+        for pending in book.pending.values() {
+            let mut strays = unpoisoned(pending.strays.lock());
+            strays.count += 1;
+            if strays.count == 1 {
+                strays.first.clone_from(&first);
+            }
         }
     }
 
@@ -341,6 +393,19 @@ impl Ticket {
         }
         let heard = *unpoisoned(self.heard.lock());
         unpoisoned(shared.answered.lock()).map_or(heard, |answered| heard.max(answered))
+    }
+
+    /// Says which answers came meanwhile that are to no request; empty if there were none.
+    pub(super) fn strays(&self) -> String {
+        let strays = unpoisoned(self.strays.lock());
+        let Strays { count, first } = &*strays;
+        match count {
+            0 => String::new(),
+            1 => format!("; meanwhile an answer came whose ID is that of no request: {first}"),
+            _ => format!(
+                "; meanwhile {count} answers came whose IDs are those of no request, the first with {first}"
+            ),
+        }
     }
 
     /// Whether the answer is not there yet.

@@ -74,10 +74,12 @@ pub(super) enum Failure {
     Unsent(String),
     /// It was sent, or a part of it was, and there will be no answer, for this reason.
     Lost(String),
-    /// The server was silent for this long.
-    Silent(Duration),
-    /// It took longer than this limit.
-    Late(Duration),
+    /// Its answer cannot be read, for this reason.
+    Unread(String),
+    /// The server was silent for this long. What came instead of an answer, if anything did.
+    Silent(Duration, String),
+    /// It took longer than this limit. What came instead of an answer, if anything did.
+    Late(Duration, String),
 }
 
 impl Request {
@@ -177,6 +179,7 @@ async fn wait(
                 Ok(Reply::Error { code, message, data }) => {
                     return Poll::Ready(Err(Failure::Refused { code, message, data }));
                 }
+                Ok(Reply::Unread(why)) => return Poll::Ready(Err(Failure::Unread(why))),
                 Ok(Reply::Lost(reason)) => why = Some(reason),
                 Err(_) => why = Some("the connection was dropped".to_owned()),
             }
@@ -202,10 +205,10 @@ async fn wait(
             }
             let (now, heard) = (Instant::now(), waiting.ticket.heard());
             if now >= started + patience.total {
-                return Poll::Ready(Err(Failure::Late(patience.total)));
+                return Poll::Ready(Err(Failure::Late(patience.total, waiting.ticket.strays())));
             }
             if now >= heard + patience.idle {
-                return Poll::Ready(Err(Failure::Silent(patience.idle)));
+                return Poll::Ready(Err(Failure::Silent(patience.idle, waiting.ticket.strays())));
             }
             sleep.as_mut().reset((heard + patience.idle).min(started + patience.total));
         }

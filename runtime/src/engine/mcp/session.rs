@@ -16,7 +16,9 @@ use super::inbox::{Inbox, OnNotice};
 use super::link::{Failure, Link, Patience, Request};
 use super::options::McpOptions;
 use super::taped;
+use crate::base::printable::visible;
 use crate::base::sync::unpoisoned;
+use crate::base::truncate::cut;
 use crate::spec::mcp::{Refused, canonical};
 use crate::spec::plan::McpServer;
 
@@ -30,6 +32,12 @@ const MOST_TOOLS: usize = 10_000;
 const MOST_LISTED: usize = 4;
 /// The minimum and maximum time for which a list is valid, if the server does not say when it changes.
 const FRESH: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(86_400)];
+
+/// How many characters of what is odd are shown.
+const SHOWN: usize = 100;
+/// What is told of a list that ends with an empty cursor.
+const BEGINS_AGAIN: &str = "its list of tools ends with an empty `nextCursor`, which leads to the beginning; it should end \
+                            without one";
 
 /// A connection to a server that has agreed on a revision; it ends at once when dropped.
 pub(super) struct Session {
@@ -53,6 +61,8 @@ pub(super) struct Listed {
     pub(super) tools: Vec<Value>,
     /// Those that cannot be called over this transport.
     pub(super) left_out: Vec<Refused>,
+    /// What is odd about the list itself.
+    pub(super) remarks: Vec<String>,
     /// The descriptors as canonical JSON, by the names of the tools. Empty for a name that several tools have.
     by_name: BTreeMap<String, String>,
     /// How often the list had changed when it was requested.
@@ -196,7 +206,7 @@ impl Session {
         let ends = Instant::now() + self.options.connect;
         let (mut tools, mut left_out, mut seen, mut ttl) =
             (Vec::new(), Vec::new(), HashSet::new(), Duration::MAX);
-        let (mut cursor, mut by_name, mut size) = (None, BTreeMap::new(), 0);
+        let (mut cursor, mut by_name, mut size, mut remarks) = (None, BTreeMap::new(), 0, Vec::new());
         let largest = self.options.max_message.saturating_mul(MOST_LISTED);
         for _ in 0..self.options.max_pages.max(1) {
             let left = ends.saturating_duration_since(Instant::now());
@@ -219,6 +229,7 @@ impl Session {
             let begins_again = next == "" && seen.contains("") && found.iter().all(knows);
             if begins_again {
                 found.clear();
+                remarks.push(BEGINS_AGAIN.to_owned());
             }
             let credentials = self.credentials.now();
             found.retain_mut(|tool| {
@@ -249,9 +260,15 @@ impl Session {
                     return Err(odd("its list of tools repeats: the same `nextCursor` came twice"));
                 }
                 Value::String(next) if !begins_again => cursor = Some(next),
-                _ => {
+                Value::String(_) | Value::Null => {
                     let stale = Instant::now() + ttl.clamp(FRESH[0], FRESH[1]);
-                    return Ok(Listed { tools, left_out, by_name, changes, stale });
+                    return Ok(Listed { tools, left_out, remarks, by_name, changes, stale });
+                }
+                other => {
+                    let other = cut(&visible(&other.to_string()), SHOWN);
+                    return Err(odd(format!(
+                        "its list of tools cannot be read to the end: `nextCursor` is {other}, and not a text"
+                    )));
                 }
             }
         }
@@ -343,7 +360,7 @@ impl Session {
             let params = request.get_mut("params").map(Value::take).unwrap_or_default();
             let answer = timeout(self.options.total, self.desk.answer(&method, params, how.asker.as_ref()));
             let refused = |(_, why)| odd(format!("it needs an answer to `{method}`: {why}"));
-            let late = |_| Failure::Late(self.options.total);
+            let late = |_| Failure::Late(self.options.total, String::new());
             answers.insert(key, answer.await.map_err(late)?.map_err(refused)?);
         }
         Ok(answers)

@@ -72,10 +72,11 @@ impl Stdio {
         let group = Arc::new(Mutex::new(group));
         let [read, drained, broken, gone] = [(); 4].map(|()| CancellationToken::new());
         let (input, writing) = Input::new(stdin, inbox.clone(), broken.clone());
-        let tail = Arc::new(Mutex::new(Vec::new()));
+        let [said, tail] = [(); 2].map(|()| Arc::new(Mutex::new(Vec::new())));
         let keeper = Keeper {
             inbox: inbox.clone(),
             group: Arc::clone(&group),
+            said: Arc::clone(&said),
             tail: Arc::clone(&tail),
             read: read.clone(),
             drained: drained.clone(),
@@ -84,7 +85,7 @@ impl Stdio {
         };
         let tasks = vec![
             spawn(writing),
-            spawn(listen(stdout, longest, inbox, read)),
+            spawn(listen(stdout, longest, inbox, said, read)),
             spawn(drain(stderr, tail, drained)),
             spawn(keeper.keep(child)),
         ];
@@ -147,11 +148,18 @@ impl Drop for Stdio {
     }
 }
 
-/// Reads messages until the output ends, or nothing in it can be understood.
-async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read: CancellationToken) {
+/// Reads messages until the output ends, or nothing in it can be understood. What is `said` before the first of them is
+/// kept: a program that is no server explains itself there.
+async fn listen(
+    stdout: Option<ChildStdout>,
+    longest: usize,
+    inbox: Inbox,
+    said: Arc<Mutex<Vec<u8>>>,
+    read: CancellationToken,
+) {
     let _read = read.drop_guard();
     let Some(mut stdout) = stdout else { return };
-    let (mut lines, mut garbage) = (Lines::new(longest), 0);
+    let (mut lines, mut garbage, mut understood) = (Lines::new(longest), 0, false);
     let mut buffer = vec![0; 64 << 10];
     let too_long = format!("the answer is longer than {longest} bytes");
     while let Ok(count @ 1..) = stdout.read(&mut buffer).await {
@@ -160,19 +168,26 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
             // What follows is not believed any more.
             _ if garbage > MOST_GARBAGE || unknown => {}
             Line::Whole(line) if line.trim_ascii().is_empty() => {}
-            Line::Whole(line) if inbox.text(line) => garbage = 0,
-            Line::Whole(line) => {
-                garbage += 1;
-                if let Some(id) = answered(&Glance::at(line)) {
-                    inbox.lost(id, "the answer cannot be read: it is not JSON, or nested too deeply");
+            Line::Whole(line) => match inbox.text(line) {
+                Ok(()) => (garbage, understood) = (0, true),
+                Err(why) => {
+                    garbage += 1;
+                    match answered(&Glance::at(line)) {
+                        Some(id) => inbox.unread(id, why),
+                        None => keep(&said, &[line, b"\n"].concat()),
+                    }
                 }
-            }
+            },
             Line::TooLong(Glance::Request(_) | Glance::Odd) => {}
             Line::TooLong(glance) => match answered(&glance) {
-                Some(id) => inbox.lost(id, &*too_long),
+                Some(id) => inbox.unread(id, &*too_long),
                 None => unknown = true,
             },
         });
+        if understood {
+            // What it wrote before is the banner of a server that speaks the protocol.
+            unpoisoned(said.lock()).clear();
+        }
         let why = if garbage > MOST_GARBAGE {
             format!("it writes lines that are not messages: {garbage} in a row")
         } else if unknown || lines.passed_over() > longest.saturating_mul(PASSED_OVER) {
@@ -181,6 +196,9 @@ async fn listen(stdout: Option<ChildStdout>, longest: usize, inbox: Inbox, read:
             continue;
         };
         return inbox.closed(&why);
+    }
+    if !understood {
+        keep(&said, lines.rest());
     }
 }
 
@@ -202,12 +220,17 @@ async fn drain(
     let Some(mut stderr) = stderr else { return };
     let mut buffer = vec![0; 16 << 10];
     while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
-        let mut tail = unpoisoned(tail.lock());
-        tail.extend_from_slice(&buffer[..count]);
-        // One byte more shows that there was more.
-        let surplus = tail.len().saturating_sub(TAIL + 1);
-        tail.drain(..surplus);
+        keep(&tail, &buffer[..count]);
     }
+}
+
+/// Adds to what is kept of the end of a text.
+fn keep(tail: &Mutex<Vec<u8>>, bytes: &[u8]) {
+    let mut tail = unpoisoned(tail.lock());
+    tail.extend_from_slice(bytes);
+    // One byte more shows that there was more.
+    let surplus = tail.len().saturating_sub(TAIL + 1);
+    tail.drain(..surplus);
 }
 
 /// Returns the end of what a server says without what was cut at its start: a line, or a word of a long one. That may
@@ -224,6 +247,8 @@ fn last_words(tail: &[u8]) -> &[u8] {
 struct Keeper {
     inbox: Inbox,
     group: Arc<Mutex<Group>>,
+    /// What it wrote to its standard output, as long as none of it was a message.
+    said: Arc<Mutex<Vec<u8>>>,
     tail: Arc<Mutex<Vec<u8>>>,
     /// Fires when the output was read to its end.
     read: CancellationToken,
@@ -267,11 +292,17 @@ impl Keeper {
             Some(status) => format!("its program ended ({status})"),
             None => "its program closed its input or its output, and was killed".to_owned(),
         };
-        let tail = unpoisoned(self.tail.lock());
-        let tail = String::from_utf8_lossy(last_words(&tail));
-        if !tail.trim().is_empty() {
-            why.push_str("; the last it wrote:\n");
-            why.push_str(tail.trim());
+        let words = |kept: &Mutex<Vec<u8>>| {
+            let kept = unpoisoned(kept.lock());
+            String::from_utf8_lossy(last_words(&kept)).trim().to_owned()
+        };
+        let (said, tail) = (words(&self.said), words(&self.tail));
+        if !said.is_empty() {
+            why.push_str(&format!("; instead of messages it wrote to its standard output:\n{said}"));
+        }
+        if !tail.is_empty() {
+            why.push_str(if said.is_empty() { "" } else { "\n" });
+            why.push_str(&format!("; the last it wrote:\n{tail}"));
         }
         why
     }

@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::era::Agreement;
 use super::link::{Failure, Link, Patience, Request};
+use super::reading::Written;
 use super::session::{How, Session, odd};
 
 /// The time between two polls, if the server does not say.
@@ -76,7 +77,13 @@ impl Session {
                 ended => {
                     task.over = true;
                     return match ended {
-                        "completed" => Ok(state["result"].take()),
+                        "completed" => {
+                            let (written, mut result) =
+                                (Written::take(&mut state).part("result"), state["result"].take());
+                            drop(Written::take(&mut result));
+                            written.put(&mut result);
+                            Ok(result)
+                        }
                         "failed" => Err(failed(&state["error"])),
                         "cancelled" => Err(odd("it has cancelled the task")),
                         other => Err(odd(format!("its task has the status `{other}`"))),
@@ -88,7 +95,7 @@ impl Session {
             sleep_until(next.min(until)).await;
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(Failure::Late(how.patience.total));
+                return Err(Failure::Late(how.patience.total, String::new()));
             }
             let patience = Patience { total: left, ..how.patience };
             state = self.link.request(task.request("tasks/get", patience)).await?;

@@ -8,7 +8,7 @@ use crate::call::context::ToolContext;
 use crate::call::control::Control;
 use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
-use crate::call::structured::INVALID_OUTPUT;
+use crate::call::structured::{INVALID_OUTPUT, Structured};
 use crate::call::tool::AgentTool;
 use crate::engine::Engine;
 use crate::engine::limit::within;
@@ -61,8 +61,12 @@ fn value<T: FromJson>(result: &ToolResult) -> Result<T, ToolError> {
     if result.is_error() {
         return Err(ToolError::failed_with(FAILED, result.to_text()));
     }
-    let value =
-        result.structured().map_or_else(|_| Value::String(result.to_text()), |value| value.into_owned());
+    let value = match (result.structured(), &result.structured) {
+        (Ok(value), _) => value.into_owned(),
+        // A type may hold the nearest number.
+        (Err(_), Structured::Json(_)) if !result.details.is_null() => result.details.clone(),
+        (Err(_), _) => Value::String(result.to_text()),
+    };
     T::from_json(value).map_err(|why| {
         let text = format!("the tool ran, but its result is not of its type: {why}");
         let detail = format!("{text}\nIts result: {}", result.to_text());
@@ -76,7 +80,6 @@ mod tests {
 
     use super::*;
     use crate::call::control::InputRequest;
-    use crate::call::structured::Structured;
 
     #[test]
     fn a_result_is_its_value_or_an_error() {

@@ -45,6 +45,15 @@ fn run(words: &str) {
         eprintln!("no configuration found for {}", std::env::var("HOSTILE_TOKEN").unwrap_or_default());
         std::process::exit(3);
     }
+    if server.is("usage") {
+        // It is no server, and says so where messages should be.
+        print!(
+            "usage: hostile --serve\nnothing to do with {}",
+            std::env::var("HOSTILE_TOKEN").unwrap_or_default()
+        );
+        eprint!("see the manual");
+        std::process::exit(0);
+    }
     if server.is("wrapped") {
         // As `npx` does it: the server is a child of the program that was started.
         let argv = super::support::program();
@@ -119,6 +128,7 @@ impl Server {
                 );
             }
             "initialize" if self.is("silent") => {}
+            "initialize" if self.is("stranger") => error(&json!("init"), -32600, "what is this?"),
             "initialize" if !modern || self.is("both") => {
                 let asked = params["protocolVersion"].as_str().unwrap_or_default();
                 let revision = self.words.iter().find(|word| word.starts_with(char::is_numeric));
@@ -189,6 +199,9 @@ impl Server {
         }
         if self.is("oddlist") {
             return answer(id, &json!("x"));
+        }
+        if let Some(result) = self.words.iter().find_map(|word| word.strip_prefix("list=")) {
+            return write(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
         }
         if self.is("heavy") {
             let next = cursor.map_or(0, |cursor| cursor.parse().unwrap_or(0)) + 1;
@@ -365,6 +378,13 @@ impl Server {
                 answer(id, &text(&reply.to_string()));
             }
             "odd" => answer(id, &given["result"]),
+            "raw" => write(&given["line"].as_str().unwrap().replace("$ID", &id.to_string())),
+            "strange" => {
+                for stranger in [json!("seven"), json!(4_000_000), json!({})] {
+                    answer(&stranger, &text("whose?"));
+                }
+                error(&Value::Null, -32700, "Parse error\n");
+            }
             "task" => crate::mcp::tasks::begin(id, given),
             "seen" => crate::mcp::tasks::seen(id),
             "declared" => {

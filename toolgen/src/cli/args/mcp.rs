@@ -25,7 +25,7 @@ pub(in super::super) struct Lock {
     pub(in super::super) capabilities: Vec<String>,
     /// On whose behalf the list is requested.
     pub(in super::super) scope: Option<String>,
-    pub(in super::super) private_hosts: Vec<String>,
+    pub(in super::super) asking: Asking,
     pub(in super::super) json: bool,
 }
 
@@ -48,9 +48,20 @@ pub(in super::super) enum Reached {
 #[derive(Debug)]
 pub(in super::super) struct Verify {
     pub(in super::super) documents: Vec<PathBuf>,
-    pub(in super::super) private_hosts: Vec<String>,
+    pub(in super::super) asking: Asking,
     pub(in super::super) json: bool,
 }
+
+/// How servers are asked.
+#[derive(Debug)]
+pub(in super::super) struct Asking {
+    pub(in super::super) private_hosts: Vec<String>,
+    /// How long a server may take to start, and then to list its tools, in seconds.
+    pub(in super::super) timeout: u64,
+}
+
+/// How long a server may take unless it is said: a package may have to be installed first.
+const TIMEOUT: u64 = 120;
 
 /// Returns the command.
 pub(super) fn command() -> Command {
@@ -79,6 +90,7 @@ fn lock() -> Command {
                 .value_parser(["elicitation", "roots", "sampling", "tasks"]),
         )
         .arg(option("auth-scope", "TEXT", "Who is asking, if the list depends on it: kept in the lock"))
+        .arg(timeout())
         .arg(private_host())
         .arg(format())
         .arg(
@@ -100,8 +112,18 @@ fn verify() -> Command {
     Command::new("verify")
         .about("Compare what servers offer with their locks; exit with 1 if anything differs")
         .arg(documents("Manifests that import MCP servers, and locks").required(true))
+        .arg(timeout())
         .arg(private_host())
         .arg(format())
+}
+
+fn timeout() -> Arg {
+    option(
+        "timeout",
+        "SECONDS",
+        "How long a server may take to start, and then to list its tools; 120 by default",
+    )
+    .value_parser(value_parser!(u64).range(1..))
 }
 
 fn documents(help: &'static str) -> Arg {
@@ -114,9 +136,10 @@ pub(super) fn task(matches: &ArgMatches) -> Result<Task, String> {
     let documents: Vec<PathBuf> =
         matches.get_many::<PathBuf>("documents").unwrap_or_default().cloned().collect();
     let json = is_json(matches);
-    let private_hosts = private_hosts(matches)?;
+    let timeout = matches.get_one("timeout").copied().unwrap_or(TIMEOUT);
+    let asking = Asking { private_hosts: private_hosts(matches)?, timeout };
     if name == "verify" {
-        return Ok(Task::Mcp(Mcp::Verify(Verify { documents, private_hosts, json })));
+        return Ok(Task::Mcp(Mcp::Verify(Verify { documents, asking, json })));
     }
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let texts =
@@ -154,5 +177,5 @@ pub(super) fn task(matches: &ArgMatches) -> Result<Task, String> {
         }
     };
     let (capabilities, scope) = (texts("capability"), text("auth-scope"));
-    Ok(Task::Mcp(Mcp::Lock(Lock { documents, server, capabilities, scope, private_hosts, json })))
+    Ok(Task::Mcp(Mcp::Lock(Lock { documents, server, capabilities, scope, asking, json })))
 }

@@ -38,20 +38,21 @@ impl Asked<'_> {
     }
 }
 
-/// Says what is wrong with a value that fits a schema that it must not fit.
-pub(super) fn forbidden(schema: &Value, value: &Value) -> String {
+/// Says what is wrong with a value that fits a schema that it must not fit, and what to do about it.
+pub(super) fn forbidden(schema: &Value, value: &Value) -> (String, String) {
     let remedy = match only_keys(schema).as_deref() {
-        Some([_]) => "leave it out",
-        Some([_, _, ..]) => "leave one of them out",
-        _ => "send something else",
+        Some([_]) => "; leave it out",
+        Some([_, _, ..]) => "; leave one of them out",
+        _ => "; send something else",
     };
-    format!("must not be so that {} {}; {remedy}", subject(value), fits(schema))
+    (format!("must not be so that {} {}", subject(value), fits(schema)), remedy.to_owned())
 }
 
-/// Says that a key is missing because another is given.
-pub(super) fn required(key: &str) -> String {
+/// Says that a key is missing because another is given, and what to do about it.
+pub(super) fn required(key: &str) -> (String, String) {
     let key = cut(key, MAX_SCHEMA);
-    format!("missing: asked because `{key}` is given; give both or leave `{key}` out")
+    let remedy = format!("; give both or leave `{key}` out");
+    (format!("missing: asked because `{key}` is given"), remedy)
 }
 
 /// Says that too few items are of a kind.
@@ -64,9 +65,9 @@ pub(super) fn too_many(schema: &Value, most: u64, got: u64) -> String {
     format!("must have at most {}, got {got}", items(schema, most))
 }
 
-/// Says what is wrong with a key.
-pub(super) fn wrong_key(problem: &str) -> String {
-    format!("the key is not allowed: {problem}; use another key")
+/// Says what is wrong with a key, and what to do about it.
+pub(super) fn wrong_key(problem: &str) -> (String, String) {
+    (format!("the key is not allowed: {problem}"), "; use another key".to_owned())
 }
 
 fn subject(value: &Value) -> &'static str {

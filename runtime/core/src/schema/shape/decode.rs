@@ -44,7 +44,7 @@ use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use check::Checker;
 pub(super) use objects::find_field;
 
-/// A problem with the arguments of a call, for the model that must correct it.
+/// A problem with the arguments of a call, for the model that must correct it, or with a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentProblem {
     /// The place in the arguments, as a JSON pointer; empty for the arguments as a whole. Keys of more than 100 bytes
@@ -64,6 +64,13 @@ impl ArgumentProblem {
         pointer::push_given(&mut pointer, segment);
         self.pointer.insert_str(0, &pointer);
         self
+    }
+
+    /// Returns the text of a problem with the result of a tool: the place in it, and what is wrong there.
+    #[must_use]
+    pub fn of_result(&self) -> String {
+        let place = if self.pointer.is_empty() { "the result" } else { &self.pointer };
+        format!("{place}: {}", self.message)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reads what comes back: the answer to a request, on a stream or alone, and what a server says of its own accord.
 
+use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -8,8 +9,9 @@ use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::channel::{Channel, Exchange};
+use crate::base::lines::Glance;
 use crate::base::sse::{Event, Reader, TooLong};
-use crate::engine::mcp::deep;
+use crate::engine::mcp::reading;
 
 /// The first pause before a stream is resumed, unless the server names one. It doubles up to the longest.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -47,11 +49,18 @@ async fn whole(channel: &Channel, mut exchange: Exchange, id: u64) -> Result<(),
     while let Some(bytes) = exchange.chunk().await.map_err(|why| format!("the answer broke off: {why}"))? {
         let bytes = bytes.as_ref();
         if body.len() + bytes.len() > channel.max_message {
-            return Err(format!("the answer has more than {} bytes", channel.max_message));
+            channel.inbox.unread(id, format!("the answer has more than {} bytes", channel.max_message));
+            return Ok(());
         }
         body.extend_from_slice(bytes);
     }
-    let message = deep::read(&body).map_err(|why| format!("the answer is not JSON: {why}"))?;
+    let message = match reading::read(&body) {
+        Ok(message) => message,
+        Err(why) => {
+            channel.inbox.unread(id, why);
+            return Ok(());
+        }
+    };
     let mut messages = Messages { channel, id: Some(id), odd: None };
     if messages.take(message) { Ok(()) } else { Err(messages.without_answer("the response")) }
 }
@@ -154,7 +163,7 @@ struct Messages<'c> {
     /// The request whose answer it holds, if it is that of a request.
     id: Option<u64>,
     /// What came on it that does not belong there.
-    odd: Option<&'static str>,
+    odd: Option<Cow<'static, str>>,
 }
 
 impl Messages<'_> {
@@ -185,11 +194,18 @@ impl Messages<'_> {
         if !matches!(event.kind.as_slice(), b"" | b"message") || event.data.is_empty() {
             return false;
         }
-        match deep::read(&event.data) {
+        match reading::read(&event.data) {
             Ok(message) => self.take(message),
-            Err(_) => {
-                self.odd = Some("what is not JSON");
-                false
+            Err(why) => {
+                let id = match Glance::at(&event.data) {
+                    Glance::Answer(id) => id.as_u64().filter(|id| Some(*id) == self.id),
+                    _ => None,
+                };
+                match id {
+                    Some(id) => self.channel.inbox.unread(id, why),
+                    None => self.odd = Some(format!("what cannot be read: {why}").into()),
+                }
+                id.is_some()
             }
         }
     }
@@ -219,13 +235,13 @@ impl Messages<'_> {
         let answers = odd.is_none() && message.get("method").is_none();
         match odd {
             None => self.channel.inbox.message(message),
-            odd => self.odd = odd,
+            odd => self.odd = odd.map(Cow::Borrowed),
         }
         answers
     }
 
     fn without_answer(&self, what: &str) -> String {
-        match self.odd {
+        match &self.odd {
             Some(odd) => format!("{what} ended without the answer; there was {odd} on it"),
             None => format!("{what} ended without the answer"),
         }

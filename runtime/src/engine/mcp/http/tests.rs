@@ -88,7 +88,7 @@ async fn result(ticket: Ticket) -> Value {
 
 async fn lost(ticket: Ticket) -> String {
     match reply(ticket).await {
-        Reply::Lost(why) => why,
+        Reply::Lost(why) | Reply::Unread(why) => why,
         other => panic!("{other:?}"),
     }
 }

@@ -135,7 +135,23 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn add_spent(&mut self) {
-        self.value("takes too many steps to be checked; send fewer and shorter values");
+        let advice = self.advice(|_| "; send fewer and shorter values".to_owned());
+        self.value(format!("takes too many steps to be checked{advice}"));
+    }
+
+    /// Whether the value is the result of a tool.
+    pub(super) fn is_result(&self) -> bool {
+        self.hidden == Access::WriteOnly
+    }
+
+    /// Returns what a model is advised to send instead. It did not make a result, and can do nothing about one.
+    pub(super) fn advice(&mut self, advice: impl FnOnce(&mut Self) -> String) -> String {
+        if self.is_result() { String::new() } else { advice(self) }
+    }
+
+    /// Returns a message with its advice.
+    pub(super) fn advised(&mut self, (message, advice): (String, String)) -> String {
+        message + &self.advice(|_| advice)
     }
 
     /// Takes small steps: of trying patterns, of comparing with listed values, of finding fields. Returns whether there
@@ -248,7 +264,8 @@ impl<'a> Checker<'a> {
         }
         if self.depth >= MAX_DEPTH {
             self.unsure = true;
-            return self.value("nested too deeply to be checked; send a simpler value");
+            let advice = self.advice(|_| "; send a simpler value".to_owned());
+            return self.value(format!("nested too deeply to be checked{advice}"));
         }
         self.depth += 1;
         self.kind(value, shape);
@@ -304,9 +321,10 @@ impl<'a> Checker<'a> {
             return;
         }
         let mut message = format!("expected {}, got {}", say::expected(shape, self.defs), say::given(value));
-        if value.as_str().is_some_and(|text| self.is_quoted(text, shape)) {
-            message.push_str(say::QUOTED);
-        }
+        message.push_str(&self.advice(|checker| {
+            let quoted = value.as_str().is_some_and(|text| checker.is_quoted(text, shape));
+            if quoted { say::QUOTED.to_owned() } else { String::new() }
+        }));
         self.add(ArgumentProblemKind::Type, message);
     }
 
@@ -347,11 +365,10 @@ impl<'a> Checker<'a> {
             Literal::String(text) => Some(text.as_str()),
             _ => None,
         });
-        if let Value::String(given) = value
-            && let Some(meant) = self.meant(given, texts)
-        {
-            message.push_str(&format!("; did you mean {}?", Value::from(meant)));
-        }
+        message.push_str(&self.advice(|checker| {
+            let meant = value.as_str().and_then(|given| checker.meant(given, texts));
+            meant.map_or_else(String::new, |meant| format!("; did you mean {}?", Value::from(meant)))
+        }));
         self.value(message);
     }
 

@@ -190,7 +190,8 @@ impl Checker<'_> {
     fn condition(&mut self, value: &Value, condition: &Condition) {
         match (condition, value) {
             (Condition::Not(part), _) if self.holds(value, &part.shape) == Some(true) => {
-                self.value(conditions::forbidden(&part.schema, value));
+                let message = self.advised(conditions::forbidden(&part.schema, value));
+                self.value(message);
             }
             (Condition::If { when, then, otherwise }, _) => {
                 let holds = self.holds(value, &when.shape);
@@ -210,7 +211,7 @@ impl Checker<'_> {
             (Condition::Keys(shape), Value::Object(fields)) => self.keys(fields, shape),
             (Condition::Requires { key, others }, Value::Object(fields)) if self.has(fields, key) => {
                 for other in others.iter().filter(|other| !self.has(fields, other)).collect::<Vec<_>>() {
-                    let message = conditions::required(key);
+                    let message = self.advised(conditions::required(key));
                     self.at(other, |checker| checker.add(ArgumentProblemKind::Missing, message));
                 }
             }
@@ -256,7 +257,7 @@ impl Checker<'_> {
             let given = Value::from(key.as_str());
             let problems = self.apart(|checker| checker.problems_of(&given, shape));
             for problem in problems {
-                let message = conditions::wrong_key(&problem.message);
+                let message = self.advised(conditions::wrong_key(&problem.message));
                 self.at(key, |checker| checker.value(message));
             }
         }

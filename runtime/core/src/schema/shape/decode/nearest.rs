@@ -55,7 +55,7 @@ impl Checker<'_> {
     fn all_forms(&mut self, kind: ArgumentProblemKind, value: &Value, union: &UnionRules, shape: &Shape) {
         let expected = say::expected(shape, self.defs);
         let mut message = format!("expected {expected}, got {}", say::given(value));
-        message.push_str(&self.remedy(value, union, shape));
+        message.push_str(&self.advice(|checker| checker.remedy(value, union, shape)));
         self.add(kind, message);
     }
 

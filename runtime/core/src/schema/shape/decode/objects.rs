@@ -29,17 +29,14 @@ impl Checker<'_> {
             count += 1;
             if let Some(field) = field {
                 if let Some((_, first)) = taken.iter().find(|(name, _)| *name == field.name.as_str()) {
-                    let message = format!(
-                        "given twice, as {}; send only {}",
-                        say::names(&[first, key]),
-                        say::names(&[&field.name])
-                    );
+                    let advice = self.advice(|_| format!("; send only {}", say::names(&[&field.name])));
+                    let message = format!("given twice, as {}{advice}", say::names(&[first, key]));
                     self.at(key, |checker| checker.value(message));
                 }
                 taken.push((&field.name, key));
                 let before = self.problems.len();
                 self.at(key, |checker| checker.check(value, &field.shape));
-                if value.is_null() && !field.required {
+                if value.is_null() && !field.required && !self.is_result() {
                     let told = &mut self.problems[before..];
                     told.iter_mut().for_each(|problem| problem.message.push_str("; leave it out instead"));
                 }
@@ -54,7 +51,8 @@ impl Checker<'_> {
             if missing {
                 let mut message = format!("missing: expected {}", say::expected(&field.shape, self.defs));
                 if let Some(key) = self.misspelt(&field.name, given, known) {
-                    message.push_str(&format!("; {} is given: send it under this name", say::names(&[key])));
+                    let advice = self.advice(|_| ": send it under this name".to_owned());
+                    message.push_str(&format!("; {} is given{advice}", say::names(&[key])));
                 }
                 self.at(&field.name, |checker| checker.add(ArgumentProblemKind::Missing, message));
             }
@@ -156,10 +154,11 @@ impl Checker<'_> {
         if self.is_full() {
             return;
         }
-        let what = if self.path.is_empty() { "argument" } else { "field" };
+        let is_argument = self.path.is_empty() && !self.is_result();
+        let what = if is_argument { "argument" } else { "field" };
         let mut message = format!("unknown {what} {}", say::names(&[key]));
         if let Some(meant) = self.meant(key, names.iter().copied()) {
-            message.push_str(&format!(" (did you mean `{meant}`?)"));
+            message.push_str(&self.advice(|_| format!(" (did you mean `{meant}`?)")));
         }
         message.push_str(&match names {
             [] => format!("; there are no {what}s"),

@@ -355,3 +355,39 @@ fn kinds_of_problems_are_told() {
     let problems = decode(&json!({"a": 0, "b": ""}), &shape, &defs, &JSON_SCHEMA).unwrap_err();
     assert_eq!(problems[0].kind, Value);
 }
+
+#[test]
+fn what_is_wrong_with_a_result_is_no_advice_to_the_model() {
+    let schema = json!({
+        "type": "object", "additionalProperties": false, "required": ["count", "name", "sort"],
+        "properties": {
+            "count": {"type": "integer"},
+            "name": {"type": "string"},
+            "note": {"type": "string"},
+            "sort": {"enum": ["ascending", "descending"]},
+            "either": {"anyOf": [{"type": "integer"}, {"enum": ["all", "none"]}]},
+            "deep": {"type": "object", "additionalProperties": false, "properties": {"text": {"type": "string"}}},
+        },
+    });
+    let result = json!({
+        "count": "7", "nmae": "x", "note": null, "sort": "ascendign", "either": "nnoe", "deep": {"txet": 1},
+    });
+    let mut problems = Vec::new();
+    let (shape, defs) = read_document(&schema, &mut problems);
+    let problems = super::result_problems(&result, &shape, &defs);
+    let told: Vec<String> = problems.iter().map(super::ArgumentProblem::of_result).collect();
+    assert_eq!(
+        told,
+        [
+            "/count: expected an integer, got the text \"7\"",
+            "/nmae: unknown field `nmae`; known: `count`, `name`, `note`, `sort`, `either`, `deep`",
+            "/note: expected a text, got null",
+            "/sort: expected one of \"ascending\", \"descending\", got the text \"ascendign\"",
+            "/either: expected one of \"all\", \"none\" or an integer, got the text \"nnoe\"",
+            "/deep/txet: unknown field `txet`; known: `text`",
+            "/name: missing: expected a text",
+        ]
+    );
+    let whole = super::result_problems(&json!([1]), &shape, &defs);
+    assert_eq!(whole[0].of_result(), "the result: expected an object, got a list of 1");
+}

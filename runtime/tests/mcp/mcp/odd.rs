@@ -1,0 +1,199 @@
+//! What is told of answers that are odd, and how little they cost.
+
+use toolgen_runtime::{ToolResponse, spec};
+
+use crate::mcp::basics::{provider, tool, turn};
+use crate::mcp::support::{call, connect, options, run, server};
+use crate::prelude::*;
+
+/// The answer to a call whose server writes this line; `$ID` is the ID of the request.
+async fn raw(line: &str) -> ToolResponse {
+    let server = Frozen::from(server("legacy"));
+    let provider = provider(McpEngine::with_options(options()), [tool(&server, "raw")]);
+    provider.call(ToolCall::new("1", "raw", json!({ "line": line })), &turn()).await
+}
+
+/// The answer to a call whose result is written so.
+async fn result(result: &str) -> ToolResponse {
+    raw(&format!(r#"{{"jsonrpc":"2.0","id":$ID,"result":{result}}}"#)).await
+}
+
+/// A client whose list of tools is written so, without a blank.
+async fn listing(list: &str) -> McpClient {
+    connect(&format!("legacy list={list}")).await
+}
+
+#[test]
+fn numbers_of_a_result_keep_the_digits_that_the_server_wrote() {
+    run(async {
+        let value = r#"{"id":100000000000000000000,"price":1.10,"far":1e400,"zero":-0}"#;
+        let answer = result(&format!(r#"{{"content":[],"structuredContent": {value} }}"#)).await;
+        assert_eq!(answer.text(), value);
+        // Also where a text says the same.
+        let said = json!(value).to_string();
+        let answer = result(&format!(
+            r#"{{"content":[{{"type":"text","text":{said}}}],"structuredContent":{value}}}"#
+        ))
+        .await;
+        assert_eq!(answer.text(), value);
+        let other = json!(value.replace("1.10", "1.1")).to_string();
+        let answer = result(&format!(
+            r#"{{"content":[{{"type":"text","text":{other}}}],"structuredContent":{value}}}"#
+        ))
+        .await;
+        assert!(answer.text().ends_with(value) && answer.text().contains("1.1,"), "{}", answer.text());
+        // And in what is kept as JSON, and in a failure.
+        let answer = result(r#"{"content":[{"type":"chart","y":[1.10, 1e20]}]}"#).await;
+        assert_eq!(answer.text(), r#"{"type":"chart","y":[1.10,1e20]}"#);
+        let answer = result(r#"{"content":[],"structuredContent":{"left":0.50},"isError":true}"#).await;
+        assert_eq!((answer.text().as_str(), answer.is_error()), (r#"{"left":0.50}"#, true));
+        let answer = result(r#"{"structuredContent":{"n":1.10}}"#).await;
+        assert_eq!(answer.outcome.unwrap().structured().unwrap().into_owned(), json!({"n": 1.1}));
+        let answer = result(r#"{"structuredContent":{"n":100000000000000000001}}"#).await;
+        let outcome = answer.outcome.unwrap();
+        assert!(outcome.structured().unwrap_err().contains("only the text has as it is"));
+    });
+}
+
+#[test]
+fn an_answer_that_cannot_be_read_says_where() {
+    run(async {
+        for (line, told) in [
+            (
+                r#"{"id":$ID,"result":{"content":[],"structuredContent":{"rows":[{"n":NaN}]}}}"#,
+                "`NaN` at `/result/structuredContent/rows/0/n` is not JSON",
+            ),
+            (
+                r#"{"id":$ID,"result":{"content":[],"structuredContent":Infinity}}"#,
+                "`Infinity` at `/result/structuredContent`",
+            ),
+            (r#"{"id":$ID,"result":{"content":[],}}"#, "not JSON"),
+        ] {
+            let answer = raw(line).await;
+            assert_eq!(answer.outcome.as_ref().unwrap_err().code(), "INVALID_OUTPUT");
+            let text = answer.text();
+            assert!(text.contains(told) && text.contains("The call was made"), "{text}");
+            assert!(!text.contains("went away"), "{text}");
+        }
+        let answer = raw(
+            "\u{feff}{\"id\":$ID,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"half \\ud83d\"}]}}",
+        )
+        .await;
+        assert_eq!(answer.text(), "half \u{fffd}");
+    });
+}
+
+#[test]
+fn a_tool_that_cannot_be_read_is_left_out_by_name() {
+    run(async {
+        let good = r#"{"name":"good","inputSchema":{"type":"object"}}"#;
+        for bad in [
+            r#"{"name":"bad","inputSchema":{"type":"object","maximum":NaN}}"#,
+            r#"{"name":"bad","description":"\ud800","inputSchema":{"type":"object"}}"#,
+        ] {
+            let client = listing(&format!(r#"{{"tools":[{bad},{good}]}}"#)).await;
+            let names: Vec<String> =
+                client.tools().await.unwrap().iter().map(|tool| tool.name().to_owned()).collect();
+            assert_eq!(names, ["hostile__good"]);
+            let left_out = client.left_out().await.unwrap();
+            assert_eq!(left_out[0].tool, "bad");
+            assert!(left_out[0].message.contains("cannot be read"), "{}", left_out[0]);
+        }
+        let error = listing(r#"{"tools":[]"#).await.list_tools().await.unwrap_err();
+        assert!(error.to_string().contains("to `tools/list` cannot be read: it is not JSON"), "{error}");
+    });
+}
+
+#[test]
+fn a_list_whose_end_is_odd_is_told() {
+    run(async {
+        for (next, told) in
+            [("5", "`nextCursor` is 5, and not a text"), ("[]", "is [], and"), ("false", "is false, and")]
+        {
+            let error = listing(&format!(r#"{{"tools":[],"nextCursor":{next}}}"#))
+                .await
+                .list_tools()
+                .await
+                .unwrap_err();
+            assert!(error.to_string().contains(told), "{error}");
+        }
+        let error = listing(r#"{"tools":[],"nextCursor":"a"}"#).await.list_tools().await.unwrap_err();
+        assert!(error.to_string().contains("the same `nextCursor` came twice"), "{error}");
+        let client = connect("legacy again").await;
+        assert!(client.remarks().await.unwrap()[0].contains("ends with an empty `nextCursor`"));
+        assert!(connect("legacy").await.remarks().await.unwrap().is_empty());
+    });
+}
+
+#[test]
+fn answers_to_no_request_are_told_when_time_is_up() {
+    run(async {
+        for (idle, total) in
+            [(Some(Duration::from_millis(300)), None), (None, Some(Duration::from_millis(300)))]
+        {
+            let server = McpServer { idle, total, ..server("legacy") };
+            let client = McpClient::connect(server, options()).await.unwrap();
+            let error = call(&client, "strange", json!({})).await.unwrap_err();
+            assert_eq!(error.code(), "TIMEOUT");
+            let text = error.to_string();
+            assert!(
+                text.contains("4 answers came whose IDs are those of no request, the first with `\"seven\"`"),
+                "{text}"
+            );
+            // Those that came before are not those of this request, nor is a late one.
+            let error = call(&client, "silence", json!({})).await.unwrap_err();
+            assert!(error.code() == "TIMEOUT" && !error.to_string().contains("answers came"), "{error}");
+        }
+        let quick = options().probe(Duration::from_millis(200)).connect(Duration::from_millis(600));
+        let error = McpClient::connect(server("legacy stranger"), quick).await.unwrap_err();
+        assert!(error.to_string().contains("no request: `\"init\"` and says: what is this?"), "{error}");
+    });
+}
+
+#[test]
+fn a_program_that_is_no_server_is_shown_with_what_it_wrote() {
+    run(async {
+        let mut server = server("usage");
+        if let McpTransport::Stdio { env, .. } = &mut server.transport {
+            *env = env.iter().cloned().chain([("HOSTILE_TOKEN".into(), "s3cr3t-value".into())]).collect();
+        }
+        let error = McpClient::connect(server, options()).await.unwrap_err();
+        let text = error.to_string();
+        for part in
+            ["exit status: 0", "usage: hostile --serve", "nothing to do with [REDACTED]", "see the manual"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        // What a server prints before its first message is no part of its end.
+        let error = call(&connect("legacy").await, "die", json!({})).await.unwrap_err();
+        assert!(!error.to_string().contains("instead of messages"), "{error}");
+    });
+}
+
+#[test]
+fn titles_are_one_short_line() {
+    let server = Frozen::from(server("legacy"));
+    let long = "x".repeat(100_000);
+    for (descriptor, label) in [
+        (json!({"title": "Finds\r\n\torders\u{1b}[31m  now"}), "Finds orders [31m now".to_owned()),
+        (json!({"title": long}), format!("{}…", "x".repeat(120))),
+        (json!({"annotations": {"title": " a\n\nb\u{202e} "}}), "a b".to_owned()),
+        (json!({"title": "\u{7}\n"}), String::new()),
+        (json!({"title": 5, "annotations": []}), String::new()),
+    ] {
+        let mut descriptor = descriptor;
+        descriptor["name"] = "t".into();
+        descriptor["inputSchema"] = json!({"type": "object"});
+        let tool = spec::mcp::tool(&server, &descriptor, true).unwrap();
+        assert_eq!(tool.spec.label.as_str(), label);
+    }
+    let info =
+        spec::mcp::about(&json!({"name": "a\nb\u{1b}c", "title": long, "icons": [{"src": "\n"}], "n": 1}));
+    assert_eq!(
+        info,
+        json!({"name": "a b c", "title": format!("{}…", "x".repeat(200)), "icons": [{"src": ""}], "n": 1})
+    );
+    let much = json!({"name": "a", "version": "1", "icons": vec![json!({"src": "data"}); 5000]});
+    assert_eq!(spec::mcp::about(&much), json!({"name": "a", "version": "1"}));
+    assert_eq!(spec::mcp::about(&json!("x")), Value::Null);
+}
