@@ -56,6 +56,7 @@ impl Lines {
     }
 
     /// Returns the start of a line that has not ended.
+    #[cfg(feature = "mcp")]
     pub(crate) fn rest(&self) -> &[u8] {
         &self.line
     }
