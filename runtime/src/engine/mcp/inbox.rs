@@ -330,13 +330,13 @@ impl Inbox {
             first.push_str(&format!(" and says: {message}"));
         }
         let first = cut(&visible(&first).replace('\n', " "), SHOWN);
-        for pending in book.pending.values() {
+        book.pending.values().for_each(|pending| {
             let mut strays = unpoisoned(pending.strays.lock());
             strays.count += 1;
             if strays.count == 1 {
                 strays.first.clone_from(&first);
             }
-        }
+        });
     }
 
     /// Counts a message that fits nothing.

@@ -60,9 +60,6 @@ pub(in super::super) struct Asking {
     pub(in super::super) timeout: u64,
 }
 
-/// How long a server may take unless it is said: a package may have to be installed first.
-const TIMEOUT: u64 = 120;
-
 /// Returns the command.
 pub(super) fn command() -> Command {
     Command::new("mcp")
@@ -118,12 +115,10 @@ fn verify() -> Command {
 }
 
 fn timeout() -> Arg {
-    option(
-        "timeout",
-        "SECONDS",
-        "How long a server may take to start, and then to list its tools; 120 by default",
-    )
-    .value_parser(value_parser!(u64).range(1..))
+    // A package may have to be installed first.
+    option("timeout", "SECONDS", "How long a server may take to start, and then to list its tools")
+        .value_parser(value_parser!(u64).range(1..))
+        .default_value("120")
 }
 
 fn documents(help: &'static str) -> Arg {
@@ -136,7 +131,7 @@ pub(super) fn task(matches: &ArgMatches) -> Result<Task, String> {
     let documents: Vec<PathBuf> =
         matches.get_many::<PathBuf>("documents").unwrap_or_default().cloned().collect();
     let json = is_json(matches);
-    let timeout = matches.get_one("timeout").copied().unwrap_or(TIMEOUT);
+    let timeout = matches.get_one("timeout").copied().unwrap_or_default();
     let asking = Asking { private_hosts: private_hosts(matches)?, timeout };
     if name == "verify" {
         return Ok(Task::Mcp(Mcp::Verify(Verify { documents, asking, json })));
