@@ -227,6 +227,9 @@ fn below(at: &Pointer, pointer: &str) -> Pointer {
 fn report_tool(at: &Pointer, descriptor: &Value, one: &Adapted, problems: &mut Problems) {
     for problem in &one.problems {
         let help = match problem.kind {
+            _ if !problem.pointer.starts_with("/inputSchema") => {
+                "ask the authors of the server to correct it"
+            }
             ReadProblemKind::Draft => "the server should list the property in `required` of its object",
             _ => "the server checks it; a call that breaks it fails there",
         };

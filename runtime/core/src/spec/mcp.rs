@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use self::references::Closed;
 use crate::base::frozen::{Frozen, Text};
-use crate::base::json::json_bytes;
+use crate::base::json::{json_bytes, type_name};
 use crate::base::printable::printable;
 use crate::base::truncate::cut;
 use crate::schema::shape::belong::complete_all;
@@ -108,7 +108,7 @@ pub fn tools(
     let mut schemas: Vec<(String, Closed)> = Vec::new();
     for (descriptor, name) in descriptors.iter().zip(&checked) {
         for key in SCHEMAS {
-            if let (Ok(name), Some(schema)) = (name, descriptor.get(key)) {
+            if let (Ok(name), Some(schema)) = (name, schema(descriptor, key)) {
                 schemas.push((format!("{name} {key}"), Closed::of(schema)));
             }
         }
@@ -121,7 +121,7 @@ pub fn tools(
     for (descriptor, name) in descriptors.iter().zip(checked) {
         adapted.push(name.map(|name| {
             let documents =
-                SCHEMAS.map(|key| descriptor.get(key).and_then(|_| schemas.next()).map(|one| (key, one)));
+                SCHEMAS.map(|key| schema(descriptor, key).and_then(|_| schemas.next()).map(|one| (key, one)));
             let (one, defs) = adapt(server, name, descriptor, documents, pinned);
             of_tools.push(defs.iter().map(|def| def.name.to_string()).collect());
             named.extend(defs.iter().map(|def| (def.name.to_string(), def.schema.shape().clone())));
@@ -157,6 +157,11 @@ pub fn tool(server: &Frozen<McpServer>, descriptor: &Value, pinned: bool) -> Res
 
 /// The members of a descriptor that are schemas.
 const SCHEMAS: [&str; 2] = ["inputSchema", "outputSchema"];
+
+/// Returns a schema of a descriptor: what is no object is none.
+fn schema<'d>(descriptor: &'d Value, key: &str) -> Option<&'d Value> {
+    descriptor.get(key).filter(|schema| schema.is_object())
+}
 
 fn raw_name(descriptor: &Value) -> &str {
     descriptor.get("name").and_then(Value::as_str).unwrap_or_default()
@@ -260,7 +265,7 @@ fn adapt(
     documents: [Option<(&str, Value)>; 2],
     pinned: bool,
 ) -> (Adapted, Vec<Def>) {
-    let mut problems = Vec::new();
+    let mut problems = misfits(descriptor);
     let mut defs: Vec<Def> = Vec::new();
     let [input, output] = documents.map(|document| {
         document.map(|(key, schema)| {
@@ -300,6 +305,29 @@ fn adapt(
         descriptor: if pinned { canonical(descriptor).into() } else { Text::EMPTY },
     });
     (Adapted { tool: Tool { spec, call }, problems }, defs)
+}
+
+/// The members of a descriptor that only say more about a tool, and what they are.
+const SAID: [(&str, &str, fn(&Value) -> bool); 9] = [
+    ("/title", "a text", Value::is_string),
+    ("/description", "a text", Value::is_string),
+    ("/outputSchema", "an object", Value::is_object),
+    ("/annotations", "an object", Value::is_object),
+    ("/annotations/title", "a text", Value::is_string),
+    ("/annotations/readOnlyHint", "true or false", Value::is_boolean),
+    ("/annotations/destructiveHint", "true or false", Value::is_boolean),
+    ("/annotations/idempotentHint", "true or false", Value::is_boolean),
+    ("/annotations/openWorldHint", "true or false", Value::is_boolean),
+];
+
+/// Returns what such members are that are something else. `null` says nothing.
+fn misfits(descriptor: &Value) -> Vec<ReadProblem> {
+    let misfit = |(pointer, wanted, fits): &(&str, &str, fn(&Value) -> bool)| {
+        let found = descriptor.pointer(pointer).filter(|value| !value.is_null() && !fits(value))?;
+        let message = format!("this is not {wanted} but {}, and does not count", type_name(found));
+        Some(ReadProblem { pointer: (*pointer).to_owned(), kind: ReadProblemKind::Keyword, message })
+    };
+    SAID.iter().filter_map(misfit).collect()
 }
 
 /// Returns the shape of the arguments as an object, which is what a model gives.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::reading::{self, Written};
 use crate::call::error::ToolError;
-use crate::call::result::{Content, ToolResult};
+use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::{INVALID_OUTPUT, Structured};
 use crate::schema::shape::decode::result_problems;
 use crate::spec::ToolSpec;
@@ -33,8 +33,7 @@ pub(super) fn result(spec: &ToolSpec, mut answer: Value) -> Result<ToolResult, T
     result.content = content;
     let given = answer.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
     let given = given.map(|value| (value, written.part("structuredContent").text()));
-    // A server that says anything else than no does not say that all is well.
-    if !matches!(answer["isError"], Value::Null | Value::Bool(false)) {
+    if is_error(&answer["isError"]) {
         if result.content.is_empty() {
             let told = given.map(|(value, text)| text.unwrap_or_else(|| value.to_string()));
             let told = told.unwrap_or_else(|| "the tool failed and does not say why".to_owned());
@@ -115,13 +114,91 @@ fn only_text(fields: &Map<String, Value>) -> Option<&str> {
     if fields.len() == 1 { fields.values().next().and_then(Value::as_str) } else { None }
 }
 
-/// A piece of content, and how it was written. A piece of an unknown kind, or one that is malformed, is kept as JSON, and so is a
-/// link, about which a server says more than there is room for.
-fn piece(block: &Value, written: Written) -> Content {
-    match Content::deserialize(block) {
-        Ok(Content::Link { .. }) | Err(_) => Content::Text(written.text_of(block)),
-        Ok(content) => content,
+/// Whether a result is one of a failure. A server that says anything else than no does not say that all is well.
+fn is_error(said: &Value) -> bool {
+    match said {
+        Value::String(said) => {
+            !matches!(said.trim().to_ascii_lowercase().as_str(), "" | "false" | "0" | "no")
+        }
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        said => !matches!(said, Value::Null | Value::Bool(false)),
     }
+}
+
+/// A piece of content, and how it was written. A piece of an unknown kind, or one that is malformed, is kept as JSON,
+/// and so is a link, about which a server says more than there is room for. Of bytes that no provider would take,
+/// which would refuse the whole conversation, only the length is kept.
+fn piece(block: &Value, written: Written) -> Content {
+    let mut read = block.clone();
+    let without_type = read["mimeType"].as_str().is_none_or(|named| named.trim().is_empty());
+    let kind = read["type"].as_str().unwrap_or_default();
+    let found = read["data"].as_str().filter(|_| without_type).and_then(base64);
+    if let Some(found) = found.and_then(|data| media_type(kind, &data)) {
+        read["mimeType"] = found.into();
+    }
+    let piece = match Content::deserialize(&read) {
+        Ok(Content::Image { data, mime_type }) => {
+            base64(&data).map(|data| Content::Image { data, mime_type })
+        }
+        Ok(Content::Audio { data, mime_type }) => {
+            base64(&data).map(|data| Content::Audio { data, mime_type })
+        }
+        Ok(Content::Resource { uri, mime_type, data: ResourceData::Base64(data) }) => {
+            base64(&data).map(|data| Content::Resource { uri, mime_type, data: ResourceData::Base64(data) })
+        }
+        Ok(Content::Link { .. }) | Err(_) => None,
+        Ok(content) => Some(content),
+    };
+    piece.unwrap_or_else(|| {
+        let mut short = block.clone();
+        let shortened = shorten(&mut short) | short.get_mut("resource").is_some_and(shorten);
+        Content::Text(if shortened { short.to_string() } else { written.text_of(block) })
+    })
+}
+
+/// Replaces the bytes in a piece of content by their length. Returns whether there are any.
+fn shorten(block: &mut Value) -> bool {
+    let mut any = false;
+    for key in ["data", "blob"] {
+        if let Some(Value::String(data)) = block.get_mut(key) {
+            *data = format!("[{} characters]", data.chars().count());
+            any = true;
+        }
+    }
+    any
+}
+
+/// Returns bytes in the Base64 that providers take, also of a server that writes it in lines, in the alphabet of URLs,
+/// without its end, or as a `data:` URL. `None` if there are none, or they are something else.
+fn base64(data: &str) -> Option<String> {
+    let digits = match data.trim_start().strip_prefix("data:") {
+        Some(url) => url.split_once(";base64,")?.1,
+        None => data,
+    };
+    let mut plain: String = digits.chars().filter(|char| !char.is_ascii_whitespace()).collect();
+    plain.truncate(plain.trim_end_matches('=').len());
+    plain = plain.replace('-', "+").replace('_', "/");
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    if plain.is_empty() || plain.len() % 4 == 1 || !plain.bytes().all(is_digit) {
+        return None;
+    }
+    plain.push_str(["", "", "==", "="][plain.len() % 4]);
+    Some(plain)
+}
+
+/// Returns the media type of an image or a sound, by the first digits of its Base64.
+fn media_type(kind: &str, base64: &str) -> Option<&'static str> {
+    const BEGINNINGS: [(&str, &str, &str); 7] = [
+        ("image", "iVBORw0KGgo", "image/png"),
+        ("image", "/9j/", "image/jpeg"),
+        ("image", "R0lGOD", "image/gif"),
+        ("image", "UklGR", "image/webp"),
+        ("audio", "UklGR", "audio/wav"),
+        ("audio", "SUQz", "audio/mpeg"),
+        ("audio", "T2dnUw", "audio/ogg"),
+    ];
+    let begins = |(of, beginning, _): &&(&str, &str, &str)| *of == kind && base64.starts_with(beginning);
+    BEGINNINGS.iter().find(begins).map(|(_, _, found)| *found)
 }
 
 #[cfg(test)]
@@ -219,5 +296,36 @@ mod tests {
         let got = result(&declaring(None), answer.clone()).unwrap();
         assert!(!got.is_error());
         assert_eq!(got.structured().unwrap().into_owned(), answer["structuredContent"]);
+    }
+
+    #[test]
+    fn bytes_that_no_provider_takes_are_mended_or_only_named() {
+        let png = "iVBORw0KGgoAAAANSUhEUg==";
+        let lines = format!("{}\n{}\r\n", &png[..8], &png[8..]);
+        for (block, kept) in [
+            (json!({"type": "image", "data": png}), Some((png, "image/png"))),
+            (json!({"type": "image", "data": png, "mimeType": ""}), Some((png, "image/png"))),
+            (json!({"type": "image", "data": "/9j_-w", "mimeType": 5}), Some(("/9j/+w==", "image/jpeg"))),
+            (json!({"type": "image", "data": lines, "mimeType": "image/png"}), Some((png, "image/png"))),
+            (
+                json!({"type": "image", "data": format!("data:image/png;base64,{png}"), "mimeType": "image/png"}),
+                Some((png, "image/png")),
+            ),
+            (json!({"type": "image", "data": "AQID"}), None),
+            (json!({"type": "image", "data": "no base64!", "mimeType": "image/png"}), None),
+            (json!({"type": "image", "data": "", "mimeType": "image/png"}), None),
+            (json!({"type": "image", "data": "AQIDA", "mimeType": "image/png"}), None),
+            (json!({"type": "resource", "resource": {"uri": "x:/y", "blob": "?"}}), None),
+            (json!({"type": "resource", "resource": {"blob": "AQID"}}), None),
+        ] {
+            let got = result(&declaring(None), json!({"content": [block]})).unwrap();
+            match (&got.content[0], kept) {
+                (Content::Image { data, mime_type }, Some(kept)) => {
+                    assert_eq!((data.as_str(), mime_type.as_str()), kept);
+                }
+                (Content::Text(text), None) => assert!(text.contains(" characters]"), "{text}"),
+                other => panic!("{other:?} {block}"),
+            }
+        }
     }
 }

@@ -10,11 +10,16 @@ use tokio::time::Instant;
 
 use super::link::{Failure, Link, Patience, Request};
 use crate::base::frozen::{List, Text};
+use crate::base::printable::visible;
+use crate::base::truncate::cut;
 
 /// The revisions without a handshake.
 const MODERN: [&str; 1] = ["2026-07-28"];
 /// The revisions with a handshake, the newest first.
 pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// How many characters of another revision are shown.
+const SHOWN: usize = 60;
 
 /// The error of a server that does not support a revision; it names those that it does.
 const UNSUPPORTED: i64 = -32022;
@@ -181,7 +186,11 @@ async fn initialize(
     let revision = result["protocolVersion"].as_str().unwrap_or_default().to_owned();
     if !LEGACY.contains(&revision.as_str()) {
         let known = LEGACY.join(", ");
-        let message = format!("it speaks revision `{revision}`, and this client {known} and {}", MODERN[0]);
+        let said = match revision.as_str() {
+            "" => "it does not say which revision it speaks".to_owned(),
+            said => format!("it speaks revision `{}`", cut(&visible(said), SHOWN)),
+        };
+        let message = format!("{said}, and this client speaks {known} and {}", MODERN[0]);
         return Err(Failure::Refused { code: 0, message, data: Value::Null });
     }
     link.transport.agreed(&revision);

@@ -74,6 +74,8 @@ struct Strays {
 
 /// How many characters of such an answer are shown.
 const SHOWN: usize = 200;
+/// How many characters of an error are told.
+const LONGEST_ERROR: usize = 10_000;
 
 /// Where a transport puts what comes from the server. Clones share it.
 #[derive(Clone)]
@@ -277,7 +279,7 @@ impl Inbox {
     fn notice(&self, method: &str, mut params: Value) {
         match method {
             "notifications/progress" => {
-                let id = params.get("progressToken").and_then(Value::as_u64);
+                let id = params.get("progressToken").and_then(own_id);
                 let book = unpoisoned(self.0.book.lock());
                 let Some(pending) = id.and_then(|id| book.pending.get(&id)) else {
                     drop(book);
@@ -370,7 +372,7 @@ fn reply(mut message: Value) -> Reply {
         };
         return Reply::Error {
             code: error["code"].as_i64().unwrap_or_default(),
-            message: said,
+            message: cut(&said, LONGEST_ERROR),
             data: error.get_mut("data").map(Value::take).unwrap_or_default(),
         };
     }

@@ -108,7 +108,10 @@ impl McpTool {
         let on_progress: OnNotice = Arc::new(move |notice| {
             let ctx = unpoisoned(listener.lock()).clone();
             if let Some(ctx) = ctx {
-                ctx.progress(line(notice));
+                let line = line(notice);
+                if !line.is_empty() {
+                    ctx.progress(line);
+                }
             }
         });
         let (asker, questions) = mpsc::channel(1);

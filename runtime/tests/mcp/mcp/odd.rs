@@ -197,3 +197,88 @@ fn titles_are_one_short_line() {
     assert_eq!(spec::mcp::about(&much), json!({"name": "a", "version": "1"}));
     assert_eq!(spec::mcp::about(&json!("x")), Value::Null);
 }
+
+#[test]
+fn a_revision_that_is_not_named_is_told() {
+    run(async {
+        for (words, told) in [
+            ("legacy init=5", "does not say which revision"),
+            ("legacy init=a\u{1b}x", "revision `a\\u{1b}x`"),
+        ] {
+            let error = McpClient::connect(server(words), options()).await.unwrap_err();
+            assert!(error.to_string().contains(told), "{error}");
+        }
+    });
+}
+
+#[test]
+fn parts_of_a_descriptor_that_have_another_type_are_told_and_cost_themselves() {
+    let server = Frozen::from(server("legacy"));
+    let input = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
+    let bad = json!({
+        "name": "t", "inputSchema": input, "title": 1, "description": ["x"], "outputSchema": true, "_meta": "x", "icons": 5,
+        "annotations": {"readOnlyHint": "true", "title": {}, "destructiveHint": 0, "idempotentHint": null},
+    });
+    let made = spec::mcp::tools(&server, &[bad], true).pop().unwrap().unwrap();
+    let told: Vec<String> =
+        made.problems.iter().map(|problem| format!("{}: {}", problem.pointer, problem.message)).collect();
+    assert_eq!(
+        told,
+        [
+            "/title: this is not a text but number, and does not count",
+            "/description: this is not a text but array, and does not count",
+            "/outputSchema: this is not an object but boolean, and does not count",
+            "/annotations/title: this is not a text but object, and does not count",
+            "/annotations/readOnlyHint: this is not true or false but string, and does not count",
+            "/annotations/destructiveHint: this is not true or false but number, and does not count",
+        ]
+    );
+    let spec = made.tool.spec;
+    assert_eq!(
+        (spec.description.as_str(), spec.output.is_none(), spec.effects.read_only),
+        ("t", true, false)
+    );
+    // Several servers say so what they do not have.
+    let nothing =
+        json!({"name": "t", "inputSchema": input, "title": null, "outputSchema": null, "annotations": null});
+    let made = spec::mcp::tools(&server, &[nothing], true).pop().unwrap().unwrap();
+    assert!(made.problems.is_empty() && made.tool.spec.output.is_none(), "{:?}", made.problems);
+}
+
+#[test]
+fn a_result_of_odd_types_is_read_as_far_as_it_can_be() {
+    run(async {
+        for (given, text, failed) in [
+            (r#"{"content":null}"#, "", false),
+            (r#"{"content":{"type":"text","text":"one"}}"#, "one", false),
+            (r#"{"content":[{"type":"text","text":"no"}],"isError":"false"}"#, "no", false),
+            (r#"{"content":[{"type":"text","text":"no"}],"isError":0}"#, "no", false),
+            (r#"{"content":[{"type":"text","text":"yes"}],"isError":"True"}"#, "yes", true),
+            (
+                r#"{"content":[{"type":"text","text":"t","annotations":5,"_meta":[]}],"_meta":"x","resultType":5}"#,
+                "t",
+                false,
+            ),
+            (
+                r#"{"content":[{"type":"resource","resource":{"text":"t"}}]}"#,
+                r#"{"type":"resource","resource":{"text":"t"}}"#,
+                false,
+            ),
+        ] {
+            let answer = result(given).await;
+            assert_eq!((answer.text().as_str(), answer.is_error()), (text, failed), "{given}");
+        }
+        let long = "x".repeat(20_000);
+        let answer = raw(&format!(r#"{{"id":$ID,"error":{{"code":"1","message":"{long}"}}}}"#)).await;
+        assert!(answer.text().len() < 11_000 && answer.text().contains("xxx…"), "{}", answer.text().len());
+    });
+}
+
+#[test]
+fn progress_is_heard_however_its_token_is_repeated() {
+    run(async {
+        let server = McpServer { idle: Some(Duration::from_secs(1)), ..server("legacy texts") };
+        let client = McpClient::connect(server, options()).await.unwrap();
+        assert_eq!(call(&client, "progress", json!({"steps": 8, "ms": 200})).await.unwrap(), "done");
+    });
+}

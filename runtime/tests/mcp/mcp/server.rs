@@ -135,7 +135,10 @@ impl Server {
                 answer(
                     id,
                     &json!({
-                        "protocolVersion": revision.map_or(asked, String::as_str),
+                        "protocolVersion": match self.words.iter().find_map(|word| word.strip_prefix("init=")) {
+                            Some(odd) => serde_json::from_str(odd).unwrap_or_else(|_| odd.into()),
+                            None => json!(revision.map_or(asked, String::as_str)),
+                        },
                         "capabilities": {"tools": {"listChanged": true}, "experimental": {"told": self.leak()}},
                         "serverInfo": {"name": "hostile", "version": "1"},
                         "_meta": {"client": params},
@@ -285,6 +288,7 @@ impl Server {
             "break" => error(id, -32603, "out of order"),
             "silence" => {}
             "progress" => {
+                let token = &if self.is("texts") { json!(token.to_string()) } else { token.clone() };
                 for step in 1..=number("steps") {
                     thread::sleep(Duration::from_millis(number("ms")));
                     say(&json!({

@@ -16,7 +16,8 @@ Ask the authors of the server to correct it, or leave the tool out with `exclude
 ";
     SCHEMA = "W0603", "A rule in a schema of an MCP server is dropped", "
 A part of the schema means nothing, is not understood, or leads out of the schema: neither the network nor other files
-are read for a reference. The tool is compiled without the part; the server checks it.
+are read for a reference. The tool is compiled without the part; the server checks it. So is a part of the descriptor
+that has the wrong type, such as a hint that is a text.
 ";
     SUSPICIOUS = "W0604", "A text of an MCP server tries to steer the model or to hide something", "
 What a server says about its tools stands in the prompt of every turn. This text has invisible characters, escape
