@@ -11,7 +11,7 @@ mod references;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use self::references::Closed;
 use crate::base::frozen::{Frozen, Text};
@@ -307,27 +307,34 @@ fn adapt(
     (Adapted { tool: Tool { spec, call }, problems }, defs)
 }
 
-/// The members of a descriptor that only say more about a tool, and what they are.
-const SAID: [(&str, &str, fn(&Value) -> bool); 9] = [
-    ("/title", "a text", Value::is_string),
-    ("/description", "a text", Value::is_string),
-    ("/outputSchema", "an object", Value::is_object),
-    ("/annotations", "an object", Value::is_object),
-    ("/annotations/title", "a text", Value::is_string),
-    ("/annotations/readOnlyHint", "true or false", Value::is_boolean),
-    ("/annotations/destructiveHint", "true or false", Value::is_boolean),
-    ("/annotations/idempotentHint", "true or false", Value::is_boolean),
-    ("/annotations/openWorldHint", "true or false", Value::is_boolean),
-];
+/// The members of a descriptor that only say more about a tool, and values of their types.
+fn said() -> [(&'static str, Value); 9] {
+    let hint = |pointer| (pointer, Value::Bool(false));
+    let text = |pointer| (pointer, Value::String(String::new()));
+    let object = |pointer| (pointer, Value::Object(Map::new()));
+    [
+        text("/title"),
+        text("/description"),
+        object("/outputSchema"),
+        object("/annotations"),
+        text("/annotations/title"),
+        hint("/annotations/readOnlyHint"),
+        hint("/annotations/destructiveHint"),
+        hint("/annotations/idempotentHint"),
+        hint("/annotations/openWorldHint"),
+    ]
+}
 
 /// Returns what such members are that are something else. `null` says nothing.
 fn misfits(descriptor: &Value) -> Vec<ReadProblem> {
-    let misfit = |(pointer, wanted, fits): &(&str, &str, fn(&Value) -> bool)| {
-        let found = descriptor.pointer(pointer).filter(|value| !value.is_null() && !fits(value))?;
-        let message = format!("this is not {wanted} but {}, and does not count", type_name(found));
-        Some(ReadProblem { pointer: (*pointer).to_owned(), kind: ReadProblemKind::Keyword, message })
+    let misfit = |(pointer, wanted): (&str, Value)| {
+        let (wanted, found) = (type_name(&wanted), descriptor.pointer(pointer).map_or("null", type_name));
+        (found != wanted && found != "null").then(|| {
+            let message = format!("this is not of the type {wanted}, but {found}, and does not count");
+            ReadProblem { pointer: pointer.to_owned(), kind: ReadProblemKind::Keyword, message }
+        })
     };
-    SAID.iter().filter_map(misfit).collect()
+    said().into_iter().filter_map(misfit).collect()
 }
 
 /// Returns the shape of the arguments as an object, which is what a model gives.

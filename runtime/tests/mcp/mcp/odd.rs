@@ -225,12 +225,12 @@ fn parts_of_a_descriptor_that_have_another_type_are_told_and_cost_themselves() {
     assert_eq!(
         told,
         [
-            "/title: this is not a text but number, and does not count",
-            "/description: this is not a text but array, and does not count",
-            "/outputSchema: this is not an object but boolean, and does not count",
-            "/annotations/title: this is not a text but object, and does not count",
-            "/annotations/readOnlyHint: this is not true or false but string, and does not count",
-            "/annotations/destructiveHint: this is not true or false but number, and does not count",
+            "/title: this is not of the type string, but number, and does not count",
+            "/description: this is not of the type string, but array, and does not count",
+            "/outputSchema: this is not of the type object, but boolean, and does not count",
+            "/annotations/title: this is not of the type string, but object, and does not count",
+            "/annotations/readOnlyHint: this is not of the type boolean, but string, and does not count",
+            "/annotations/destructiveHint: this is not of the type boolean, but number, and does not count",
         ]
     );
     let spec = made.tool.spec;
