@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
+use super::error::rounded;
 use super::link::{Failure, Link, Patience, Request};
 use crate::base::frozen::{List, Text};
 use crate::base::printable::visible;
@@ -83,7 +84,7 @@ pub(super) async fn agree(
     let mut refused = None;
     if !LEGACY.contains(&known) {
         // One that is known to speak it gets more time, but leaves some for the others.
-        let patience = if MODERN.contains(&known) { left() / 2 } else { probe.min(left()) };
+        let patience = if MODERN.contains(&known) { left() / 2 } else { probe.min(left() / 2) };
         let mut discovered = discover(link, capabilities, patience).await;
         if let Err(Failure::Refused { code: UNSUPPORTED, data, .. }) = &discovered
             && data["supported"].as_array().is_some_and(|all| all.iter().any(|one| one == MODERN[0]))
@@ -116,8 +117,9 @@ pub(super) async fn agree(
             let code = if code == 0 { String::new() } else { format!(" ({code})") };
             format!("it refuses the handshake of revision {}: {message}{code}", LEGACY[0])
         }
-        Failure::Silent(after, meanwhile) | Failure::Late(after, meanwhile) => {
-            format!("it did not answer the handshake within {after:?}{meanwhile}")
+        Failure::Silent(_, meanwhile) | Failure::Late(_, meanwhile) => {
+            let wrote = link.transport.wrote();
+            format!("it did not answer the handshake within {:?}{meanwhile}{wrote}", rounded(whole))
         }
         Failure::Unread(why) => format!("its answer to the handshake cannot be read: {why}"),
         Failure::Unsent(why) | Failure::Lost(why) => why,

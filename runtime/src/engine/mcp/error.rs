@@ -109,7 +109,7 @@ pub(super) fn failure(server: &McpServer, what: &str, why: Failure) -> ToolError
 }
 
 /// Returns a duration that people read: whole seconds, if there are any.
-fn rounded(duration: Duration) -> Duration {
+pub(super) fn rounded(duration: Duration) -> Duration {
     match duration.as_secs_f64().round() {
         0.0 => duration,
         seconds => Duration::from_secs(seconds as u64),

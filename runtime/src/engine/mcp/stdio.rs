@@ -44,6 +44,9 @@ const LEFTOVERS: Duration = Duration::from_millis(500);
 pub(super) struct Stdio {
     input: Input,
     group: Arc<Mutex<Group>>,
+    /// See [`Keeper`].
+    said: Arc<Mutex<Vec<u8>>>,
+    tail: Arc<Mutex<Vec<u8>>>,
     tasks: Vec<AbortHandle>,
     /// Fires when the program has ended and nothing of its output is left to read.
     gone: CancellationToken,
@@ -85,11 +88,11 @@ impl Stdio {
         };
         let tasks = vec![
             spawn(writing),
-            spawn(listen(stdout, longest, inbox, said, read)),
-            spawn(drain(stderr, tail, drained)),
+            spawn(listen(stdout, longest, inbox, Arc::clone(&said), read)),
+            spawn(drain(stderr, Arc::clone(&tail), drained)),
             spawn(keeper.keep(child)),
         ];
-        Ok(Stdio { input, group, tasks, gone })
+        Ok(Stdio { input, group, said, tail, tasks, gone })
     }
 }
 
@@ -125,6 +128,10 @@ impl Transport for Stdio {
 
     fn breaks(&self) -> bool {
         true
+    }
+
+    fn wrote(&self) -> String {
+        wrote(&self.said, &self.tail)
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
@@ -243,6 +250,23 @@ fn last_words(tail: &[u8]) -> &[u8] {
     end.map_or(&[], |end| &tail[end..])
 }
 
+/// Says what a program wrote instead of messages, and what it wrote last on its standard error.
+fn wrote(said: &Mutex<Vec<u8>>, tail: &Mutex<Vec<u8>>) -> String {
+    let words = |kept: &Mutex<Vec<u8>>| {
+        let kept = unpoisoned(kept.lock());
+        String::from_utf8_lossy(last_words(&kept)).trim().to_owned()
+    };
+    let (said, tail, mut told) = (words(said), words(tail), String::new());
+    if !said.is_empty() {
+        told.push_str(&format!("; instead of messages it wrote to its standard output:\n{said}"));
+    }
+    if !tail.is_empty() {
+        told.push_str(if said.is_empty() { "" } else { "\n" });
+        told.push_str(&format!("; the last it wrote:\n{tail}"));
+    }
+    told
+}
+
 /// Waits for the end of the program, and says why the connection has ended.
 struct Keeper {
     inbox: Inbox,
@@ -292,18 +316,7 @@ impl Keeper {
             Some(status) => format!("its program ended ({status})"),
             None => "its program closed its input or its output, and was killed".to_owned(),
         };
-        let words = |kept: &Mutex<Vec<u8>>| {
-            let kept = unpoisoned(kept.lock());
-            String::from_utf8_lossy(last_words(&kept)).trim().to_owned()
-        };
-        let (said, tail) = (words(&self.said), words(&self.tail));
-        if !said.is_empty() {
-            why.push_str(&format!("; instead of messages it wrote to its standard output:\n{said}"));
-        }
-        if !tail.is_empty() {
-            why.push_str(if said.is_empty() { "" } else { "\n" });
-            why.push_str(&format!("; the last it wrote:\n{tail}"));
-        }
+        why.push_str(&wrote(&self.said, &self.tail));
         why
     }
 }

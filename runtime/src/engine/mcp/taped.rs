@@ -101,6 +101,10 @@ impl Transport for Recorder {
         self.inner.hears()
     }
 
+    fn wrote(&self) -> String {
+        self.inner.wrote()
+    }
+
     fn close(&self) -> BoxFuture<'_, ()> {
         self.inner.close()
     }

@@ -54,6 +54,11 @@ pub(super) trait Transport: Send + Sync {
         true
     }
 
+    /// Returns what the server wrote that was no message, as the end of a sentence; empty if it did not.
+    fn wrote(&self) -> String {
+        String::new()
+    }
+
     /// Ends the connection in an orderly way, within a few seconds.
     fn close(&self) -> BoxFuture<'_, ()>;
 }

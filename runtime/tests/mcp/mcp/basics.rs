@@ -73,6 +73,10 @@ fn a_silent_era_is_left_after_its_time() {
         assert_eq!(error.code(), "MCP_UNREACHABLE");
         assert!(error.to_string().contains("did not answer the handshake"), "{error}");
         assert!(start.elapsed() < Duration::from_secs(3));
+        // Of little time, the probe leaves a part.
+        let little = options().connect(Duration::from_secs(2));
+        let client = McpClient::connect(server("legacy mute"), little).await.unwrap();
+        assert_eq!(client.revision().as_deref(), Some("2025-11-25"));
         // Of a server whose revision is known, nothing is asked twice.
         let known = McpServer { revision: "2025-06-18".into(), ..server("legacy mute") };
         let start = Instant::now();

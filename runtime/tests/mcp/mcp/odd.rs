@@ -164,6 +164,10 @@ fn a_program_that_is_no_server_is_shown_with_what_it_wrote() {
         {
             assert!(text.contains(part), "{part}: {text}");
         }
+        let quick = options().connect(Duration::from_secs(1));
+        let error = McpClient::connect(self::server("elsewhere"), quick).await.unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("within 1s") && text.contains("Listening on http://localhost:3000"), "{text}");
         // What a server prints before its first message is no part of its end.
         let error = call(&connect("legacy").await, "die", json!({})).await.unwrap_err();
         assert!(!error.to_string().contains("instead of messages"), "{error}");

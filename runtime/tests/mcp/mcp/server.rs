@@ -54,6 +54,12 @@ fn run(words: &str) {
         eprint!("see the manual");
         std::process::exit(0);
     }
+    if server.is("elsewhere") {
+        // It does not speak on its streams.
+        println!("Listening on http://localhost:3000");
+        std::io::stdin().lines().for_each(drop);
+        return;
+    }
     if server.is("wrapped") {
         // As `npx` does it: the server is a child of the program that was started.
         let argv = super::support::program();
