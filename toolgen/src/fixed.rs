@@ -1,15 +1,18 @@
 //! Arguments that are not up to a model: the user fixes their values, or leaves them out.
 
+mod within;
+
 use serde_json::{Map, Value};
 use toolgen_core::internal::meant_call;
 use toolgen_core::schema::dialect::JSON_SCHEMA;
 use toolgen_core::schema::shape::decode::decode;
-use toolgen_core::schema::shape::{Access, Extra, Field, Kind, ObjectRules, find_def};
+use toolgen_core::schema::shape::{Access, Extra, Field, Kind, ObjectRules};
 use toolgen_core::spec::Example;
 use toolgen_core::spec::plan::{Body, BodyField, BodySource, Parameter, RequestPlan};
 use toolgen_core::spec::template::{Root, Template};
 use toolgen_core::{Call, Shape, Text, ToolSpec};
 
+use self::within::Within;
 use crate::choice::selects;
 use crate::options::{ArgumentRule, Options};
 use crate::problem::{Problems, codes};
@@ -72,82 +75,72 @@ struct Fixing<'f> {
     told: &'f mut Vec<(String, &'static str)>,
 }
 
+/// What is said of arguments, or of the fields of a body.
+#[derive(Default)]
+struct Sorted {
+    /// Those of which nothing is said.
+    kept: Vec<Field>,
+    /// The others, with their values as JSON if they are fixed.
+    gone: Vec<(Field, Option<Text>)>,
+}
+
 impl<'f> Fixing<'f> {
     fn tool(&mut self, tool: &mut Tool) {
         let Tool { spec, call: Call::Http(plan), .. } = tool else { return };
         let Kind::Object(rules) = &spec.input.shape().kind else { return };
-        let mut kept: Vec<Field> = Vec::with_capacity(rules.fields.len());
-        let mut derived = plan.derived.to_vec();
-        let mut gone = Vec::new();
+        let mut sorted = Sorted::default();
         for field in &rules.fields {
-            let Some(rule) = self.rule_of(field).filter(|_| !is_used_elsewhere(&field.name, plan)) else {
-                kept.push(field.clone());
-                continue;
-            };
-            match &rule.value {
-                Some(value) => match fixed(field, value, spec) {
-                    Ok(json) => derived.push((derived_name(&field.name), Template::Constant(json))),
-                    Err(why) => self.told.push((
-                        format!("`{}` cannot be fixed as {value}: {why}", field.name),
-                        "give a value that the schema of the argument allows",
-                    )),
-                },
-                None if field.required => self.told.push((
-                    format!("`{}` is required, so it cannot be left out", field.name),
-                    "fix its value, or exclude the operation",
-                )),
-                None => {}
-            }
-            gone.push((field.name.clone(), rule.value.is_some()));
+            let rule = self.rule_of(field, |argument, name| glob(argument, name));
+            self.sort(field, rule.filter(|_| !is_used_elsewhere(&field.name, plan)), spec, &mut sorted);
         }
-        self.reach_into_body(plan, spec, &gone);
-        if gone.is_empty() || !self.told.is_empty() {
+        let Sorted { mut kept, mut gone } = sorted;
+        let mut derived = plan.derived.to_vec();
+        let within = self.within_body(plan, spec, &rules.fields, &kept);
+        if (gone.is_empty() && within.is_none()) || !self.told.is_empty() {
             return;
         }
+        if let Some(within) = &within {
+            within.apply(&mut kept, &mut gone, &mut derived);
+        }
+        let constants = gone.iter().filter_map(|(field, json)| Some((&field.name, json.clone()?)));
+        derived.extend(constants.map(|(name, json)| (derived_name(name), Template::Constant(json))));
         let rules = ObjectRules { fields: kept.into(), ..rules.clone() };
         let input = Shape { kind: Kind::Object(rules), ..spec.input.shape().clone() };
         spec.input = input.into();
-        spec.examples = spec.examples.iter().filter_map(|example| without(example, &gone)).collect();
+        let examples = spec.examples.iter();
+        spec.examples = examples.filter_map(|example| without(example, &gone, within.as_ref())).collect();
         plan.derived = derived.into();
         redirect(plan, &gone);
         spec.texts = plan.texts();
     }
 
-    /// Refuses a tool whose body is one argument with a field of a name that is to be fixed or left out, if no other
-    /// argument is meant: the model would still give it.
-    fn reach_into_body(&mut self, plan: &RequestPlan, spec: &ToolSpec, gone: &[(Text, bool)]) {
-        let Some(Body { source: BodySource::Argument(body), .. }) = &plan.body else { return };
-        let Kind::Object(rules) = &spec.input.shape().kind else { return };
-        let Some(whole) = rules.fields.iter().find(|field| field.name == *body) else { return };
-        if gone.iter().any(|(name, _)| name == body) {
-            return;
+    /// Sorts a field by what is said of it.
+    fn sort(&mut self, field: &Field, rule: Option<&ArgumentRule>, spec: &ToolSpec, sorted: &mut Sorted) {
+        let Some(rule) = rule else { return sorted.kept.push(field.clone()) };
+        let mut json = None;
+        match &rule.value {
+            Some(value) => match fixed(field, value, spec) {
+                Ok(text) => json = Some(text),
+                Err(why) => self.told.push((
+                    format!("`{}` cannot be fixed as {value}: {why}", field.name),
+                    "give a value that the schema of the argument allows",
+                )),
+            },
+            None if field.required => self.told.push((
+                format!("`{}` is required, so it cannot be left out", field.name),
+                "fix its value, or exclude the operation",
+            )),
+            None => {}
         }
-        let mut inner = Vec::new();
-        fields_within(&whole.shape, spec, MAX_DEPTH, &mut inner);
-        for (at, rule) in self.rules {
-            let fits = |field: &Field| names(field).any(|name| glob(&rule.argument, name));
-            let Some(field) = inner.iter().find(|field| fits(field)) else { continue };
-            if rules.fields.iter().any(fits) {
-                continue;
-            }
-            self.used[*at] = true;
-            let what = if rule.value.is_some() { "fixed" } else { "left out" };
-            self.told.push((
-                format!(
-                    "`{}` is a field of the body, which is one argument, `{body}`, so it cannot be {what}",
-                    field.name
-                ),
-                "exclude the operation, or name those that are meant: `--fix 'OPERATION NAME=VALUE'`",
-            ));
-        }
+        sorted.gone.push((field.clone(), json));
     }
 
-    /// Returns what is said of a field.
-    fn rule_of(&mut self, field: &Field) -> Option<&'f ArgumentRule> {
+    /// Returns what is said of a field, if a rule is for one of its names.
+    fn rule_of(&mut self, field: &Field, is_for: impl Fn(&str, &str) -> bool) -> Option<&'f ArgumentRule> {
         if field.access == Access::ReadOnly {
             return None;
         }
-        let is_meant = |rule: &ArgumentRule| names(field).any(|name| glob(&rule.argument, name));
+        let is_meant = |rule: &ArgumentRule| names(field).any(|name| is_for(&rule.argument, name));
         let mut found = None;
         for (at, rule) in self.rules.iter().filter(|(_, rule)| is_meant(rule)) {
             // One that another one overrides is no mistake.
@@ -161,29 +154,6 @@ impl<'f> Fixing<'f> {
 /// Returns the names of an argument: its own and those of the document.
 fn names(field: &Field) -> impl Iterator<Item = &str> {
     [field.name.as_str(), field.wire_name()].into_iter().chain(field.aliases.iter().map(Text::as_str))
-}
-
-/// The depth to which references and unions are followed to the fields of a body.
-const MAX_DEPTH: usize = 6;
-
-/// Collects the fields of a body that a call may give, in any of its forms.
-fn fields_within(shape: &Shape, spec: &ToolSpec, depth: usize, fields: &mut Vec<Field>) {
-    let Some(depth) = depth.checked_sub(1) else { return };
-    match &shape.kind {
-        Kind::Object(rules) => {
-            let given = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
-            fields.extend(given.cloned());
-        }
-        Kind::Union(union) => {
-            union.variants.iter().for_each(|variant| fields_within(variant, spec, depth, fields));
-        }
-        Kind::Ref(name) => {
-            if let Some(shape) = find_def(&spec.defs, name) {
-                fields_within(shape, spec, depth, fields);
-            }
-        }
-        _ => {}
-    }
 }
 
 /// Whether other parts of a request are made from an argument.
@@ -220,11 +190,16 @@ fn derived_name(argument: &Text) -> Text {
 }
 
 /// Returns an example without arguments; `None` if it says nothing then.
-fn without(example: &Example, gone: &[(Text, bool)]) -> Option<Example> {
+fn without(example: &Example, gone: &[(Field, Option<Text>)], within: Option<&Within>) -> Option<Example> {
     let Ok(Value::Object(mut call)) = serde_json::from_str(&example.arguments) else {
         return Some(example.clone());
     };
-    gone.iter().for_each(|(name, _)| drop(call.shift_remove(name.as_str())));
+    gone.iter().for_each(|(field, _)| drop(call.shift_remove(field.name.as_str())));
+    if let Some(within) = within
+        && let Some(body) = call.get_mut(within.body.as_str())
+    {
+        within.take_from(body);
+    }
     let arguments = Value::Object(call).to_string().into();
     (example.arguments == arguments || arguments != Text::Static("{}"))
         .then(|| Example { arguments, ..example.clone() })
@@ -232,13 +207,14 @@ fn without(example: &Example, gone: &[(Text, bool)]) -> Option<Example> {
 
 /// Lets a request take the fixed ones of these arguments from those that are derived. Those that are left out keep their
 /// places, which nothing fills: no key of another argument may take them.
-fn redirect(plan: &mut RequestPlan, gone: &[(Text, bool)]) {
-    let is_gone = |argument: &Text| gone.iter().any(|(name, _)| name == argument);
+fn redirect(plan: &mut RequestPlan, gone: &[(Field, Option<Text>)]) {
+    let is_gone = |argument: &Text| gone.iter().any(|(field, _)| field.name == *argument);
     let taken = |argument: &Text| if is_gone(argument) { derived_name(argument) } else { argument.clone() };
     let parameters = plan.parameters.iter();
     plan.parameters =
         parameters.map(|one| Parameter { argument: taken(&one.argument), ..one.clone() }).collect();
-    let is_left_out = |argument: &Text| gone.iter().any(|(name, is_fixed)| name == argument && !is_fixed);
+    let is_left_out =
+        |argument: &Text| gone.iter().any(|(field, json)| field.name == *argument && json.is_none());
     plan.body = plan.body.take().and_then(|body| {
         let source = match &body.source {
             BodySource::Argument(argument) if is_left_out(argument) => return None,

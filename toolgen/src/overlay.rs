@@ -128,11 +128,33 @@ impl Context<'_> {
     fn is_action(&mut self, action: &Value, at: &Pointer) -> bool {
         let mut fine = self.has_only(action, at, "an action", &KEYS);
         for (key, value) in action.as_object().into_iter().flatten() {
+            if matches!(key.as_str(), "update" | "copy" | "target") && value.is_null() {
+                let message = format!("`{key}` has no value");
+                let help = match key.as_str() {
+                    "update" => "write what is to be added, or `remove: true`",
+                    _ => "write a JSONPath, such as `$.paths['/pets'].get`",
+                };
+                self.report(codes::ACTION, &at.child(key), message, help);
+                fine = false;
+            }
             if key == "remove" && !value.is_boolean() {
                 let message = "`remove` must be `true` or `false`";
                 self.report(codes::ACTION, &at.child(key), message, "write `remove: true`");
                 fine = false;
             }
+        }
+        let removes = action.get("remove").filter(|remove| **remove == Value::Bool(true)).map(|_| "remove");
+        let adds = ["update", "copy"].into_iter().filter(|key| action.get(key).is_some());
+        let ways: Vec<&str> = removes.into_iter().chain(adds).collect();
+        if let [first, second, ..] = ways.as_slice() {
+            let message = format!("an action does one thing, and this one has `{first}` and `{second}`");
+            self.report(codes::ACTION, at, message, "write an action for each; they apply in their order");
+            fine = false;
+        }
+        if fine && ways.is_empty() && action.get("remove").is_none() && action.get("target").is_some() {
+            let message = "the action does nothing: it has neither `update` nor `remove: true` nor `copy`";
+            self.report(codes::ACTION, at, message, "say what is to be done");
+            fine = false;
         }
         fine
     }
@@ -159,8 +181,7 @@ impl Context<'_> {
             (false, Some(update), _) => Change::Merge(update, at.child("update")),
             (false, None, Some(copied)) => Change::Merge(copied, at.child("copy")),
             (false, None, None) => {
-                let message =
-                    "the action does nothing: it has neither `update` nor `remove: true` nor `copy`";
+                let message = "the action does nothing: it says `remove: false` and nothing else";
                 return self.report(codes::NO_CHANGE, at, message, "say what is to be done");
             }
         };

@@ -131,11 +131,13 @@ fn reference(root: Root, optional: bool) -> Reference {
 
 fn every_template() -> Template {
     let argument = || reference(Root::Argument(text("a")), true);
+    let with = Template::With(argument(), vec![(text("k"), Some(text("1"))), (text("l"), None)].into());
     let members = vec![
         (text("constant"), Template::Constant(text("{\"n\":1}"))),
         (text("value"), Template::Value(argument())),
         (text("text"), Template::Text(vec![Segment::Literal(text("x")), Segment::Value(argument())].into())),
         (text("list"), Template::List(one(Template::Value(reference(Root::Item, false))))),
+        (text("with"), with),
     ];
     Template::Object(members.into())
 }

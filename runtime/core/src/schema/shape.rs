@@ -22,6 +22,7 @@ mod conditions;
 pub mod cycles;
 pub mod decode;
 pub(crate) mod fitting;
+mod listed;
 mod literal;
 pub(crate) mod never;
 mod nulls;

@@ -121,7 +121,7 @@ pub struct RequestPlan {
     /// Such an answer is a success, and is not followed.
     pub redirects: List<u16>,
     /// Arguments that are derived from those of the call before the request is built. Their names start with `=`, which
-    /// no other argument's does.
+    /// no other argument's does; an object that only gets further members keeps its name.
     pub derived: List<(Text, Template)>,
     /// Whether arguments that are not given have the defaults of the tool's schema. If not, the service has its own
     /// defaults, and the schema only states them.

@@ -23,6 +23,9 @@ pub enum Template {
     List(List<Template>),
     /// An object. A member whose optional reference finds nothing is left out.
     Object(List<(Text, Template)>),
+    /// The object that a reference finds, if it finds one, with these members as well: constants, as JSON text. The object
+    /// itself has none of them, also none without a value.
+    With(Reference, List<(Text, Option<Text>)>),
 }
 
 /// A part of a text.
@@ -143,6 +146,22 @@ impl Template {
                 }
                 Ok(Some(Value::Object(object)))
             }
+            Template::With(reference, members) => {
+                let constants = members.iter().filter_map(|(name, json)| {
+                    Some((name.as_str().to_owned(), serde_json::from_str(json.as_ref()?).ok()?))
+                });
+                let object: Map<String, Value> = constants.collect();
+                match scope.required(reference)? {
+                    Some(Value::Object(found)) => {
+                        let mut found = found.clone();
+                        found.extend(object);
+                        Ok(Some(Value::Object(found)))
+                    }
+                    None if object.is_empty() => Ok(None),
+                    None => Ok(Some(Value::Object(object))),
+                    Some(other) => Ok(Some(other.clone())),
+                }
+            }
         }
     }
 
@@ -165,7 +184,7 @@ impl Template {
     pub fn references<'t>(&'t self, visit: &mut dyn FnMut(&'t Reference)) {
         match self {
             Template::Constant(_) => {}
-            Template::Value(reference) => visit(reference),
+            Template::Value(reference) | Template::With(reference, _) => visit(reference),
             Template::Text(segments) => segments.iter().for_each(|segment| {
                 if let Segment::Value(reference) = segment {
                     visit(reference);

@@ -145,7 +145,7 @@ fn starts_with_value(template: &Template) -> bool {
                 segments.iter().find(|segment| !matches!(segment, Segment::Literal(text) if text.is_empty()));
             matches!(first, Some(Segment::Value(_)))
         }
-        Template::Value(_) | Template::List(_) | Template::Object(_) => true,
+        Template::Value(_) | Template::List(_) | Template::Object(_) | Template::With(..) => true,
     }
 }
 

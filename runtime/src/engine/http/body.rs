@@ -94,7 +94,7 @@ fn encode(
             if let Some(problem) = torn.next() {
                 return Err(problem);
             }
-            if let Some(problem) = collide::in_form(argument, &fields, parts) {
+            if let Some(problem) = collide::in_form(argument, &fields, parts, &plan.source) {
                 return Err(problem);
             }
             let text = charset::form(form(&fields, parts), media_type);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::body::form_field;
 use super::request::{RequestProblem, RequestProblemKind};
 use super::url;
-use crate::spec::plan::{Encoding, Location, Parameter, Part, Placement, RequestPlan, Style};
+use crate::spec::plan::{BodySource, Encoding, Location, Parameter, Part, Placement, RequestPlan, Style};
 
 /// Returns the problem of a parameter if one of its pairs has the name of something else: of another parameter, given or
 /// not, of a credential, or of what the path of the document has in its query. Two objects may both have a key: a
@@ -21,18 +21,30 @@ pub(super) fn taken(plan: &RequestPlan, parameter: &Parameter, pairs: &[String])
     taken.next().map(|name| problem(&parameter.argument, &name))
 }
 
-/// Returns the problem of a field of a form if a key within it is the name of another field.
-pub(super) fn in_form(argument: &str, fields: &Map<String, Value>, parts: &[Part]) -> Option<RequestProblem> {
+/// Returns the problem of a field of a form if a key within it is the name of another field, given or not.
+pub(super) fn in_form(
+    argument: &str,
+    fields: &Map<String, Value>,
+    parts: &[Part],
+    source: &BodySource,
+) -> Option<RequestProblem> {
+    let listed = |name: &str| match source {
+        BodySource::Fields(listed) => listed.iter().any(|field| field.name.as_str() == name),
+        BodySource::Argument(_) => false,
+    };
     fields.iter().filter(|(_, value)| value.is_object()).find_map(|(field, value)| {
         let pairs = form_field(field, value, Part::of(parts, field));
-        let is_other =
-            |name: &String| name != field && (fields.contains_key(name) || Part::of(parts, name).is_some());
+        let is_other = |name: &String| {
+            let is_known = fields.contains_key(name) || listed(name) || Part::of(parts, name).is_some();
+            name != field && is_known
+        };
         let name = pairs.iter().map(|pair| url::name(pair)).find(is_other)?;
         Some(problem(if argument.is_empty() { field } else { argument }, &name))
     })
 }
 
-fn problem(argument: &str, name: &str) -> RequestProblem {
+/// Returns the problem of an argument that may not have a key of this name.
+pub(super) fn problem(argument: &str, name: &str) -> RequestProblem {
     let message = format!(
         "`{argument}` may not have the key `{name}`: the request has something else under that name; leave it out"
     );

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::collide;
 use super::request::{RequestProblem, RequestProblemKind};
 use crate::spec::plan::{Parameter, RequestPlan};
 use crate::spec::template::{Reference, Root, Scope, Segment, Template, Unfilled, text_of};
@@ -16,6 +17,7 @@ pub(super) fn derive<'a>(
     let mut all = Cow::Borrowed(arguments);
     let mut problems = Vec::new();
     for (name, template) in &plan.derived {
+        problems.extend(overwritten(template, arguments));
         match template.fill(&Scope::of(arguments)) {
             Ok(Some(value)) => {
                 all.to_mut().insert(name.to_string(), value);
@@ -29,6 +31,14 @@ pub(super) fn derive<'a>(
         }
     }
     if problems.is_empty() { Ok(all) } else { Err(problems) }
+}
+
+/// Returns the problem of an object that has a key of a member that is added to it.
+fn overwritten(template: &Template, arguments: &Map<String, Value>) -> Option<RequestProblem> {
+    let Template::With(reference, members) = template else { return None };
+    let object = Scope::of(arguments).find(reference)?.as_object()?;
+    let (name, _) = members.iter().find(|(name, _)| object.contains_key(name.as_str()))?;
+    Some(collide::problem(argument(reference), name))
 }
 
 /// Headers whose values are lists or have parameters, whatever the text around a placeholder looks like.

@@ -48,12 +48,20 @@ pub(super) fn base(plan: &RequestPlan, options: &BuildOptions<'_>) -> Result<Bas
 
 /// Refuses a URL that ends, or has a path, where its host belongs: readers of URLs take the host from the path.
 fn with_host(url: &str) -> Result<(), &'static str> {
-    match url.split_once("://") {
-        Some((_, rest)) if rest.is_empty() || rest.starts_with(['/', '\\', '?', '#', ':']) => {
+    // `https:/v1` and `https:v1` are read as `https://v1`.
+    let (scheme, rest) = url.split_once(':').filter(|(scheme, _)| is_http(scheme)).unwrap_or(("", url));
+    match rest.split_once("//") {
+        Some(("", rest)) if rest.is_empty() || rest.starts_with(['/', '\\', '?', '#', ':']) => {
             Err("The base URL must have a host")
         }
-        _ => Ok(()),
+        Some(("", _)) => Ok(()),
+        _ if scheme.is_empty() => Ok(()),
+        _ => Err("The base URL must have `//` before its host"),
     }
+}
+
+fn is_http(scheme: &str) -> bool {
+    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 /// Returns a URL as it may be shown: without a user name and a password.

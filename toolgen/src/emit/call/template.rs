@@ -4,7 +4,7 @@ use toolgen_core::Text;
 use toolgen_core::spec::template::{Condition, Reference, Root, Segment, Template};
 
 use super::super::expr::Expr;
-use super::super::fields::{list_of, texts};
+use super::super::fields::{list_of, some, texts};
 
 pub(super) fn template(template: &Template) -> Expr {
     match template {
@@ -13,6 +13,13 @@ pub(super) fn template(template: &Template) -> Expr {
         Template::Text(segments) => Expr::Call("Template::Text", vec![list_of(segments, segment)]),
         Template::List(items) => Expr::Call("Template::List", vec![list_of(items, self::template)]),
         Template::Object(members) => Expr::Call("Template::Object", vec![list_of(members, member)]),
+        Template::With(of, members) => {
+            let json = |json: &Option<Text>| {
+                json.as_ref().map_or_else(|| Expr::atom("None"), |json| some(Expr::text(json)))
+            };
+            let member = |(name, value): &(Text, _)| Expr::Call("", vec![Expr::text(name), json(value)]);
+            Expr::Call("Template::With", vec![reference(of), list_of(members, member)])
+        }
     }
 }
 

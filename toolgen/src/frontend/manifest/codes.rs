@@ -370,6 +370,20 @@ nothing told the model before. Give the argument of the composed tool the same r
 
     files: {type: array, items: string, path: true, description: The files to read.}
 ";
+    SENT_TWICE = "E0454", "A request gives one name two values", "
+Two places of a request send a query parameter, a header or a cookie of the same name. A service reads one of them, or
+both, or refuses the request. The places are the URL, `query`, `headers`, the cookies within the header `Cookie`, and
+`auth`; names of headers are compared without case. The query of a URL may repeat a name: that is a list.
+
+    url: https://api.example.com/items?limit=5     and query: {limit: '{limit}'}
+    headers: {X-Team: a, x-team: '{team}'}
+";
+    DOLLAR = "W0455", "A placeholder stands behind a `$`", "
+In shells and other formats, `${name}` is a variable. In a manifest, `{name}` is the placeholder, and the `$` before it is
+sent as it is. Before a number in a longer text (`costs ${price}`) it is taken for a currency.
+
+    url: https://api.example.com/plans/${plan}     write /plans/{plan}
+";
     STARTER = "W0460", "A value may be an option of a program that another one starts", "
 A value at the start of an argument may not begin with `-`, since it would be read as an option; after `--` it may. But
 a program that starts another one, such as `env`, `xargs`, `sh`, `npx` or `docker run`, takes `--` for itself, and what

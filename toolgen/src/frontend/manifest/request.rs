@@ -6,6 +6,7 @@
 
 mod auth;
 mod body;
+mod twice;
 mod url;
 
 use toolgen_core::spec::Network;
@@ -14,6 +15,7 @@ use toolgen_core::spec::template::{Reference, Root, Template};
 use toolgen_core::spec::{Effects, Files};
 use toolgen_core::{Call, List, Text};
 
+use self::twice::{Named, Sent};
 use super::calls::Lowered;
 use super::codes;
 use super::context::{Context, nearest};
@@ -35,6 +37,8 @@ struct Request {
     accept: Text,
     /// The media type of a text body, if a header says it.
     content_type: Option<(String, Pointer)>,
+    /// What is sent so far.
+    sent: Vec<Sent>,
 }
 
 impl<'a> Context<'a> {
@@ -87,7 +91,7 @@ impl<'a> Context<'a> {
         for (name, value) in self.named(node, "headers", "texts") {
             self.header(name, &value, &mut request, scope);
         }
-        let security = self.auth(node);
+        let security = self.auth(node, &mut request);
         let body = self.body(draft, node, &method, &mut request, scope, takes_all);
         let (server, path) = url?;
         Some(RequestPlan {
@@ -109,6 +113,7 @@ impl<'a> Context<'a> {
 
     /// A pair of the query.
     fn query(&mut self, name: &str, node: &Node<'a>, request: &mut Request, scope: &mut Scope) {
+        self.sends(Named::Query, name, &node.pointer, request);
         let Some(template) = self.value_template(node, scope) else { return };
         match constant_text(&template) {
             Some(text) => request.query.push((Text::from(name.to_owned()), text.into())),
@@ -144,6 +149,7 @@ impl<'a> Context<'a> {
             self.report(codes::HEADER, &node.pointer, message, help);
             return;
         }
+        self.sends_header(name, node, request);
         let Some(template) = self.scalar_template(node, scope) else { return };
         let constant = constant_text(&template);
         if constant.as_deref().is_some_and(|text| text.chars().any(char::is_control)) {

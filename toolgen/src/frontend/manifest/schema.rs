@@ -154,6 +154,7 @@ impl Context<'_> {
             other => return other.clone(),
         };
         self.check_required(members, place);
+        self.check_numbers(members, place);
         let mut written = Map::new();
         let mut required: Vec<Value> = Vec::new();
         for (key, value) in members {
@@ -213,6 +214,35 @@ impl Context<'_> {
         for name in names.iter().filter_map(Value::as_str).filter(|name| !properties.contains_key(*name)) {
             let message = format!("`required` names `{name}`, which is not a property");
             self.report_at(codes::SCHEMA, &at, message, &nearest(name, &known));
+        }
+    }
+
+    /// Reports numbers among the values of a schema of no type that print otherwise than they are written: `010` was
+    /// probably meant as a text.
+    fn check_numbers(&mut self, schema: &Map<String, Value>, place: &SchemaPlace) {
+        if schema.contains_key("type") {
+            return;
+        }
+        let mut numbers: Vec<(SchemaPlace, &Value)> = Vec::new();
+        for key in ["const", "default", "enum", "examples"] {
+            let at = place.child(key);
+            match schema.get(key) {
+                Some(Value::Array(items)) => {
+                    let items = items.iter().enumerate();
+                    numbers.extend(items.map(|(index, item)| (at.child(&index.to_string()), item)));
+                }
+                Some(value) => numbers.push((at, value)),
+                None => {}
+            }
+        }
+        for (at, value) in numbers.into_iter().filter(|(_, value)| value.is_number()) {
+            let document = self.files.document(at.file);
+            let written = document.and_then(|document| Some(document.text_at(&at.pointer)?.into_owned()));
+            if let Some(written) = written.filter(|written| *written != value.to_string()) {
+                let message = format!("`{written}` is read as the number {value}");
+                let help = format!("put it in quotes if the text is meant, or write `{value}`");
+                self.report_at(codes::SCHEMA, &at, message, &help);
+            }
         }
     }
 

@@ -140,6 +140,7 @@ impl<'a> Context<'a> {
             }
             return Some(Template::Value(reference));
         }
+        self.note_dollars(&pieces, at, scope);
         let mut segments = Vec::new();
         let mut fine = true;
         for piece in pieces {
@@ -159,6 +160,27 @@ impl<'a> Context<'a> {
             [] => Some(constant("")),
             [Segment::Literal(text)] => Some(constant(text)),
             _ => Some(Template::Text(segments.into())),
+        }
+    }
+
+    /// Reports `${name}`, in which shells and other formats have a variable: here it is `$` and the value. Before an
+    /// amount in a longer text, `$` is a currency.
+    pub(super) fn note_dollars(&mut self, pieces: &[Piece], at: &Pointer, scope: &Scope) {
+        for pair in pieces.windows(2) {
+            let [Piece::Literal(before), Piece::Place(one)] = pair else { continue };
+            let Some((before, (_, known, _))) = before.strip_suffix('$').zip(scope.root(&one.path)) else {
+                continue;
+            };
+            let class = known.map_or(Class::Mixed, |known| known.class());
+            if class != Class::Number || !before.ends_with(char::is_whitespace) {
+                let written = one.written();
+                let message =
+                    format!("`${{{written}}}` is `$` and the value of `{written}`: a placeholder has no `$`");
+                let help = format!(
+                    "did you mean `{{{written}}}`? If the `$` is to be there, list `W0455` under `allow` of `lints`"
+                );
+                self.report(codes::DOLLAR, at, message, help);
+            }
         }
     }
 

@@ -108,6 +108,7 @@ impl<'a> Context<'a> {
     }
 
     fn declared(&mut self, node: &Node<'a>) -> Result<Declared<'a>, LeftOut> {
+        self.note_malformed_reference(node);
         let resolved = self.follow(node).map_err(|(why, text)| {
             self.costs_operation(&why, &text);
             self.report_broken(why, &text, &node.pointer, "");

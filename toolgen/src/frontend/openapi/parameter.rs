@@ -123,6 +123,7 @@ impl<'a> Context<'a> {
     /// operation, since most parameters are optional; the problem says how to provide the file, and a place in the path
     /// takes a text.
     fn resolve_parameter(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
+        self.note_malformed_reference(node);
         let (why, text) = match self.follow(node) {
             Ok(resolved) => return Some(resolved),
             Err(broken) => broken,
@@ -210,6 +211,7 @@ impl<'a> Context<'a> {
             self.note_newer(node, "schema");
             return (self.style(node, location), self.shape_within(node, &schema, name));
         }
+        self.note_malformed_content(node.get("content").as_ref());
         if let Some((media_type, media)) = node.members("content").into_iter().next() {
             let mut shape = media.get("schema").map_or(Shape::ANY, |schema| self.shape_of(&schema, name));
             let encoding = self.content(&mut shape, media_type, &media, name);

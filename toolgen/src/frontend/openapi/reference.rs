@@ -50,15 +50,20 @@ pub(super) fn target_of(value: &Value) -> Option<&str> {
 impl<'a> Context<'a> {
     /// Follows references to their target, and reports one that cannot be resolved.
     pub(super) fn resolve(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
-        if let Some(reference) = node.get("$ref").filter(|reference| !reference.value.is_string()) {
-            self.malformed(&reference, "`$ref` must be a text; it is left out");
-        }
+        self.note_malformed_reference(node);
         match self.follow(node) {
             Ok(resolved) => Some(resolved),
             Err((why, text)) => {
                 self.report_unknown(why, &text, &node.pointer, "");
                 None
             }
+        }
+    }
+
+    /// Reports a reference that is not a text. What stands beside it is read.
+    pub(super) fn note_malformed_reference(&mut self, node: &Node<'a>) {
+        if let Some(reference) = node.get("$ref").filter(|reference| !reference.value.is_string()) {
+            self.malformed(&reference, "`$ref` must be a text; it is left out");
         }
     }
 

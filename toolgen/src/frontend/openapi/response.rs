@@ -10,6 +10,7 @@ use super::body::list_of;
 use super::context::Context;
 use super::media;
 use super::node::Node;
+use super::reference::Resolved;
 use super::xml::MAX_DEPTH;
 
 /// The maximum length of an `Accept` header.
@@ -41,7 +42,7 @@ impl<'a> Context<'a> {
         let mut linked = false;
         let mut answer = None;
         for (_, node) in chosen {
-            let Some(resolved) = self.resolve(node) else { continue };
+            let Some(resolved) = self.response(node) else { continue };
             let told = resolved.prose();
             if description.is_empty() && !says_nothing(&told) {
                 description = told.into_owned();
@@ -84,7 +85,7 @@ impl<'a> Context<'a> {
         let is_failure = |status: &str| status.starts_with(['4', '5']) || status == "default" && has_success;
         let mut shapes: Vec<Shape> = Vec::new();
         for (status, node) in all.iter().filter(|(status, _)| is_failure(status)) {
-            let Some(resolved) = self.resolve(node) else { continue };
+            let Some(resolved) = self.response(node) else { continue };
             let media = self.contents(operation, &resolved.node, &mut Vec::new());
             let is_json = |name: &str| matches!(media::kind(name), media::Kind::Json | media::Kind::JsonLike);
             let Some((_, content)) = media.iter().find(|(name, _)| is_json(name)) else { continue };
@@ -101,6 +102,15 @@ impl<'a> Context<'a> {
         any_of(shapes).filter(|shape| *shape != Shape::ANY)
     }
 
+    /// Returns a response. One that is no object says nothing.
+    fn response(&mut self, node: &Node<'a>) -> Option<Resolved<'a>> {
+        let resolved = self.resolve(node)?;
+        if resolved.node.object().is_none() && !resolved.node.value.is_null() {
+            self.malformed(&resolved.node, "a response must be an object; it is left out");
+        }
+        Some(resolved)
+    }
+
     /// Returns the media types of a response, and adds those that are asked for.
     pub(super) fn contents(
         &mut self,
@@ -112,7 +122,9 @@ impl<'a> Context<'a> {
             return if self.is_swagger() { self.produced(operation, response, types) } else { Vec::new() };
         };
         self.note_newer(response, "content");
-        let media = self.resolve(&content).map(|resolved| resolved.node.entries()).unwrap_or_default();
+        let content = self.resolve(&content).map(|resolved| resolved.node);
+        self.note_malformed_content(content.as_ref());
+        let media = content.map(|content| content.entries()).unwrap_or_default();
         types.extend(media.iter().map(|(media_type, _)| media_type.trim()));
         media
     }

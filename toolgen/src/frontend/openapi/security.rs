@@ -58,6 +58,7 @@ impl<'a> Context<'a> {
     /// Reads the schemes of the document.
     pub(super) fn read_schemes(&mut self) {
         for (id, node) in self.components("securitySchemes") {
+            self.note_malformed_reference(&node);
             let resolved = match self.follow(&node) {
                 Ok(resolved) => resolved,
                 Err((why, text)) => {

@@ -103,7 +103,10 @@ impl<'a> Context<'a> {
             };
             variables.extend(self.variable(name, variable));
         }
-        self.note_unlikely(url, node);
+        let filled = variables.iter().fold(url.to_owned(), |url, variable| {
+            url.replace(&format!("{{{}}}", variable.name), &variable.default)
+        });
+        self.note_unlikely(&filled, node);
         Some(Server { url: url.to_owned().into(), variables: variables.into() })
     }
 
@@ -142,7 +145,9 @@ impl<'a> Context<'a> {
 
     /// Reports a URL to which no request can be sent.
     fn note_unlikely(&mut self, url: &str, node: &Node<'a>) {
-        let what = if let Some(host) = unlikely_host(url) {
+        let what = if has_no_host(url) {
+            format!("`{url}` has no host")
+        } else if let Some(host) = unlikely_host(url) {
             format!("`{host}` is not a host")
         } else if let Some(scheme) = other_scheme(url) {
             format!("requests are sent by http and https, not by `{scheme}`")
@@ -193,6 +198,16 @@ fn without_user(url: &str) -> Option<String> {
     let host = rest.split(['/', '?', '#']).next()?;
     let (user, _) = host.rsplit_once('@')?;
     Some(format!("{scheme}//{}", &rest[user.len() + 1..]))
+}
+
+/// Whether there is no host where a URL has one: readers of URLs take it from the path, also that of `https:/v1`.
+fn has_no_host(url: &str) -> bool {
+    let is_http = |scheme: &str| ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    let (scheme, rest) = url.split_once(':').filter(|(scheme, _)| is_http(scheme)).unwrap_or(("", url));
+    match rest.strip_prefix("//") {
+        Some(rest) => rest.is_empty() || rest.starts_with(['/', '?', '#', ':']),
+        None => !scheme.is_empty(),
+    }
 }
 
 /// Returns the host and the port of a URL if they cannot exist under these names, as in `https://<your-host>:<port>`.

@@ -96,8 +96,8 @@ several documents are compiled together, one of them has to have it.
 ";
     UNFIT_FIX = "E0351", "An argument cannot be fixed or left out", "
 The schema of the argument does not allow the value that it is to have, or the argument is required and is to be left
-out. Or the name is that of a field of the body, and the whole body is one argument, so the model could still give the
-field. The operation does not become a tool.
+out. Or the name is that of a field of the body, and the whole body is one argument that has several forms, or rules
+between its fields, so the model could still give the field. The operation does not become a tool.
 
 Give a value that the schema allows, fix the value of a required argument, or exclude the operation. If only some
 operations are meant, name them: `--fix 'tag:pets limit=20'`.

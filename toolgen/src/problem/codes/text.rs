@@ -97,9 +97,11 @@ The rules of the schema exclude one another, so that a model can give nothing th
 required, the tool can never be called; otherwise the argument can never be given.
 
 Correct the rule that is wrong: bounds that are swapped, parts of `allOf` of two types, lists of values without a common
-one. Leave out a tool that nobody needs.
+one. Of an object that requires a value of its own schema, which requires another one, and so on, one must be optional,
+allow `null`, or be an item of a list that may be empty. Leave out a tool that nobody needs.
 
     type: integer, minimum: 5, maximum: 3
     allOf: [{type: string}, {type: integer}]
+    Node: {required: [next], properties: {next: {$ref: '#/components/schemas/Node'}}}
 ";
 }

@@ -1,7 +1,8 @@
-//! Properties that stand beside alternatives, and belong to each of them.
+//! Properties that stand beside alternatives, and belong to each of them; and values that several parts list.
 //!
 //! A closed alternative has no other keys than its own: to the letter it refuses the property that tells which one it is,
 //! and every property that stands beside the union, so that nothing fits. What is meant is that each alternative has them.
+//! Of values, see [`listed`].
 
 use std::collections::BTreeMap;
 
@@ -9,14 +10,15 @@ use super::decode::find_field;
 use super::slim::children::{each, mapped};
 use super::{
     Access, Def, Discriminator, Extra, Field, Kind, Literal, ObjectRules, Shape, StringRules, Title,
-    UnionRules, resolved,
+    UnionRules, listed, resolved,
 };
 use crate::base::frozen::List;
 
 /// Shapes nested deeper than this are left as they are.
 const MAX_DEPTH: usize = 64;
 
-/// Returns the shape with closed alternatives that take what stands beside them. `None` if there are none.
+/// Returns the shape with closed alternatives that take what stands beside them, and with one list of values in place of
+/// several. `None` if there are none.
 #[must_use]
 pub(crate) fn with_what_belongs(shape: &Shape, defs: &List<Def>) -> Option<Shape> {
     concerns(shape, defs, 0).then(|| completed(shape, defs, 0))
@@ -37,11 +39,12 @@ pub fn complete_all(named: &mut BTreeMap<String, Shape>) -> List<Def> {
     if changed { named.iter().map(def).collect() } else { defs }
 }
 
-/// Whether there are closed alternatives in a shape that lack something.
+/// Whether there are closed alternatives in a shape that lack something, or several lists of values in place of one.
 fn concerns(shape: &Shape, defs: &List<Def>, depth: usize) -> bool {
     let own = match &shape.kind {
         _ if depth > MAX_DEPTH => return false,
-        Kind::Union(rules) => lacks(rules, &[], defs),
+        Kind::Union(rules) => lacks(rules, &[], defs) || listed::each_once(rules, defs).is_some(),
+        Kind::All(parts) if listed::common(parts, defs).is_some() => true,
         Kind::All(parts) => {
             let beside = beside(parts);
             let unions = unions(parts);
@@ -61,8 +64,20 @@ fn completed(shape: &Shape, defs: &List<Def>, depth: usize) -> Shape {
     if depth > MAX_DEPTH {
         return whole;
     }
+    if let Kind::All(parts) = &whole.kind
+        && let Some(common) = listed::common(parts, defs)
+    {
+        whole.nullable |= common.nullable;
+        whole.adopt(&common);
+        whole.kind = common.kind;
+    }
     match &mut whole.kind {
-        Kind::Union(rules) => complete(rules, &[], defs),
+        Kind::Union(rules) => {
+            if let Some(variants) = listed::each_once(rules, defs) {
+                rules.variants = variants;
+            }
+            complete(rules, &[], defs);
+        }
         Kind::All(parts) => {
             let fields = beside(parts);
             let asked: Vec<Field> =

@@ -16,16 +16,24 @@ const NOTHING: &str = "its schema allows nothing";
 #[derive(Debug)]
 pub struct Never<'a> {
     defs: &'a List<Def>,
-    /// What was found for named shapes; nothing for those that are being looked at.
+    /// What was found for named shapes.
     known: BTreeMap<&'a str, Option<String>>,
+    /// The named shapes that are being looked at, the outermost first. A value of one holds no further value of it
+    /// without end, so meanwhile no value fits them.
+    open: Vec<&'a str>,
+    /// The outermost of them that what was found last depends on, by its place.
+    depends_on: usize,
     left: usize,
 }
+
+/// What is found depends on no shape that is being looked at.
+const NONE: usize = usize::MAX;
 
 impl<'a> Never<'a> {
     /// Creates a search.
     #[must_use]
     pub fn new(defs: &'a List<Def>) -> Never<'a> {
-        Never { defs, known: BTreeMap::new(), left: 0 }
+        Never { defs, known: BTreeMap::new(), open: Vec::new(), depends_on: NONE, left: 0 }
     }
 
     /// Whether the search is among the shapes of this list.
@@ -37,6 +45,7 @@ impl<'a> Never<'a> {
     /// Returns why no value fits a shape, as a part of a sentence. `None` if one may.
     pub fn why(&mut self, shape: &'a Shape) -> Option<String> {
         self.left = MAX_SEEN;
+        self.depends_on = NONE;
         self.of(shape)
     }
 
@@ -46,15 +55,7 @@ impl<'a> Never<'a> {
             return None;
         }
         match &shape.kind {
-            Kind::Ref(name) => {
-                if let Some(known) = self.known.get(name.as_str()) {
-                    return known.clone();
-                }
-                self.known.insert(name, None);
-                let why = self.of(find_def(self.defs, name)?);
-                self.known.insert(name, why.clone());
-                why
-            }
+            Kind::Ref(name) => self.named(name),
             Kind::Object(rules) => self.object(rules).or_else(|| plain(shape)),
             Kind::Array(rules) => plain(shape).or_else(|| {
                 let needs = rules.min_items.is_some_and(|least| least > 0);
@@ -82,14 +83,45 @@ impl<'a> Never<'a> {
         }
     }
 
+    fn named(&mut self, name: &'a str) -> Option<String> {
+        if let Some(known) = self.known.get(name) {
+            return known.clone();
+        }
+        if let Some(place) = self.open.iter().position(|open| *open == name) {
+            self.depends_on = self.depends_on.min(place);
+            return Some(format!(
+                "`{name}` requires a value of itself within each of its values, without end"
+            ));
+        }
+        let place = self.open.len();
+        let outer = std::mem::replace(&mut self.depends_on, NONE);
+        self.open.push(name);
+        let why = find_def(self.defs, name).and_then(|shape| self.of(shape));
+        self.open.pop();
+        // If a value fits, one does whatever fits the outer shapes. If none fits because none fits an outer shape so
+        // far, that is not known before the outer shape is.
+        if why.is_none() || self.depends_on >= place {
+            self.known.insert(name, why.clone());
+            self.depends_on = NONE;
+        }
+        self.depends_on = self.depends_on.min(outer);
+        why
+    }
+
     fn object(&mut self, rules: &'a ObjectRules) -> Option<String> {
-        let given = |field: &&Field| field.required && field.access != Access::ReadOnly;
-        for field in rules.fields.iter().filter(given) {
+        let given = |field: &&Field| field.access != Access::ReadOnly;
+        for field in rules.fields.iter().filter(given).filter(|field| field.required) {
             if let Some(why) = self.of(&field.shape) {
                 return Some(format!("`{}` must be given, and no value fits it: {why}", field.name));
             }
         }
-        None
+        // One key at least, of which each has a value that fits.
+        let least = rules.min_properties.filter(|least| *least > 0)?;
+        let Extra::Of(extra) = &rules.extra else { return None };
+        let named = rules.fields.iter().filter(given).map(|field| &field.shape);
+        let mut all = named.chain(rules.patterns.iter().map(|known| &known.shape)).chain([&**extra]);
+        let why = all.try_fold(String::new(), |_, shape| self.of(shape))?;
+        Some(format!("it must have at least {least} of its keys, and no value fits them: {why}"))
     }
 
     fn all(&mut self, parts: &'a [Shape]) -> Option<String> {

@@ -11,7 +11,7 @@ pub(super) struct Values<'a> {
     never: Option<Never<'a>>,
 }
 
-const HELP: &str = "correct the rules that exclude one another, or leave the tool out";
+const HELP: &str = "correct the rules that exclude one another or require something within itself without end, or leave the tool out";
 
 impl<'a> Found<'a> {
     /// Reports arguments that can never be given, and a tool that can never be called.

@@ -55,7 +55,7 @@ impl RequestPlan {
             places.body(body);
         }
         for (name, template) in &self.derived {
-            let whole = matches!(template, Template::Value(_) | Template::Text(_));
+            let whole = matches!(template, Template::Value(_) | Template::Text(_) | Template::With(..));
             let is_text = whole && places.0.get(name).copied().unwrap_or(false);
             template.references(&mut |reference| {
                 if let Root::Argument(argument) = &reference.root {
@@ -63,7 +63,9 @@ impl RequestPlan {
                 }
             });
         }
-        let is_given = |name: &Text| self.derived.iter().all(|(derived, _)| derived != name);
+        let is_same = |template: &Template| matches!(template, Template::With(..));
+        let is_given =
+            |name: &Text| self.derived.iter().all(|(derived, made)| derived != name || is_same(made));
         places
             .0
             .into_iter()

@@ -234,6 +234,13 @@ fn filled(template: &Template) -> Value {
         Template::Object(members) => {
             members.iter().map(|(key, value)| (key.to_string(), filled(value))).collect()
         }
+        Template::With(reference, members) => {
+            let value =
+                |json: &Option<Text>| json.as_ref().map(|json| filled(&Template::Constant(json.clone())));
+            let members =
+                members.iter().map(|(key, json)| (key.to_string(), value(json).unwrap_or_default()));
+            [("with".to_owned(), format!("{{{reference}}}").into())].into_iter().chain(members).collect()
+        }
     }
 }
 

@@ -103,7 +103,7 @@ impl Context<'_> {
             }
             Template::Text(_) => Class::Text,
             Template::List(_) => Class::List,
-            Template::Object(_) => Class::Object,
+            Template::Object(_) | Template::With(..) => Class::Object,
             Template::Constant(_) => Class::Mixed,
         };
         if class != expected && class != Class::Mixed && expected != Class::Mixed {

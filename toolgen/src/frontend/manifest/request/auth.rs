@@ -7,12 +7,19 @@ use super::super::codes;
 use super::super::context::Context;
 use super::super::keys;
 use super::super::node::Node;
+use super::Request;
+use super::twice::Named;
 
 impl<'a> Context<'a> {
     /// Reads `auth`. The scheme has the name of the environment variable that holds its credential.
-    pub(super) fn auth(&mut self, node: &Node<'a>) -> List<SecurityRequirement> {
+    pub(super) fn auth(&mut self, node: &Node<'a>, request: &mut Request) -> List<SecurityRequirement> {
         let Some(auth) = node.get("auth") else { return List::EMPTY };
         let Some(scheme) = self.scheme(&auth) else { return List::EMPTY };
+        match &scheme.placement {
+            Placement::Header(name) => self.sends(Named::Header, name, &auth.pointer, request),
+            Placement::Query(name) => self.sends(Named::Query, name, &auth.pointer, request),
+            _ => {}
+        }
         if !self.schemes.contains(&scheme.id.to_string()) {
             self.schemes.push(scheme.id.to_string());
         }

@@ -10,6 +10,7 @@ use super::super::context::Context;
 use super::super::node::Node;
 use super::super::placeholder::Piece;
 use super::super::template::{Place, Scope, optional};
+use super::twice::Named;
 use super::{Request, constant_text};
 use crate::source::{Pointer, percent_decode};
 
@@ -68,7 +69,9 @@ impl<'a> Context<'a> {
     /// Compiles a path, whose placeholders are parameters.
     fn path(&mut self, path: &str, at: &Pointer, request: &mut Request, scope: &mut Scope) -> Option<String> {
         let mut out = String::new();
-        for piece in self.pieces(path, at)? {
+        let pieces = self.pieces(path, at)?;
+        self.note_dollars(&pieces, at, scope);
+        for piece in pieces {
             let one = match piece {
                 // A brace that is none of a placeholder's.
                 Piece::Literal(text) => {
@@ -118,6 +121,7 @@ impl<'a> Context<'a> {
         }
         let Some(template) = self.text_template(value, at, Place::Url, scope) else { return };
         let name = unescaped(name);
+        self.sends(Named::Query, &name, at, request);
         match (constant_text(&template), template) {
             (Some(text), _) => request.query.push((name.into(), unescaped(&text).into())),
             (None, Template::Text(segments)) => {

@@ -55,13 +55,13 @@ impl<'a> Context<'a> {
     }
 
     /// Reports media types that are not objects: nothing of them is read.
-    pub(super) fn note_malformed_content(&mut self, content: Option<&Node<'a>>) {
+    pub(in super::super) fn note_malformed_content(&mut self, content: Option<&Node<'a>>) {
         let Some(content) = content else { return };
         if content.object().is_none() {
             self.malformed(content, "`content` must be an object of media types; it is left out");
         }
         for (media_type, node) in content.entries() {
-            if node.object().is_none() {
+            if node.object().is_none() && !node.value.is_null() {
                 let message = format!("`{media_type}` must hold an object; any value is taken");
                 self.malformed(&node, &message);
             }

@@ -1,12 +1,16 @@
 //! The forms of a union: its variants, with references and the unions inside them followed.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::literals::equals;
 use super::objects::find_field;
 use crate::base::frozen::List;
 use crate::schema::shape::schema::resolved;
-use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, UnionRules};
+use crate::schema::shape::{
+    Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, UnionRules, listed,
+};
 
 /// A form that is an object.
 pub(super) struct Form<'s> {
@@ -15,6 +19,7 @@ pub(super) struct Form<'s> {
     /// The rules of the object, all of which hold. Without any, every key is fine.
     parts: Vec<&'s ObjectRules>,
     hidden: Access,
+    defs: &'s List<Def>,
 }
 
 impl<'s> Form<'s> {
@@ -39,7 +44,7 @@ impl<'s> Form<'s> {
         let form = |leaf: &'s Shape| {
             let mut parts = Vec::new();
             parts_of(leaf, defs, &mut Vec::new(), &mut parts);
-            Form { variant, parts, hidden }
+            Form { variant, parts, hidden, defs }
         };
         leaves.into_iter().filter(|leaf| takes_objects(leaf)).map(form).collect()
     }
@@ -57,16 +62,13 @@ impl<'s> Form<'s> {
     /// Returns the names of the fields with values to choose from.
     pub(super) fn choices(&self) -> impl Iterator<Item = &'s str> {
         self.fields()
-            .filter(|field| matches!(field.shape.kind, Kind::Enum(_)))
+            .filter(|field| listed::values(&field.shape, self.defs).is_some())
             .map(|field| field.name.as_str())
     }
 
     /// Returns the values that a field has to choose from.
-    pub(super) fn values(&self, name: &str) -> Option<&'s [Literal]> {
-        match &self.field(name)?.shape.kind {
-            Kind::Enum(values) => Some(values),
-            _ => None,
-        }
+    pub(super) fn values(&self, name: &str) -> Option<Cow<'s, [Literal]>> {
+        listed::values(&self.field(name)?.shape, self.defs)
     }
 
     /// Returns the value of a field.

@@ -1,6 +1,7 @@
 //! Says what is wrong with a value that fits no variant of a union: the problems of the one that was meant,
 //! or all of them if none was.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use serde_json::{Map, Value};
@@ -9,7 +10,7 @@ use super::check::Checker;
 use super::forms::{Form, takes_type, target};
 use super::literals::equals;
 use super::{ArgumentProblem, ArgumentProblemKind, say};
-use crate::schema::shape::{Kind, Literal, Shape, UnionRules, pointer};
+use crate::schema::shape::{Kind, Literal, Shape, UnionRules, listed, pointer};
 
 /// The problems of a value with each of the variants.
 type Tried = Vec<Vec<ArgumentProblem>>;
@@ -24,7 +25,7 @@ impl Checker<'_> {
         let all = union.variants.iter().enumerate();
         let open: Vec<usize> =
             all.filter(|(_, variant)| takes_type(value, variant, defs)).map(|(index, _)| index).collect();
-        let is_listed = |index: &usize| matches!(target(&union.variants[*index], defs).kind, Kind::Enum(_));
+        let is_listed = |index: &usize| listed::values(&union.variants[*index], defs).is_some();
         if open.iter().all(is_listed) {
             let kind = if open.is_empty() { ArgumentProblemKind::Type } else { ArgumentProblemKind::Value };
             return self.all_forms(kind, value, union, shape);
@@ -138,7 +139,7 @@ impl Checker<'_> {
             }
         }
         let mut values: Vec<Literal> =
-            forms.iter().filter_map(|form| form.values(name)).flatten().cloned().collect();
+            forms.iter().filter_map(|form| form.values(name)).flat_map(Cow::into_owned).collect();
         say::unique(&mut values);
         self.wrong_tag(name, tag, &values);
         true
@@ -200,7 +201,7 @@ fn tags(form: &Form<'_>, given: &Map<String, Value>, forms: &[Form<'_>]) -> (usi
     for name in form.choices() {
         let Some(tag) = form.given(given, name) else { continue };
         let listed = form.lists(name, tag);
-        let only = form.values(name).is_some_and(|values| matches!(values, [only] if !equals(tag, only)));
+        let only = form.values(name).is_some_and(|values| matches!(&*values, [only] if !equals(tag, only)));
         let mut others = forms.iter().filter(|other| other.values(name).is_some());
         if listed && others.any(|other| !other.lists(name, tag)) {
             right += 1;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::check::Checker;
 use super::{ArgumentProblemKind, say};
 use crate::schema::shape::nulls::takes_null;
-use crate::schema::shape::{Access, Extra, Field, ObjectRules};
+use crate::schema::shape::{Access, Extra, Field, ObjectRules, object_in};
 
 /// How many keys are compared with a field in the time of a small step.
 const PAIRS: usize = 4;
@@ -36,10 +36,16 @@ impl Checker<'_> {
                 taken.push((&field.name, key));
                 let before = self.problems.len();
                 self.at(key, |checker| checker.check(value, &field.shape));
-                if value.is_null() && !field.required && !self.is_result() {
-                    let told = &mut self.problems[before..];
-                    told.iter_mut().for_each(|problem| problem.message.push_str("; leave it out instead"));
-                }
+                let is_optional = !field.required && !self.is_result();
+                let said = match value {
+                    Value::Null if is_optional => "; leave it out instead".to_owned(),
+                    // All that is missing in it must be there only if it is given.
+                    Value::Object(given) if given.is_empty() && is_optional => {
+                        format!(", or leave {} out", say::names(&[key]))
+                    }
+                    _ => String::new(),
+                };
+                self.problems[before..].iter_mut().for_each(|problem| problem.message.push_str(&said));
             }
             self.patterns_and_extra(key, value, field, known);
         }
@@ -144,9 +150,26 @@ impl Checker<'_> {
             Extra::Closed => {
                 let fields = known.fields.iter().filter(|field| field.access != self.hidden);
                 let names: Vec<&str> = fields.map(|field| field.name.as_str()).collect();
+                let before = self.problems.len();
                 self.unknown(key, &names);
+                if let (Some(outer), Some(problem)) = (self.holder(key, known), self.problems.get_mut(before))
+                {
+                    let told = format!("; it is a field of {0}: send it in {0}", say::names(&[outer]));
+                    problem.message.push_str(&told);
+                }
             }
         }
+    }
+
+    /// Returns the only field whose object has a field of this name.
+    fn holder<'k>(&self, key: &str, known: &'k ObjectRules) -> Option<&'k str> {
+        let has = |field: &&Field| {
+            let inner = object_in(&field.shape, self.defs);
+            field.access != self.hidden
+                && inner.is_some_and(|inner| find_field(inner, key, self.hidden).is_some())
+        };
+        let mut holders = known.fields.iter().filter(|_| !self.is_result()).filter(has);
+        holders.next().filter(|_| holders.next().is_none()).map(|field| field.name.as_str())
     }
 
     /// Reports a key that is not one of these.

@@ -1,12 +1,14 @@
 //! Describes values and expectations in words, for a model that must correct its call.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::forms::target;
 use crate::base::frozen::List;
 use crate::base::truncate;
 use crate::schema::shape::prose;
-use crate::schema::shape::{Access, Def, Kind, Literal, ObjectRules, Shape, UnionRules};
+use crate::schema::shape::{Access, Def, Kind, Literal, ObjectRules, Shape, UnionRules, listed};
 
 /// The length at which given texts are cut, in characters.
 const MAX_GIVEN: usize = 60;
@@ -70,9 +72,10 @@ fn either(rules: &UnionRules, defs: &List<Def>) -> String {
     let mut keys: Vec<&str> = Vec::new();
     for variant in &rules.variants {
         let target = target(variant, defs);
+        let list = listed::values(variant, defs);
         match &target.kind {
             _ if target.nullable || variant.nullable => others.push(expected(variant, defs)),
-            Kind::Enum(listed) => values.extend(listed.iter().cloned()),
+            _ if list.is_some() => values.extend(list.into_iter().flat_map(Cow::into_owned)),
             Kind::Object(object) if only_key(object).is_some() => keys.extend(only_key(object)),
             _ => others.push(expected(variant, defs)),
         }

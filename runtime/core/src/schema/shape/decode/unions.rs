@@ -5,7 +5,10 @@ use serde_json::Value;
 use super::ArgumentProblem;
 use super::check::Checker;
 use super::objects::find_field;
-use crate::schema::shape::{Discriminator, Extra, Kind, Literal, Shape, UnionMode, UnionRules, find_def};
+use super::say;
+use crate::schema::shape::{
+    Discriminator, Extra, Kind, Literal, Shape, UnionMode, UnionRules, find_def, listed,
+};
 
 /// References nested deeper than this are not followed: they may be cyclic.
 const MAX_DEPTH: usize = 16;
@@ -188,15 +191,16 @@ impl Checker<'_> {
     fn listed_tags(&self, variant: &Shape, property: &str, depth: usize) -> Vec<String> {
         match &variant.kind {
             Kind::Object(rules) => {
-                match find_field(rules, property, self.hidden).map(|field| &field.shape.kind) {
-                    Some(Kind::Enum(values)) => values
+                let field = find_field(rules, property, self.hidden);
+                match field.and_then(|field| listed::values(&field.shape, self.defs)) {
+                    Some(values) => values
                         .iter()
                         .filter_map(|value| match value {
                             Literal::String(text) => Some(text.to_string()),
                             _ => None,
                         })
                         .collect(),
-                    _ => Vec::new(),
+                    None => Vec::new(),
                 }
             }
             Kind::Ref(name) if depth < MAX_DEPTH => find_def(self.defs, name)
@@ -216,7 +220,8 @@ impl Checker<'_> {
         for variant in &union.variants {
             tags.extend(self.tags(variant, discriminator));
         }
-        let literals: Vec<Literal> = tags.into_iter().map(|tag| Literal::String(tag.into())).collect();
+        let mut literals: Vec<Literal> = tags.into_iter().map(|tag| Literal::String(tag.into())).collect();
+        say::unique(&mut literals);
         let property = discriminator.property.as_str();
         self.wrong_tag(property, value.get(property), &literals);
     }

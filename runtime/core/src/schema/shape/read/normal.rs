@@ -155,6 +155,9 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
             return Value::Object(self.keywords(object));
         }
         let reference = object.get("$ref").and_then(Value::as_str);
+        if reference.is_none() && object.contains_key("$ref") {
+            self.at("$ref", |reader| reader.malformed("`$ref` must be a text; it is ignored"));
+        }
         let whole = match reference.or_else(|| object.get("$dynamicRef")?.as_str()) {
             Some(text) => self.reference(text, object),
             None => self.composed(object),

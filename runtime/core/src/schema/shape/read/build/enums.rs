@@ -1,25 +1,15 @@
 //! `enum` and `const`.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use super::{Builder, Object, ReadProblemKind};
-use crate::schema::shape::number::ByValue;
+use crate::schema::shape::listed::Values;
 use crate::schema::shape::{Kind, Literal, Number, NumberRules, Shape, StringRules};
 
-/// Returns the distinct values. Lists may be long, so values are not compared pairwise.
-fn distinct(listed: Vec<Literal>) -> Vec<Literal> {
-    let (mut texts, mut numbers, mut documents) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    let mut words = BTreeSet::new();
-    let mut is_new = |value: &Literal| match value {
-        Literal::String(text) => texts.insert(text.clone()),
-        Literal::Number(number) => numbers.insert(ByValue(*number)),
-        Literal::Json(text) => documents.insert(text.clone()),
-        Literal::Bool(word) => words.insert(Some(*word)),
-        Literal::Null => words.insert(None),
-    };
-    listed.into_iter().filter(|value| is_new(value)).collect()
+/// Returns the distinct values.
+fn distinct(listed: &[Literal]) -> Vec<Literal> {
+    let mut seen = Values::default();
+    listed.iter().filter(|value| seen.insert(value)).cloned().collect()
 }
 
 impl Builder<'_> {
@@ -35,7 +25,7 @@ impl Builder<'_> {
             (None, Some(Value::Array(values))) if !values.is_empty() => ("enum", values.as_slice()),
             _ => return false,
         };
-        let mut values = distinct(listed.iter().map(Literal::of).collect());
+        let mut values = distinct(&listed.iter().map(Literal::of).collect::<Vec<_>>());
         if let Some(types) = types {
             values = self.of_types(keyword, values, types);
         }

@@ -63,24 +63,27 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     fn required(&mut self, object: &'a Object) -> Vec<&'a str> {
         let mut names: Vec<&str> = Vec::new();
         let mut seen = HashSet::new();
-        let mut good = true;
+        let mut told = None;
         if let Some(flag) = flag(object) {
             // That of a parameter, or of a property; `false` is harmless.
-            good = !flag || self.rules.is_openapi() || self.flagged == std::ptr::from_ref(object).addr();
+            let is_known = self.rules.is_openapi() || self.flagged == std::ptr::from_ref(object).addr();
+            told = (flag && !is_known).then(|| "must be a list of keys; it is ignored".to_owned());
         }
         match object.get("required").filter(|_| flag(object).is_none()) {
             None | Some(Value::Null) => {}
-            // The flag of a parameter, or of a property; `false` is harmless.
-            Some(Value::String(name)) if self.rules.is_openapi() => names.push(name),
+            Some(Value::String(name)) if self.rules.is_openapi() => {
+                told = Some(format!("must be a list of keys; `{name}` is read as the only one"));
+                names.push(name);
+            }
             Some(Value::Array(listed)) => {
-                good = listed.iter().all(Value::is_string);
+                let other = listed.iter().find(|key| !key.is_string());
+                told = other.map(|key| format!("lists {key}, which is no key; it is left out"));
                 names.extend(listed.iter().filter_map(Value::as_str).filter(|name| seen.insert(*name)));
             }
-            Some(_) => good = false,
+            Some(_) => told = Some("must be a list of keys; it is ignored".to_owned()),
         }
-        if !good {
-            let message = "`required` must be a list of keys; it is ignored";
-            self.at("required", |reader| reader.malformed(message));
+        if let Some(what) = told {
+            self.at("required", |reader| reader.malformed(format!("`required` {what}")));
         }
         names
     }

@@ -1,0 +1,143 @@
+//! Values that several parts of a schema list: only those that all parts list are allowed, and no value is listed twice.
+//!
+//! `{enum: [a], allOf: [{$ref: Kind}]}`, where `Kind` is a `oneOf` of constants, is `a`.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::number::ByValue;
+use super::{Def, Kind, Literal, Shape, UnionRules, resolved};
+use crate::base::frozen::List;
+
+/// The depth to which references and unions are followed to their values.
+const MAX_DEPTH: usize = 8;
+
+/// Distinct values. Lists may be long, so values are not compared pairwise.
+#[derive(Default)]
+pub(super) struct Values<'v> {
+    texts: BTreeSet<&'v str>,
+    documents: BTreeSet<&'v str>,
+    numbers: BTreeMap<ByValue, ()>,
+    words: BTreeSet<Option<bool>>,
+}
+
+impl<'v> Values<'v> {
+    fn of(values: &'v [Literal]) -> Values<'v> {
+        let mut all = Values::default();
+        for value in values {
+            all.insert(value);
+        }
+        all
+    }
+
+    /// Adds a value. Returns false if it is there already.
+    pub(super) fn insert(&mut self, value: &'v Literal) -> bool {
+        match value {
+            Literal::String(text) => self.texts.insert(text),
+            Literal::Json(text) => self.documents.insert(text),
+            Literal::Number(number) => self.numbers.insert(ByValue(*number), ()).is_none(),
+            Literal::Bool(word) => self.words.insert(Some(*word)),
+            Literal::Null => self.words.insert(None),
+        }
+    }
+
+    fn contains(&self, value: &Literal) -> bool {
+        match value {
+            Literal::String(text) => self.texts.contains(text.as_str()),
+            Literal::Json(text) => self.documents.contains(text.as_str()),
+            Literal::Number(number) => self.numbers.contains_key(&ByValue(*number)),
+            Literal::Bool(word) => self.words.contains(&Some(*word)),
+            Literal::Null => self.words.contains(&None),
+        }
+    }
+}
+
+/// Returns parts that all apply, with one list of the values that all lists among them have. `None` if no more than one
+/// lists values, or if they have none in common.
+pub(super) fn common(parts: &[Shape], defs: &List<Def>) -> Option<Shape> {
+    let lists: Vec<_> = parts.iter().map(|part| values(part, defs)).collect();
+    let mut listed = parts.iter().zip(&lists).filter_map(|(part, list)| Some((part, list.as_ref()?)));
+    let (first, values) = listed.next()?;
+    let mut whole = Shape { nullable: first.nullable, ..Shape::ANY };
+    let (mut values, mut several) = (values.to_vec(), false);
+    for (part, list) in listed {
+        several = true;
+        let list = Values::of(list);
+        values.retain(|value| list.contains(value));
+        whole.nullable &= resolved(part, defs).is_some_and(|target| part.nullable || target.nullable);
+    }
+    if !several || values.is_empty() {
+        return None;
+    }
+    for part in parts.iter().zip(&lists).filter(|(_, list)| list.is_some()).map(|(part, _)| part) {
+        let told = [Some(part), resolved(part, defs)];
+        for told in told.into_iter().flatten() {
+            whole.adopt(&Shape {
+                default: None,
+                examples: List::EMPTY,
+                title: super::Title::NONE,
+                ..told.clone()
+            });
+        }
+    }
+    whole.kind = Kind::Enum(values.into());
+    let rest = parts.iter().zip(&lists).filter(|(_, list)| list.is_none()).map(|(part, _)| part.clone());
+    let rest: Vec<Shape> = rest.collect();
+    if rest.is_empty() {
+        return Some(whole);
+    }
+    Some(Shape::of(Kind::All([whole].into_iter().chain(rest).collect())))
+}
+
+/// Returns the alternatives of a union without the values that another one lists, too. `None` if there are none.
+pub(super) fn each_once(union: &UnionRules, defs: &List<Def>) -> Option<List<Shape>> {
+    let is_list = |variant: &&Shape| matches!(variant.kind, Kind::Enum(_));
+    if !union.variants.iter().any(|variant| is_list(&variant)) || union.variants.len() < 2 {
+        return None;
+    }
+    let named: Vec<_> = union
+        .variants
+        .iter()
+        .filter(|variant| !is_list(variant))
+        .filter_map(|variant| values(variant, defs))
+        .collect();
+    let mut seen = Values::default();
+    for value in named.iter().flat_map(|list| list.iter()) {
+        seen.insert(value);
+    }
+    let (mut variants, mut changed) = (Vec::with_capacity(union.variants.len()), false);
+    for variant in &union.variants {
+        let Kind::Enum(listed) = &variant.kind else {
+            variants.push(variant.clone());
+            continue;
+        };
+        let new: Vec<Literal> = listed.iter().filter(|value| seen.insert(value)).cloned().collect();
+        changed |= new.len() < listed.len();
+        if !new.is_empty() || variant.nullable {
+            let kind = if new.is_empty() { Kind::Null } else { Kind::Enum(new.into()) };
+            variants.push(Shape { kind, ..variant.clone() });
+        }
+    }
+    changed.then(|| variants.into())
+}
+
+/// Returns the values of a shape that lists all of them but `null`, each once: also behind references and in unions.
+pub(super) fn values<'s>(shape: &'s Shape, defs: &'s List<Def>) -> Option<Cow<'s, [Literal]>> {
+    within(shape, defs, MAX_DEPTH)
+}
+
+fn within<'s>(shape: &'s Shape, defs: &'s List<Def>, depth: usize) -> Option<Cow<'s, [Literal]>> {
+    let depth = depth.checked_sub(1)?;
+    match &shape.kind {
+        Kind::Enum(values) => Some(Cow::Borrowed(values)),
+        Kind::Ref(_) => within(resolved(shape, defs)?, defs, depth),
+        Kind::Union(rules) => {
+            let lists: Option<Vec<_>> =
+                rules.variants.iter().map(|variant| within(variant, defs, depth)).collect();
+            let all = lists?.concat();
+            let mut seen = Values::default();
+            Some(all.iter().filter(|value| seen.insert(value)).cloned().collect())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,184 @@
+//! Fields of a body that is one argument.
+
+use serde_json::{Map, Value};
+use toolgen_core::schema::shape::{Access, Extra, Field, Kind, ObjectRules, find_def};
+use toolgen_core::spec::plan::{Body, BodySource, RequestPlan};
+use toolgen_core::spec::template::{Reference, Root, Template};
+use toolgen_core::{List, Shape, Text, ToolSpec};
+
+use super::{Fixing, Sorted, names};
+use crate::select::glob;
+
+/// The depth to which references and unions are followed to the fields of a body.
+const MAX_DEPTH: usize = 6;
+
+/// A body without the fields that are fixed or left out.
+pub(super) struct Within {
+    /// The argument that is the body.
+    pub(super) body: Text,
+    /// What the argument is now; `None` if no field is left.
+    shape: Option<Shape>,
+    /// Whether it must be given now whatever the document says: otherwise no request would have what is fixed.
+    required: bool,
+    /// The fields, with their values as JSON if they are fixed.
+    gone: Vec<(Field, Option<Text>)>,
+    /// Whether a call may have keys that the object does not list.
+    is_open: bool,
+}
+
+impl Fixing<'_> {
+    /// Takes fields from a body that is one of the `kept` arguments. A rule is for them if it names one by its path
+    /// (`body.limit`), or by its name, and none of `all` arguments has that name.
+    pub(super) fn within_body(
+        &mut self,
+        plan: &RequestPlan,
+        spec: &ToolSpec,
+        all: &[Field],
+        kept: &[Field],
+    ) -> Option<Within> {
+        let Some(Body { source: BodySource::Argument(body), .. }) = &plan.body else { return None };
+        let whole = kept.iter().find(|field| field.name == *body)?;
+        let is_for = |argument: &str, name: &str| {
+            let is_argument = || all.iter().any(|field| names(field).any(|name| glob(argument, name)));
+            glob(argument, &format!("{body}.{name}")) || (glob(argument, name) && !is_argument())
+        };
+        let Some((shape, rules)) = object_of(&whole.shape, spec) else {
+            let mut inner = Vec::new();
+            fields_within(&whole.shape, spec, MAX_DEPTH, &mut inner);
+            for field in &inner {
+                if let Some(rule) = self.rule_of(field, is_for) {
+                    self.refuse(field, body, rule.value.is_some(), "which is not one plain object");
+                }
+            }
+            return None;
+        };
+        let mut sorted = Sorted::default();
+        for field in &rules.fields {
+            let rule = self.rule_of(field, is_for);
+            self.sort(field, rule, spec, &mut sorted);
+        }
+        let Sorted { kept, gone } = sorted;
+        let ruled = |field: &&(Field, _)| {
+            rules.relations.iter().any(|relation| relation.fields.contains(&field.0.name))
+        };
+        if let Some((field, json)) = gone.iter().find(ruled) {
+            self.refuse(field, body, json.is_some(), "whose rules between fields name it");
+        }
+        let count = gone.iter().filter(|(_, json)| json.is_some()).count();
+        let is_fixed = count > 0;
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        let is_open = rules.extra != Extra::Closed || !rules.patterns.is_empty();
+        let required =
+            is_fixed && kept.iter().any(|field| field.required && field.access != Access::ReadOnly);
+        let is_left = is_open || kept.iter().any(|field| field.access != Access::ReadOnly);
+        let rest = ObjectRules {
+            fields: kept.into(),
+            min_properties: rules.min_properties.map(|least| least.saturating_sub(count)),
+            max_properties: rules.max_properties.map(|most| most.saturating_sub(count)),
+            ..rules.clone()
+        };
+        let mut shape = Shape { kind: Kind::Object(rest), nullable: shape.nullable && !is_fixed, ..shape };
+        let has_gone = |value: &Value| gone.iter().any(|(field, _)| has(value, field));
+        shape.default = shape.default.filter(|default| !has_gone(&default.to_json()));
+        shape.examples = shape.examples.iter().filter(|one| !has_gone(&one.to_json())).cloned().collect();
+        let shape = (is_left || !is_fixed).then_some(shape);
+        (!gone.is_empty()).then(|| Within { body: body.clone(), shape, required, gone, is_open })
+    }
+
+    fn refuse(&mut self, field: &Field, body: &str, is_fixed: bool, why: &str) {
+        let what = if is_fixed { "fixed" } else { "left out" };
+        self.told.push((
+            format!("`{}` is a field of the body, `{body}`, {why}, so it cannot be {what}", field.name),
+            "exclude the operation, or name those that are meant: `--fix 'OPERATION NAME=VALUE'`",
+        ));
+    }
+}
+
+impl Within {
+    /// Changes the arguments, and what is derived from them, so that each body has what is fixed.
+    pub(super) fn apply(
+        &self,
+        kept: &mut Vec<Field>,
+        gone: &mut Vec<(Field, Option<Text>)>,
+        derived: &mut Vec<(Text, Template)>,
+    ) {
+        let mut members: Vec<(Text, Option<Text>)> = Vec::new();
+        derived.retain(|(name, template)| {
+            let Template::With(_, before) = template else { return true };
+            let is_same = *name == self.body;
+            if is_same {
+                members.extend(before.iter().cloned());
+            }
+            !is_same
+        });
+        let added = self.gone.iter().filter(|(_, json)| self.is_open || json.is_some());
+        members.extend(added.map(|(field, json)| (field.wire_name().to_owned().into(), json.clone())));
+        let Some(shape) = &self.shape else {
+            let constant = |(name, json): &(Text, Option<Text>)| {
+                Some((name.to_string(), serde_json::from_str(json.as_ref()?).ok()?))
+            };
+            let whole: Map<String, Value> = members.iter().filter_map(constant).collect();
+            let whole: Text = Value::Object(whole).to_string().into();
+            let taken: Vec<Field> = kept.extract_if(.., |field| field.name == self.body).collect();
+            return gone.extend(taken.into_iter().map(|field| (field, Some(whole.clone()))));
+        };
+        for field in kept.iter_mut().filter(|field| field.name == self.body) {
+            field.shape = shape.clone();
+            field.required |= self.required;
+        }
+        if !members.is_empty() {
+            let reference =
+                Reference { root: Root::Argument(self.body.clone()), path: List::EMPTY, optional: true };
+            derived.push((self.body.clone(), Template::With(reference, members.into())));
+        }
+    }
+
+    /// Removes the fields from an example of the body.
+    pub(super) fn take_from(&self, body: &mut Value) {
+        let Value::Object(members) = body else { return };
+        members.retain(|key, _| self.gone.iter().all(|(field, _)| names(field).all(|name| name != key)));
+    }
+}
+
+fn has(value: &Value, field: &Field) -> bool {
+    names(field).any(|name| value.get(name).is_some())
+}
+
+/// Returns the object that a shape is or refers to, with its rules.
+fn object_of<'s>(shape: &'s Shape, spec: &'s ToolSpec) -> Option<(Shape, &'s ObjectRules)> {
+    let (mut target, mut nullable) = (shape, shape.nullable);
+    for _ in 0..MAX_DEPTH {
+        let Kind::Ref(name) = &target.kind else { break };
+        target = find_def(&spec.defs, name)?;
+        nullable |= target.nullable;
+    }
+    let Kind::Object(rules) = &target.kind else { return None };
+    let mut whole = Shape { nullable, ..target.clone() };
+    if !shape.description.is_empty() {
+        whole.description = shape.description.clone();
+    }
+    Some((whole, rules))
+}
+
+/// Collects the fields of a body that a call may give, in any of its forms.
+fn fields_within(shape: &Shape, spec: &ToolSpec, depth: usize, fields: &mut Vec<Field>) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    match &shape.kind {
+        Kind::Object(rules) => {
+            let given = rules.fields.iter().filter(|field| field.access != Access::ReadOnly);
+            let is_new = |field: &&Field| fields.iter().all(|known| known.name != field.name);
+            let new: Vec<Field> = given.filter(is_new).cloned().collect();
+            fields.extend(new);
+        }
+        Kind::Union(union) => {
+            union.variants.iter().for_each(|variant| fields_within(variant, spec, depth, fields));
+        }
+        Kind::All(parts) => parts.iter().for_each(|part| fields_within(part, spec, depth, fields)),
+        Kind::Ref(name) => {
+            if let Some(shape) = find_def(&spec.defs, name) {
+                fields_within(shape, spec, depth, fields);
+            }
+        }
+        _ => {}
+    }
+}
