@@ -79,7 +79,10 @@ mod tests {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 texts.extend(rust_sources(&path));
-            } else if !path.ends_with("tests.rs") && !path.ends_with("codes.rs") && !folder.ends_with("codes")
+            } else if path.extension().is_some_and(|kind| kind == "rs")
+                && !path.ends_with("tests.rs")
+                && !path.ends_with("codes.rs")
+                && !folder.ends_with("codes")
             {
                 texts.push(std::fs::read_to_string(path).unwrap());
             }

@@ -68,19 +68,18 @@ object [E0502]; remove the target first, or change what contains it
 fix.overlay.yaml:9:20: the value does not fit the target at `/info`: it is an object, and the value a list [E0502]; remove \
 the target first, or change what contains it
 fix.overlay.yaml:10:20: `copy` must find one value, but finds 2 [E0502]; name the one value to copy
-fix.overlay.yaml:11:3: the action needs `target`, a text [E0502]; write a JSONPath, such as `$.paths['/pets'].get`
+fix.overlay.yaml:11:3: the action needs `target`, a text [E0502]; write a JSONPath, such as `$.paths['/pets'].get` \
+(and at another place)
 fix.overlay.yaml:12:4: the whole document cannot be removed [E0502]; name the part to remove
 fix.overlay.yaml:13:20: an action has no `rmove` [E0502]; did you mean `remove`?
-fix.overlay.yaml:14:20: `remove` must be `true` or `false` [E0502]; write `remove: true`
+fix.overlay.yaml:14:20: `remove` must be `true` or `false` [E0502]; write `remove: true` (and at another place)
 fix.overlay.yaml:15:20: `update` has no value [E0502]; write what is to be added, or `remove: true`
-fix.overlay.yaml:16:20: `remove` must be `true` or `false` [E0502]; write `remove: true`
 fix.overlay.yaml:17:3: an action does one thing, and this one has `remove` and `update` [E0502]; write an action for each; \
 they apply in their order
 fix.overlay.yaml:18:3: an action does one thing, and this one has `update` and `copy` [E0502]; write an action for each; \
 they apply in their order
 fix.overlay.yaml:19:3: the action does nothing: it says `remove: false` and nothing else [W0504]; say what is to be done
-fix.overlay.yaml:20:4: `target` has no value [E0502]; write a JSONPath, such as `$.paths['/pets'].get`
-fix.overlay.yaml:21:3: the action needs `target`, a text [E0502]; write a JSONPath, such as `$.paths['/pets'].get`";
+fix.overlay.yaml:20:4: `target` has no value [E0502]; write a JSONPath, such as `$.paths['/pets'].get`";
     assert_eq!(applied(root.clone(), actions), (root, expected.to_owned()));
 }
 

@@ -106,7 +106,7 @@ impl<'a> Context<'a> {
         let filled = variables.iter().fold(url.to_owned(), |url, variable| {
             url.replace(&format!("{{{}}}", variable.name), &variable.default)
         });
-        self.note_unlikely(&filled, node);
+        self.note_unlikely(url, &filled, node);
         Some(Server { url: url.to_owned().into(), variables: variables.into() })
     }
 
@@ -143,11 +143,11 @@ impl<'a> Context<'a> {
         Some(ServerVariable { name: name.to_owned().into(), default: default?.into(), allowed })
     }
 
-    /// Reports a URL to which no request can be sent.
-    fn note_unlikely(&mut self, url: &str, node: &Node<'a>) {
-        let what = if has_no_host(url) {
-            format!("`{url}` has no host")
-        } else if let Some(host) = unlikely_host(url) {
+    /// Reports a URL to which no request can be sent, also with the defaults of its variables.
+    fn note_unlikely(&mut self, url: &str, filled: &str, node: &Node<'a>) {
+        let what = if has_no_host(filled) {
+            format!("`{filled}` has no host")
+        } else if let Some(host) = unlikely_host(filled) {
             format!("`{host}` is not a host")
         } else if let Some(scheme) = other_scheme(url) {
             format!("requests are sent by http and https, not by `{scheme}`")

@@ -41,6 +41,8 @@ impl Codec<'_> {
                 Value::Null
             }
             Form::Text => Value::String(value.to_string()),
+            // It allows `null` where this shape does, and says in which form.
+            Form::As(shape, _) => self.written(value, &shape, around, depth),
             _ if value.is_null() && shape.nullable => Value::Null,
             Form::Pairs(of) => match value {
                 Value::Object(fields) => self.pairs_of(fields.iter(), &of, around, depth),
@@ -50,7 +52,6 @@ impl Codec<'_> {
                 Value::Array(items) => self.placed(items, &places, around, depth),
                 other => other.clone(),
             },
-            Form::As(shape, _) => self.written(value, &shape, around, depth),
             Form::Plain => self.plainly(value, shape, around, depth),
         }
     }

@@ -2,13 +2,14 @@
 
 use jsonschema::Validator;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::arbitrary;
 use crate::schema::shape::read::read;
-use crate::schema::shape::render::{render_input, render_output};
+use crate::schema::shape::render::render_input;
 
 fn shape(schema: &Value) -> Shape {
     read(schema, &mut Vec::new())
@@ -202,13 +203,20 @@ fn levers() -> impl Strategy<Value = Slim> {
     })
 }
 
+/// Checks the argument `v`: what only results have is no part of it.
 fn validator(shape: &Shape, defs: &List<Def>) -> Option<Validator> {
-    let rendered = render_output(shape, defs, &JSON_SCHEMA).ok()?;
+    let fields = vec![Field { name: "v".into(), shape: shape.clone(), ..Field::REQUIRED }];
+    let arguments = Shape::of(Kind::Object(ObjectRules {
+        fields: fields.into(),
+        extra: Extra::Closed,
+        ..ObjectRules::ANY
+    }));
+    let rendered = render_input(&arguments, defs, &JSON_SCHEMA).ok()?;
     jsonschema::options().with_draft(jsonschema::Draft::Draft202012).build(&rendered.schema).ok()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]
     fn what_the_full_shape_accepts_the_slim_one_accepts(
@@ -230,6 +238,7 @@ proptest! {
         };
         let told = shape.examples.iter().chain(&shape.default).map(|literal| literal.to_json());
         for value in values.into_iter().chain(told.collect::<Vec<_>>()) {
+            let value = json!({ "v": value });
             prop_assert!(!full.is_valid(&value) || small.is_valid(&value), "{} {:?}", value, slimmed);
         }
     }

@@ -13,7 +13,7 @@ use crate::schema::shape::decode::decode;
 use crate::schema::shape::decode::oracle::arguments;
 use crate::schema::shape::read::read_document;
 use crate::schema::shape::render::render_input;
-use crate::schema::shape::{Kind, Shape, StringRules, encode};
+use crate::schema::shape::{Field, Kind, ObjectRules, Shape, StringRules, UnionMode, UnionRules, encode};
 
 #[test]
 fn a_place_that_is_null_is_a_place() {
@@ -80,5 +80,22 @@ fn unions_of_unions_take_no_time() {
             let _ = decode(&value, &shape, &defs, &OPENAI_STRICT);
         });
         assert!(spent < Duration::from_secs(10), "{number} {spent:?}");
+    }
+}
+
+#[test]
+fn null_is_a_text_where_any_value_is_one() {
+    let rule = Shape::of(Kind::Raw(r#"{"contains":{},"minContains":0}"#.into()));
+    let all = Shape { nullable: true, ..Shape::of(Kind::All(vec![rule].into())) };
+    let union = UnionRules { mode: UnionMode::Any, variants: vec![all.clone()].into(), discriminator: None };
+    for shape in [all, Shape::of(Kind::Union(union))] {
+        let fields = vec![Field { name: "v".into(), shape, ..Field::REQUIRED }];
+        let shape = Shape::of(Kind::Object(ObjectRules { fields: fields.into(), ..ObjectRules::ANY }));
+        let given = json!({ "v": null });
+        let written = encode(&given, &shape, &List::EMPTY, &OPENAI_STRICT);
+        assert_eq!(written, json!({ "v": "null" }));
+        let schema = render_input(&shape, &List::EMPTY, &OPENAI_STRICT).unwrap().schema;
+        assert!(jsonschema::is_valid(&schema, &written), "{schema}");
+        assert_eq!(decode(&written, &shape, &List::EMPTY, &OPENAI_STRICT), Ok(given));
     }
 }

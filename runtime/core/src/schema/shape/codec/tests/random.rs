@@ -2,6 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 
 use crate::base::frozen::List;
@@ -16,7 +17,7 @@ use crate::schema::shape::{ArrayRules, Extra, Field, Kind, ObjectRules, Shape, T
 fn plain(value: &Value, dialect: &Dialect) -> Value {
     match value {
         Value::Number(number) => match number.as_f64() {
-            Some(float) if float.fract() == 0.0 && float.abs() < 1e15 => json!(float as i64),
+            Some(float) if float.fract() == 0.0 && float.abs() < 9e15 => json!(float as i64),
             _ => value.clone(),
         },
         Value::Array(items) => items.iter().map(|item| plain(item, dialect)).collect(),
@@ -57,7 +58,7 @@ fn named(shape: &Shape) -> Shape {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_written_is_read_again(

@@ -71,7 +71,7 @@ fn all_variants_are_told_if_no_key_is_one() {
     refused(
         &schema,
         &json!({"e": {}}),
-        &["/e: expected an object with one of `alpha`, `beta`, got an empty object"],
+        &["/e: expected an object with one of `alpha`, `beta`, got an empty object, or leave `e` out"],
     );
     refused(
         &schema,
@@ -119,7 +119,7 @@ fn all_tags_are_told_if_none_is_given() {
             format!("expected {told}, got the text \"bnak\"; did you mean \"bank\"?"),
         ),
         (json!({"type": 5}), format!("expected {told}, got the number 5")),
-        (json!({}), format!("missing: expected {told}")),
+        (json!({}), format!("missing: expected {told}, or leave `way` out")),
         (json!({"iban": "x"}), "missing: expected \"bank\"".to_owned()),
     ];
     for (value, expected) in cases {
