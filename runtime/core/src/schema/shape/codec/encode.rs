@@ -126,7 +126,8 @@ impl Codec<'_> {
                     Some(rest.map(|item| self.written(item, &rules.items, around, depth)).collect())
                 }
                 (_, Some(item)) => Some(self.written(item, &place.shape, around, depth)),
-                (_, None) if self.dialect.optional_fields => None,
+                // A place that no value fits has no field.
+                (_, None) if self.dialect.optional_fields || !self.shows(place) => None,
                 (_, None) => Some(Value::Null),
             };
             if let Some(value) = value {

@@ -209,22 +209,18 @@ impl Checker<'_> {
                 self.contains(items, item, *least, *most);
             }
             (Condition::Keys(shape), Value::Object(fields)) => self.keys(fields, shape),
-            (Condition::Requires { key, others }, Value::Object(fields)) if self.has(fields, key) => {
-                for other in others.iter().filter(|other| !self.has(fields, other)).collect::<Vec<_>>() {
+            (Condition::Requires { key, others }, Value::Object(fields)) if fields.contains_key(key) => {
+                for other in others.iter().filter(|other| !fields.contains_key(other.as_str())).collect::<Vec<_>>() {
                     let message = self.advised(conditions::required(key));
                     self.at(other, |checker| checker.add(ArgumentProblemKind::Missing, message));
                 }
             }
-            (Condition::With { key, shape }, Value::Object(fields)) if self.has(fields, key) => {
+            (Condition::With { key, shape }, Value::Object(fields)) if fields.contains_key(key) => {
                 self.consequence(value, shape, &Asked::Key(key));
             }
             (Condition::Unique, Value::Array(items)) => self.unique(items),
             _ => {}
         }
-    }
-
-    fn has(&self, fields: &Map<String, Value>, key: &str) -> bool {
-        fields.get(key).is_some_and(|value| !(self.null_is_absent && value.is_null()))
     }
 
     /// Adds the problems of a value with a shape that applies because of something else, and says so.

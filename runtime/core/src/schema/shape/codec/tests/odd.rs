@@ -99,3 +99,22 @@ fn null_is_a_text_where_any_value_is_one() {
         assert_eq!(decode(&written, &shape, &List::EMPTY, &OPENAI_STRICT), Ok(given));
     }
 }
+
+#[test]
+fn null_under_a_key_that_nothing_lists_is_a_value() {
+    let rule = Shape::of(Kind::Raw(r#"{"dependentRequired":{"a":["d"]}}"#.into()));
+    let fields = vec![Field { name: "v".into(), shape: rule, ..Field::REQUIRED }];
+    let shape = Shape::of(Kind::Object(ObjectRules { fields: fields.into(), ..ObjectRules::ANY }));
+    let given = json!({ "v": {"d": null, "a": false} });
+    let written = encode(&given, &shape, &List::EMPTY, &OPENAI_STRICT);
+    assert_eq!(decode(&written, &shape, &List::EMPTY, &OPENAI_STRICT), Ok(given));
+}
+
+#[test]
+fn a_place_that_no_value_fits_has_no_field() {
+    let schema = json!({"type": "object", "required": ["v"], "additionalProperties": false, "properties": {
+        "v": {"type": "array", "prefixItems": [{}, false], "items": false},
+    }});
+    both(&schema, &OPENAI_STRICT, &json!({"v": []}), &json!({"v": {"item_1": null}}));
+    both(&schema, &OPENAI_STRICT, &json!({"v": [1]}), &json!({"v": {"item_1": "1"}}));
+}
