@@ -90,7 +90,7 @@ impl<'f> Fixing<'f> {
         let Kind::Object(rules) = &spec.input.shape().kind else { return };
         let mut sorted = Sorted::default();
         for field in &rules.fields {
-            let rule = self.rule_of(field, |argument, name| glob(argument, name));
+            let rule = self.rule_of(field, glob);
             self.sort(field, rule.filter(|_| !is_used_elsewhere(&field.name, plan)), spec, &mut sorted);
         }
         let Sorted { mut kept, mut gone } = sorted;

@@ -210,7 +210,9 @@ impl Checker<'_> {
             }
             (Condition::Keys(shape), Value::Object(fields)) => self.keys(fields, shape),
             (Condition::Requires { key, others }, Value::Object(fields)) if fields.contains_key(key) => {
-                for other in others.iter().filter(|other| !fields.contains_key(other.as_str())).collect::<Vec<_>>() {
+                for other in
+                    others.iter().filter(|other| !fields.contains_key(other.as_str())).collect::<Vec<_>>()
+                {
                     let message = self.advised(conditions::required(key));
                     self.at(other, |checker| checker.add(ArgumentProblemKind::Missing, message));
                 }
