@@ -238,7 +238,8 @@ impl Context<'_> {
         for (at, value) in numbers.into_iter().filter(|(_, value)| value.is_number()) {
             let document = self.files.document(at.file);
             let written = document.and_then(|document| Some(document.text_at(&at.pointer)?.into_owned()));
-            if let Some(written) = written {
+            let printed = value.to_string();
+            if let Some(written) = written.filter(|written| *written != printed) {
                 let message = format!("`{written}` is read as the number {value}");
                 let help = format!("put it in quotes if the text is meant, or write `{value}`");
                 self.report_at(codes::SCHEMA, &at, message, &help);
