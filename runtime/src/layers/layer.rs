@@ -234,8 +234,8 @@ pub trait Layer: Send + Sync {
         None
     }
 
-    /// Whether the layer, at [`Stage::Arguments`], reads the arguments of this call. If none does, they may go from the text
-    /// of the model to the tool without becoming JSON between.
+    /// Whether the layer, at [`Stage::Arguments`], reads the arguments of this call. If none there does, none is asked
+    /// [before](Self::before), and the arguments may go from the text of the model to the tool without becoming JSON between.
     fn reads_arguments(&self, call: &Invocation<'_>) -> bool {
         let _ = call;
         true

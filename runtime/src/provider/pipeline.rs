@@ -356,16 +356,8 @@ impl Provider {
         let mut outcome = match goes_on.map(|()| layers.exact_arguments(call, seen)) {
             Err(why) => Err(*why),
             Ok(Some(given)) => {
-                let read = &seen.layers().arguments[..];
-                let (let_on, goes_on) = match layer::before(read, seen) {
-                    None => (read, Ok(())),
-                    Some(asked) => asked.await,
-                };
-                let mut outcome = match goes_on {
-                    Err(why) => Err(*why),
-                    Ok(()) => self.perform(admitted, given, call, seen, record).await,
-                };
-                layer::after(let_on, seen, &mut outcome).await;
+                let mut outcome = self.perform(admitted, given, call, seen, record).await;
+                layer::after(&seen.layers().arguments, seen, &mut outcome).await;
                 outcome
             }
             // On the heap: what waits for people and stores takes more room than the tool's own part.
