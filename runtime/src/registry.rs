@@ -52,7 +52,7 @@ pub struct RegistryBuilder {
 }
 
 /// Why a set of tools could not be sealed: all its problems, sorted by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RegistryError {
     /// The problems, one entry per name.
     pub problems: Vec<RegistryProblem>,
@@ -108,6 +108,8 @@ impl fmt::Display for RegistryError {
         Ok(())
     }
 }
+
+toolgen_core::__readable_debug!(RegistryError);
 
 impl std::error::Error for RegistryError {}
 

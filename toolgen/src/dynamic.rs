@@ -88,7 +88,7 @@ impl fmt::Debug for Loaded {
 }
 
 /// Why a document yields no tools at all.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum LoadError {
     /// The document could not be fetched.
@@ -118,6 +118,8 @@ impl fmt::Display for LoadError {
         }
     }
 }
+
+toolgen_core::__readable_debug!(LoadError);
 
 impl std::error::Error for LoadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

@@ -324,12 +324,7 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// The list of problems alone.
-impl fmt::Debug for Problems {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(&self.list).finish()
-    }
-}
+toolgen_core::__readable_debug!(Problems);
 
 /// Keeps the option problems that all documents compiled with the same options have in common: a filter, a renaming or
 /// a credential that matches one of them is not a mistake.

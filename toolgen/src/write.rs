@@ -28,7 +28,6 @@ pub(crate) fn is_generated(path: &Path) -> bool {
 }
 
 /// A file that could not be written or read.
-#[derive(Debug)]
 pub struct WriteError {
     /// The file or folder.
     pub path: PathBuf,
@@ -41,6 +40,8 @@ impl std::fmt::Display for WriteError {
         write!(f, "{} cannot be written: {}", self.path.display(), self.error)
     }
 }
+
+toolgen_core::__readable_debug!(WriteError);
 
 impl std::error::Error for WriteError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

@@ -4,6 +4,19 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+/// Implements `Debug` by `Display`: a `main` that returns an error prints it with `{:?}`, and so does `unwrap`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __readable_debug {
+    ($error:ty) => {
+        impl ::std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
 mod base;
 #[doc(hidden)]
 pub mod internal;

@@ -115,7 +115,7 @@ impl fmt::Debug for LoopEnd {
 discreet_debug!(Completed: call_id, tool, signal; data);
 
 /// The reason why a loop was stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoopError<E> {
     /// The model used no tool although it was asked to: `the model made no tool call twice in a row`
@@ -132,16 +132,32 @@ pub enum LoopError<E> {
     Model(E),
 }
 
-impl<E: fmt::Display> fmt::Display for LoopError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl<E> LoopError<E> {
+    fn tell(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        model: impl Fn(&E, &mut fmt::Formatter<'_>) -> fmt::Result,
+    ) -> fmt::Result {
         match self {
             LoopError::NoToolTwice => f.write_str("the model made no tool call twice in a row"),
             LoopError::MaxIterations(most) => write!(f, "maximum tool iterations ({most}) exceeded"),
             LoopError::MaxTokens(most) => write!(f, "maximum tokens ({most}) exceeded"),
             LoopError::MaxTime(most) => write!(f, "maximum time ({most:?}) exceeded"),
             LoopError::Cancelled => f.write_str("Cancelled"),
-            LoopError::Model(why) => why.fmt(f),
+            LoopError::Model(why) => model(why, f),
         }
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for LoopError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.tell(f, E::fmt)
+    }
+}
+
+impl<E: fmt::Debug> fmt::Debug for LoopError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.tell(f, E::fmt)
     }
 }
 

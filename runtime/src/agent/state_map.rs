@@ -128,7 +128,7 @@ impl<S> StateMapBuilder<S> {
 }
 
 /// A signal that a [`StateMap`] does not know: `unknown tool transition`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnknownTransition {
     /// The signal.
     pub signal: Text,
@@ -140,11 +140,13 @@ impl fmt::Display for UnknownTransition {
     }
 }
 
+toolgen_core::__readable_debug!(UnknownTransition);
+
 impl std::error::Error for UnknownTransition {}
 
 /// The problems of building a [`StateMap`]: first the tools whose signals are not in the map, in the order of the
 /// tools, then the invalid entries, in their order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct StateMapError {
     /// The problems.
     pub problems: Vec<StateProblem>,
@@ -194,6 +196,8 @@ impl fmt::Display for StateMapError {
         Ok(())
     }
 }
+
+toolgen_core::__readable_debug!(StateMapError);
 
 impl std::error::Error for StateMapError {}
 

@@ -131,7 +131,7 @@ impl Default for AgentLimits {
 }
 
 /// The reason why a sub-agent did not finish.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AgentFailure {
     /// It gave up or was stopped, with the reason.
@@ -199,6 +199,8 @@ impl fmt::Display for AgentFailure {
         }
     }
 }
+
+toolgen_core::__readable_debug!(AgentFailure);
 
 impl std::error::Error for AgentFailure {}
 

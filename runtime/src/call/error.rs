@@ -21,7 +21,7 @@ const MAX_TOLD: usize = 32 << 10;
 ///
 /// `Display` is the stable text for the model, [`operator_text`](Self::operator_text) that for logs and for the people who run
 /// the program; [`code`](Self::code) is for machines.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ToolError {
     /// The tool ran and failed: `{message}`.
@@ -223,6 +223,20 @@ impl fmt::Display for ToolError {
                 write!(f, "The call was not finished: it needs input. {message} {schema}")
             }
             ToolError::Timeout { duration } => write!(f, "Tool exceeded timeout of {duration:?}"),
+        }
+    }
+}
+
+/// `{code}: {text}`, and in brackets what the text for the model leaves out.
+impl fmt::Debug for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {self}", self.code())?;
+        match self {
+            ToolError::Failed { detail, .. } | ToolError::Denied { detail, .. } if !detail.is_empty() => {
+                write!(f, " [{detail}]")
+            }
+            ToolError::NotFound { suggestion: Some(name), .. } => write!(f, " [did you mean '{name}'?]"),
+            _ => Ok(()),
         }
     }
 }

@@ -72,7 +72,7 @@ impl Unmet {
 /// Suggested order:
 ///   1. session_start
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingDependencies {
     /// The tool that was called.
@@ -137,6 +137,8 @@ impl fmt::Display for MissingDependencies {
         Ok(())
     }
 }
+
+toolgen_core::__readable_debug!(MissingDependencies);
 
 impl std::error::Error for MissingDependencies {}
 

@@ -101,7 +101,7 @@ impl ProviderContext {
 }
 
 /// Why a tool could not be built.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FactoryError(Text);
 
 impl FactoryError {
@@ -129,5 +129,7 @@ impl fmt::Display for FactoryError {
         f.write_str(&self.0)
     }
 }
+
+toolgen_core::__readable_debug!(FactoryError);
 
 impl std::error::Error for FactoryError {}

@@ -130,7 +130,7 @@ pub struct DynamicToolBuilder {
 }
 
 /// Why a tool could not be built at run time, with every problem.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct DynamicToolError {
     /// The name as it was given.
     pub name: String,
@@ -177,6 +177,8 @@ impl fmt::Display for DynamicToolError {
         Ok(())
     }
 }
+
+toolgen_core::__readable_debug!(DynamicToolError);
 
 impl std::error::Error for DynamicToolError {}
 

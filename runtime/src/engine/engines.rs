@@ -169,7 +169,7 @@ fn lacking(call: &Call) -> &'static str {
 }
 
 /// Why tools are not callable, with all their problems.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EnginesError {
     /// The problems, at least one.
@@ -196,5 +196,7 @@ impl fmt::Display for EnginesError {
         Ok(())
     }
 }
+
+toolgen_core::__readable_debug!(EnginesError);
 
 impl std::error::Error for EnginesError {}

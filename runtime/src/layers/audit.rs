@@ -303,7 +303,7 @@ impl<T: AuditSink + ?Sized> AuditSink for Box<T> {
 }
 
 /// The reason why a record could not be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct AuditError {
     message: String,
     /// How many records are kept and how many are lost, if the sink says so.
@@ -330,6 +330,8 @@ impl fmt::Display for AuditError {
         f.write_str(&self.message)
     }
 }
+
+toolgen_core::__readable_debug!(AuditError);
 
 impl std::error::Error for AuditError {}
 

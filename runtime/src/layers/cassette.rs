@@ -79,7 +79,7 @@ struct State {
 }
 
 /// Why a cassette cannot be read, written or played to its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CassetteError(String);
 
 impl fmt::Display for CassetteError {
@@ -87,6 +87,8 @@ impl fmt::Display for CassetteError {
         f.write_str(&self.0)
     }
 }
+
+toolgen_core::__readable_debug!(CassetteError);
 
 impl std::error::Error for CassetteError {}
 

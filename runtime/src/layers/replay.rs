@@ -100,7 +100,7 @@ struct State {
 }
 
 /// Why there is nothing to replay: the text says what is wrong, where, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ReplayError(String);
 
 impl ReplayError {
@@ -114,6 +114,8 @@ impl fmt::Display for ReplayError {
         f.write_str(&self.0)
     }
 }
+
+toolgen_core::__readable_debug!(ReplayError);
 
 impl std::error::Error for ReplayError {}
 

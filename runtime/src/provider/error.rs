@@ -9,7 +9,7 @@ use crate::registry::unknown::suggest;
 use crate::registry::{RegistryError, UnknownTool};
 
 /// The reason why a provider could not be built, or why it does not provide a tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProviderError {
     /// `tool '{name}' not allowed in this context`
@@ -101,5 +101,7 @@ fn lines(
     }
     Ok(())
 }
+
+toolgen_core::__readable_debug!(ProviderError);
 
 impl std::error::Error for ProviderError {}

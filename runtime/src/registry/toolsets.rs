@@ -11,7 +11,7 @@ use toolgen_core::internal::{Check, meant};
 pub use crate::spec::toolset::{ContextSpec, Toolset};
 
 /// The problems of sets of tools, set by set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ToolsetError {
     /// The problems, one entry per name, in the order of the members.
     pub problems: Vec<ToolsetProblem>,
@@ -103,5 +103,7 @@ impl fmt::Display for ToolsetError {
         Ok(())
     }
 }
+
+toolgen_core::__readable_debug!(ToolsetError);
 
 impl std::error::Error for ToolsetError {}

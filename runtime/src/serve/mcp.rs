@@ -283,7 +283,7 @@ impl Server {
 }
 
 /// Why a server cannot serve, or ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ServeError(String);
 
 impl ServeError {
@@ -297,6 +297,8 @@ impl fmt::Display for ServeError {
         f.write_str(&self.0)
     }
 }
+
+toolgen_core::__readable_debug!(ServeError);
 
 impl std::error::Error for ServeError {}
 

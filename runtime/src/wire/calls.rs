@@ -14,7 +14,7 @@ use crate::call::ToolCall;
 use crate::call::blocked::Blocked;
 
 /// A place where a response does not match its provider's format.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WireError {
     /// The place in the response, as a JSON pointer.
@@ -37,6 +37,8 @@ impl fmt::Display for WireError {
         write!(f, "{}: {}", self.pointer, self.message)
     }
 }
+
+toolgen_core::__readable_debug!(WireError);
 
 impl std::error::Error for WireError {}
 

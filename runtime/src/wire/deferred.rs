@@ -124,7 +124,7 @@ impl Deferred {
 }
 
 /// Why tools cannot be deferred.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeferredError {
     /// The provider of the format has no search for tools.
@@ -157,6 +157,8 @@ impl fmt::Display for DeferredError {
         }
     }
 }
+
+toolgen_core::__readable_debug!(DeferredError);
 
 impl std::error::Error for DeferredError {}
 

@@ -50,7 +50,7 @@ impl PlanOptions {
 }
 
 /// Why there is no plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlanError {
     /// These tools cannot be shown in the dialect that was wanted, nor in the lax one of the same provider.
@@ -79,6 +79,8 @@ impl fmt::Display for PlanError {
         }
     }
 }
+
+toolgen_core::__readable_debug!(PlanError);
 
 impl std::error::Error for PlanError {}
 

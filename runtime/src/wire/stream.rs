@@ -99,7 +99,7 @@ impl fmt::Debug for Piece {
 }
 
 /// The reason why a stream cannot be assembled. A stream that failed gives no turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamError {
     /// The provider sent an error, in its words.
@@ -127,6 +127,8 @@ impl fmt::Display for StreamError {
         }
     }
 }
+
+toolgen_core::__readable_debug!(StreamError);
 
 impl std::error::Error for StreamError {}
 

@@ -11,7 +11,7 @@ use crate::schema::shape::render::Refusal;
 use crate::spec::{ToolSchema, ToolSpec};
 
 /// Tools that cannot be offered in a dialect.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefusedTools {
     /// The tools, in the order given.
@@ -46,6 +46,8 @@ impl fmt::Display for RefusedTools {
         Ok(())
     }
 }
+
+toolgen_core::__readable_debug!(RefusedTools);
 
 impl std::error::Error for RefusedTools {}
 

@@ -118,6 +118,28 @@ fn libraries_do_not_print() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// A `main` that returns an error prints it with `{:?}`: what stands there is for people, too.
+#[test]
+fn errors_read_well_when_main_returns_them() {
+    let mut found = Vec::new();
+    for path in files(&[".rs"]).iter().filter(|path| !is_test(path)) {
+        let (name, text) = (relative(path), fs::read_to_string(path).unwrap());
+        if !["runtime/core/src", "runtime/src", "toolgen/src"].iter().any(|from| name.starts_with(from)) {
+            continue;
+        }
+        for line in text.lines().filter(|line| line.starts_with("impl")) {
+            let Some((_, error)) = line.split_once("Error for ") else { continue };
+            let error = error.trim_end_matches([' ', '{', '}']);
+            let is_error = line.contains("std::error::Error for") || line.starts_with("impl Error for");
+            let readable = [format!("__readable_debug!({error})"), format!("fmt::Debug for {error} ")];
+            if is_error && !readable.iter().any(|readable| text.contains(readable)) {
+                found.push(format!("{name}: {error}"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "without `toolgen_core::__readable_debug!`: {}", found.join("\n"));
+}
+
 /// Every document in `specs/` became a module, with types and without, that `compiled/equivalence.rs` gives to rustc and compares.
 #[test]
 fn every_example_is_compiled() {

@@ -6,7 +6,9 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use toolgen_runtime::layers::approval::{ApprovalError, ApprovalState, Approvals as Queue, QueuedApproval};
+use toolgen_runtime::layers::approval::{
+    ApprovalClaim, ApprovalError, ApprovalState, Approvals as Queue, QueuedApproval,
+};
 use toolgen_runtime::visible;
 
 use super::Outcome;
@@ -171,13 +173,9 @@ fn about(entry: &QueuedApproval) -> String {
     });
     match entry.state {
         ApprovalState::Waiting => format!("{}; {}", entry.reasons.join(" "), until(entry.expires_at)),
-        ApprovalState::Granted => format!("{by}; {}", until(entry.expires_at)),
-        ApprovalState::Denied => by,
-        ApprovalState::Claimed => {
-            let refused = entry.claim.as_ref().and_then(|claim| claim.refused.as_deref());
-            let refused = refused.map(|code| format!(", which refused it: {code}")).unwrap_or_default();
-            format!("{}{refused}", worker.unwrap_or_default())
-        }
+        ApprovalState::Granted => format!("{by}{}; {}", refused(entry), until(entry.expires_at)),
+        ApprovalState::Denied => format!("{by}{}", refused(entry)),
+        ApprovalState::Claimed => worker.unwrap_or_default(),
         ApprovalState::Started => format!("{}, and has not finished", worker.unwrap_or_default()),
         ApprovalState::Finished => {
             match entry.outcome.as_ref().and_then(|outcome| outcome.error_code.as_deref()) {
@@ -187,6 +185,15 @@ fn about(entry: &QueuedApproval) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// Returns which worker gave the call back, and why.
+fn refused(entry: &QueuedApproval) -> String {
+    let Some(ApprovalClaim { worker, at, refused: Some(code), .. }) = &entry.claim else {
+        return String::new();
+    };
+    let who = if worker.is_empty() { "a worker" } else { worker };
+    format!("; {who} gave it back {}: {code}", ago(*at))
 }
 
 /// Returns a text in one line, with nothing hidden.

@@ -154,7 +154,7 @@ impl Human {
         text
     }
 
-    /// Returns one line for many problems of a code in a file: their number, what they are, and the first places of
+    /// Returns one line for many problems of a code in a file: what they are, their number, and the first places of
     /// those that recur most.
     #[must_use]
     pub fn count(&self, path: &Path, code: Code, problems: &[&Shown<'_>]) -> String {
@@ -166,7 +166,8 @@ impl Human {
         let positions: Vec<Position> = worst.iter().map(|shown| shown.position).collect();
         let path = one_line(&path.display().to_string());
         let at = places(positions.get(..MAX_WORST).unwrap_or(&positions));
-        format!("{head}: {times} times: {}: {path}:{at}, …", code.page().title)
+        let more = if times > MAX_WORST { ", …" } else { "" };
+        format!("{head}: {} ({times} times): {path}:{at}{more}", code.page().title)
     }
 
     /// Returns the file and the line, with a mark under the place. A line that may hold a credential is not shown.

@@ -59,7 +59,7 @@ pub struct Adapted {
 }
 
 /// Why a descriptor does not become a tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Refused {
     /// The server's name for the tool. Empty if it gives none.
     pub tool: String,
@@ -77,6 +77,8 @@ impl std::fmt::Display for Refused {
         write!(f, "tool `{tool}`: {message}; {help}")
     }
 }
+
+__readable_debug!(Refused);
 
 impl std::error::Error for Refused {}
 

@@ -77,7 +77,7 @@ impl fmt::Display for ToolName {
 }
 
 /// Why a text is not a valid tool name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NameError {
     /// The name is empty.
@@ -106,6 +106,8 @@ impl fmt::Display for NameError {
         f.write_str(self.message())
     }
 }
+
+__readable_debug!(NameError);
 
 impl std::error::Error for NameError {}
 

@@ -54,7 +54,7 @@ struct Entry {
 }
 
 /// Two tools have the same name, so that they cannot be told apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SameName(pub String);
 
 impl std::fmt::Display for SameName {
@@ -62,6 +62,8 @@ impl std::fmt::Display for SameName {
         write!(f, "two tools are called `{}`; rename one", self.0)
     }
 }
+
+__readable_debug!(SameName);
 
 impl std::error::Error for SameName {}
 

@@ -88,7 +88,7 @@ pub struct Scope<'a> {
 }
 
 /// A reference that had to find a value and did not.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Unfilled(pub Reference);
 
 impl<'a> Scope<'a> {
@@ -299,6 +299,8 @@ impl fmt::Display for Unfilled {
         write!(f, "there is no value for `{}`", self.0)
     }
 }
+
+__readable_debug!(Unfilled);
 
 impl std::error::Error for Unfilled {}
 

@@ -34,7 +34,7 @@ pub struct WireModel<'a, E> {
 }
 
 /// The reason why a model behind a function gave no turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelError<E> {
     /// The format has no requests to a model.
@@ -49,11 +49,18 @@ pub enum ModelError<E> {
     Unanswerable(Vec<WireError>),
 }
 
-impl<E: fmt::Display> fmt::Display for ModelError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl<E> ModelError<E> {
+    fn tell(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        send: impl Fn(&E, &mut fmt::Formatter<'_>) -> fmt::Result,
+    ) -> fmt::Result {
         match self {
-            ModelError::Request(why) => why.fmt(f),
-            ModelError::Send(why) => write!(f, "the request to the model failed: {why}"),
+            ModelError::Request(why) => write!(f, "{why}"),
+            ModelError::Send(why) => {
+                f.write_str("the request to the model failed: ")?;
+                send(why, f)
+            }
             ModelError::Reply(why) => write!(f, "the reply of the model: {why}"),
             ModelError::Stream(why) => write!(f, "the reply of the model: {why}"),
             ModelError::Unanswerable(problems) => {
@@ -61,6 +68,18 @@ impl<E: fmt::Display> fmt::Display for ModelError<E> {
                 problems.iter().try_for_each(|problem| write!(f, "; {problem}"))
             }
         }
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for ModelError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.tell(f, E::fmt)
+    }
+}
+
+impl<E: fmt::Debug> fmt::Debug for ModelError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.tell(f, E::fmt)
     }
 }
 

@@ -143,7 +143,7 @@ impl fmt::Debug for SubAgentBuilder {
 }
 
 /// The reason why a sub-agent could not be built.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SubAgentError {
     /// The name is not a valid tool name.
@@ -166,5 +166,7 @@ impl fmt::Display for SubAgentError {
         }
     }
 }
+
+toolgen_core::__readable_debug!(SubAgentError);
 
 impl std::error::Error for SubAgentError {}

@@ -1,5 +1,6 @@
 //! The bytes of a text without its encodings.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -29,11 +30,27 @@ pub(super) struct Decoded<'t> {
     seen: VecDeque<Unit>,
     /// What follows an incomplete character.
     next: Option<Unit>,
+    /// Where a character begins that the end cuts off.
+    cut: Option<usize>,
 }
 
 impl<'t> Decoded<'t> {
     pub(super) fn new(text: &'t [u8]) -> Decoded<'t> {
-        Decoded { bytes: Encodings::new(text), seen: VecDeque::new(), next: None }
+        Decoded { bytes: Encodings::new(text), seen: VecDeque::new(), next: None, cut: None }
+    }
+
+    /// Returns where an escape or a character begins that the end of a text cuts off.
+    #[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
+    pub(super) fn cut_off(text: &'t [u8]) -> Option<usize> {
+        let read = |text| {
+            let mut all = Decoded::new(text);
+            while all.next().is_some() {}
+            (all.cut, all.bytes.cut)
+        };
+        let (cut, escape) = read(text);
+        // An escape may be that of a byte in the middle of a character.
+        let before = escape.and_then(|at| read(&text[..at]).0);
+        [cut, escape, before].into_iter().flatten().min()
     }
 }
 
@@ -52,11 +69,13 @@ impl Iterator for Decoded<'_> {
                 0xe0..0xf0 => 3,
                 0xf0.. => 4,
             };
+            let start = first.part.start;
             self.seen.push_back(first);
             while self.seen.len() < length {
                 match self.bytes.next() {
                     Some(unit) if unit.byte & 0xc0 == 0x80 => self.seen.push_back(unit),
                     other => {
+                        self.cut = other.is_none().then_some(start);
                         self.next = other;
                         break;
                     }
@@ -78,16 +97,30 @@ struct Encodings<'t> {
     /// An escaped character that is partly given.
     rest: std::vec::IntoIter<u8>,
     part: Range<usize>,
+    /// Whether the end of the text was reached while an escape was read.
+    reached: Cell<bool>,
+    /// Where the first escape begins that the end of the text cuts off.
+    cut: Option<usize>,
 }
 
 impl<'t> Encodings<'t> {
     fn new(text: &'t [u8]) -> Encodings<'t> {
-        Encodings { text, at: 0, rest: Vec::new().into_iter(), part: 0..0 }
+        Encodings {
+            text,
+            at: 0,
+            rest: Vec::new().into_iter(),
+            part: 0..0,
+            reached: Cell::new(false),
+            cut: None,
+        }
     }
 
     /// Returns the next byte after a position, without percent-encoding, and where it ends.
     fn percent(&self, at: usize) -> Option<(Option<u8>, usize)> {
-        let byte = *self.text.get(at)?;
+        let Some(&byte) = self.text.get(at) else {
+            self.reached.set(true);
+            return None;
+        };
         if byte != b'%' {
             return Some((Some(byte), at + 1));
         }
@@ -95,7 +128,9 @@ impl<'t> Encodings<'t> {
         while self.text.get(end..end + 2) == Some(b"25") {
             end += 2;
         }
-        let digits = self.text.get(end..end + 2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = self.text.get(end..end + 2);
+        self.reached.set(self.reached.get() || digits.is_none());
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
         let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
         match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
             Some(byte) => Some((Some(byte), end + 2)),
@@ -222,6 +257,7 @@ impl Iterator for Encodings<'_> {
                 Some(byte) => Some(byte),
                 None => {
                     let start = self.at;
+                    self.reached.set(false);
                     let (byte, end) = self.percent(start)?;
                     self.at = end;
                     match byte {
@@ -230,6 +266,7 @@ impl Iterator for Encodings<'_> {
                         _ => {}
                     }
                     self.part = start..self.at;
+                    self.cut = self.cut.or(self.reached.get().then_some(start));
                     if matches!(byte, Some(b'\\' | b'&')) { self.rest.next() } else { byte }
                 }
             };

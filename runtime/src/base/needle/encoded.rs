@@ -5,7 +5,7 @@ use super::pattern::Pattern;
 
 /// The length of the shortest part of Base64 and hexadecimal numbers: shorter ones occur by chance.
 const SHORTEST: usize = 8;
-/// This many digits at the end of a text are taken for the start of one.
+/// This many digits at the end of a text are taken for the start of one, if the rest is lost.
 const SURE: usize = 4;
 /// The most bytes of a needle that are looked for: longer texts are rarely repeated in an encoding.
 const MOST: usize = 8 * 1024;

@@ -6,15 +6,18 @@
 use std::ops::Range;
 
 use super::decoded::Decoded;
-use super::pattern::{Pattern, Unit, scan};
+use super::pattern::{Pattern, Rest, Unit, scan};
 
 /// The fewest digits that are decoded: what is shorter holds no needle in another encoding.
 const FEWEST: usize = 16;
-/// The fewest digits at the end of a text that may be the start of some.
+/// The fewest digits at the end of a text that may be the start of some, if the rest is lost.
 #[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
 const SHORTEST: usize = 4;
 /// How many encodings within each other are decoded.
 const DEEPEST: usize = 4;
+/// So many digits, decoded so often, are a byte of a needle for certain: fewer say nothing about what they begin.
+#[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
+const TELLING: usize = 2 << DEEPEST;
 
 /// Adds the runs of digits that hold a needle, unless it was found there before.
 pub(super) fn find(text: &str, patterns: &[&Pattern], found: &mut Vec<Range<usize>>) {
@@ -29,13 +32,17 @@ pub(super) fn find(text: &str, patterns: &[&Pattern], found: &mut Vec<Range<usiz
 
 /// Returns where in a text a needle may begin that the end cuts off, if there it is in digits that go on.
 #[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
-pub(super) fn unfinished(text: &[u8], patterns: &[&Pattern]) -> Option<usize> {
-    cut(text, patterns, DEEPEST)
+pub(super) fn unfinished(text: &[u8], patterns: &[&Pattern], rest: Rest) -> Option<usize> {
+    let begin = cut(text, patterns, DEEPEST, rest);
+    // Digits before the end of a line are most often those of a word: it need not wait for the next line.
+    let goes_on = rest == Rest::Follows && text.last().is_some_and(|last| !matches!(last, b'\n' | b'\r'));
+    let digits = if goes_on { last_digits(text).1 } else { Vec::new() };
+    begin.into_iter().chain(digits.iter().rev().take(TELLING).last().copied()).min()
 }
 
-/// As [`unfinished`], for a text within so many encodings at most.
+/// Returns the digits at the end of a text, and where each begins.
 #[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
-fn cut(text: &[u8], patterns: &[&Pattern], depth: usize) -> Option<usize> {
+fn last_digits(text: &[u8]) -> (Vec<u8>, Vec<usize>) {
     let (mut digits, mut starts) = (Vec::new(), Vec::new());
     for_each_digit(text, |digit| match digit {
         Some((digit, part)) => {
@@ -47,17 +54,25 @@ fn cut(text: &[u8], patterns: &[&Pattern], depth: usize) -> Option<usize> {
             starts.clear();
         }
     });
+    (digits, starts)
+}
+
+/// As [`unfinished`], for a text within so many encodings at most.
+#[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
+fn cut(text: &[u8], patterns: &[&Pattern], depth: usize, rest: Rest) -> Option<usize> {
+    let (digits, starts) = last_digits(text);
+    let begins = |text: &[u8]| scan(Decoded::new(text), patterns.to_vec(), &mut Vec::new(), rest);
     let of = |decoded: &Encoded| {
-        let whole = scan(Decoded::new(&decoded.text), patterns.to_vec(), &mut Vec::new());
+        let whole = begins(&decoded.text);
         // What begins an escape may be the next byte of the needle.
-        let escape = super::escape(&decoded.text);
-        let before =
-            escape.and_then(|at| scan(Decoded::new(&decoded.text[..at]), patterns.to_vec(), &mut Vec::new()));
-        let deeper = if depth > 1 { cut(&decoded.text, patterns, depth - 1) } else { None };
+        let escape = Decoded::cut_off(&decoded.text);
+        let before = escape.and_then(|at| begins(&decoded.text[..at]));
+        let deeper = if depth > 1 { cut(&decoded.text, patterns, depth - 1, rest) } else { None };
         let at = whole.into_iter().chain(before).chain(deeper).min()?;
         starts.get(decoded.skip + at / decoded.bytes * decoded.digits).copied()
     };
-    if digits.len() < SHORTEST { None } else { decodings(&digits).filter_map(|decoded| of(&decoded)).min() }
+    let fewest = if rest == Rest::Lost { SHORTEST } else { 1 };
+    if digits.len() < fewest { None } else { decodings(&digits).filter_map(|decoded| of(&decoded)).min() }
 }
 
 /// Digits, decoded from the one after some.
@@ -90,7 +105,7 @@ fn decodings(digits: &[u8]) -> impl Iterator<Item = Encoded> {
 fn holds(digits: &[u8], patterns: &[&Pattern], depth: usize) -> bool {
     decodings(digits).any(|Encoded { text, .. }| {
         let mut found = Vec::new();
-        scan(Decoded::new(&text), patterns.to_vec(), &mut found);
+        scan(Decoded::new(&text), patterns.to_vec(), &mut found, Rest::Lost);
         if found.is_empty() && depth > 1 {
             let mut deeper = false;
             for_each_run(&text, |digits, _| deeper = deeper || holds(digits, patterns, depth - 1));

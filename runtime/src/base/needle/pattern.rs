@@ -8,11 +8,22 @@ pub(super) struct Unit {
     pub(super) part: Range<usize>,
 }
 
+/// What becomes of the rest of a text that is cut off.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// It comes later, and is searched together with what waits for it.
+    #[cfg(any(feature = "agent", feature = "executor", feature = "http"))]
+    Follows,
+    /// Nobody sees it.
+    Lost,
+}
+
 /// Looks for all patterns in one pass. Returns the start of one that the end cuts off.
 pub(super) fn scan(
     units: impl Iterator<Item = Unit>,
     mut patterns: Vec<&Pattern>,
     found: &mut Vec<Range<usize>>,
+    rest: Rest,
 ) -> Option<usize> {
     patterns.retain(|pattern| !pattern.bytes.is_empty());
     let longest = patterns.iter().map(|pattern| pattern.bytes.len()).max()?;
@@ -55,7 +66,9 @@ pub(super) fn scan(
             }
         }
     }
-    let cut = begun.into_iter().filter(|index| states[*index] >= patterns[*index].sure);
+    // What is lost shows too little of a needle; what follows shows the whole of it.
+    let least = |pattern: &Pattern| if rest == Rest::Lost { pattern.sure } else { 1 };
+    let cut = begun.into_iter().filter(|index| states[*index] >= least(patterns[*index]));
     let most = cut.map(|index| states[index]).max()?;
     Some(starts[(count - most) % longest])
 }
@@ -67,7 +80,7 @@ pub(super) struct Pattern {
     fallback: Vec<usize>,
     /// How many bytes count as a match.
     enough: usize,
-    /// How many bytes at the end of a text are taken for its start.
+    /// How many bytes at the end of a text are taken for its start, if the rest is lost.
     sure: usize,
 }
 
@@ -87,7 +100,7 @@ impl Pattern {
         pattern
     }
 
-    /// Takes this many bytes at the end of a text for the start of the pattern.
+    /// Takes this many bytes at the end of a text for the start of the pattern, if the rest is lost.
     pub(super) fn sure_by(self, sure: usize) -> Pattern {
         Pattern { sure, ..self }
     }

@@ -7,7 +7,7 @@ use super::ExecOutput;
 use crate::call::error::ToolError;
 
 /// Why a program did not run to its end. `Display` is a text for the model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ExecError {
     /// The executor cannot enforce the requested options, so nothing was run.
@@ -82,6 +82,8 @@ impl fmt::Display for ExecError {
         }
     }
 }
+
+toolgen_core::__readable_debug!(ExecError);
 
 impl std::error::Error for ExecError {}
 

@@ -172,11 +172,7 @@ pub(super) fn unlike_json(text: &str, why: impl fmt::Display) -> String {
 /// How many characters of an answer's body are part of the text of an error.
 const SHOWN: usize = 300;
 
-impl fmt::Debug for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+toolgen_core::__readable_debug!(CallError);
 
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -95,7 +95,7 @@ pub struct Fetched {
 }
 
 /// Why a document could not be fetched. The text gives the reason, without what may be secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FetchError {
     /// The URL, without user, query and fragment.
     pub url: String,
@@ -136,6 +136,8 @@ impl fmt::Display for FetchError {
         }
     }
 }
+
+toolgen_core::__readable_debug!(FetchError);
 
 impl std::error::Error for FetchError {}
 

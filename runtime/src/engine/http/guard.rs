@@ -42,7 +42,7 @@ pub(super) fn by_the_program(host: &str) -> String {
 }
 
 /// Why a request does not go to a host.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Refused {
     host: String,
     why: Why,
@@ -225,6 +225,8 @@ impl fmt::Display for Refused {
         }
     }
 }
+
+toolgen_core::__readable_debug!(Refused);
 
 impl std::error::Error for Refused {}
 

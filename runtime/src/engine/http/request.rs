@@ -102,7 +102,7 @@ impl Default for BuildOptions<'_> {
 }
 
 /// Why no request can be built from the arguments of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RequestProblem {
     /// The kind of problem.
     pub kind: RequestProblemKind,
@@ -185,6 +185,8 @@ impl fmt::Display for RequestProblem {
         f.write_str(&self.message)
     }
 }
+
+toolgen_core::__readable_debug!(RequestProblem);
 
 impl std::error::Error for RequestProblem {}
 

@@ -104,7 +104,7 @@ impl Applied {
 
     /// Cuts off the end of a text that goes on, if it may be the beginning of a credential.
     pub(super) fn cut_unfinished(&self, text: &mut String) {
-        text.truncate(needle::unfinished(text, self.searched()));
+        text.truncate(needle::cut_off(text, self.searched()));
     }
 
     /// Returns every text to hide.

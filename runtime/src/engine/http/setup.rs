@@ -16,7 +16,6 @@ use super::transport::Clients;
 use super::url;
 
 /// Why an engine could not be built, such as unusable TLS or an unusable system proxy.
-#[derive(Debug)]
 pub struct EngineError(Box<dyn std::error::Error + Send + Sync>);
 
 impl fmt::Display for EngineError {
@@ -24,6 +23,8 @@ impl fmt::Display for EngineError {
         write!(f, "the HTTP client cannot be set up: {}", self.0)
     }
 }
+
+toolgen_core::__readable_debug!(EngineError);
 
 impl std::error::Error for EngineError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

@@ -61,7 +61,7 @@ pub trait FromJson: Sized {
 }
 
 /// Where a value does not fit a type, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JsonError {
     pointer: String,
     message: String,
@@ -111,6 +111,8 @@ impl fmt::Display for JsonError {
         write!(f, "{} at {}", self.message, self.pointer)
     }
 }
+
+toolgen_core::__readable_debug!(JsonError);
 
 impl std::error::Error for JsonError {}
 

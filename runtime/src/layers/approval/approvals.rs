@@ -45,14 +45,14 @@ const TRIES: u32 = 100;
 /// | `waiting` | `granted` or `denied` | somebody decides: once, a second decision is refused |
 /// | `granted`, `denied` | `claimed` | a worker is about to carry it out: one, whatever processes they are in |
 /// | `claimed` | `started` | all layers let the call pass, and it is about to run |
-/// | | `granted`, `denied` | a layer did not let it pass this time, such as a rate limit, or the worker does not start it for [`CLAIM_EXPIRY`]: another may claim it |
+/// | | `granted`, `denied` | the worker gives it back, since a layer did not let it pass this time, such as a rate limit, or its arguments or its seal are not what its provider takes: any may claim it, and [`refused`](super::ApprovalClaim::refused) says why this one did not run it |
+/// | | `claimed` | the worker does not start it for [`CLAIM_EXPIRY`], since it is gone or cannot reach the queue: another may claim it |
 /// | | `finished` | it was denied, and its caller was told |
 /// | `started` | `finished` | its outcome is known |
 /// | all before `started` | `expired` | its time is over |
 ///
 /// A call that was changed in the queue, or that the provider of the worker did not make in this form, because its key
-/// or its tool differs, is never started: it stays `claimed`, with [`refused`](super::ApprovalClaim::refused), and
-/// after [`CLAIM_EXPIRY`] another worker may try.
+/// or its tool differs, is never started by this worker: it gives it back, and one with the right key can run it.
 ///
 /// So a call runs at most once. A worker that dies before it starts the call has lost nothing. One that dies later may
 /// have had the effect or not, so the call is never started again: it stays `started` and is shown so, for a person to
@@ -310,14 +310,14 @@ impl Approvals {
         self.settle(id, version, |entry, now| entry.finish(code, now)).await
     }
 
-    /// Notes that the worker with a claim of this version does not accept the call.
-    pub(crate) async fn refuse(&self, id: &str, version: u64, code: &str) -> Result<bool, ApprovalError> {
-        self.settle(id, version, |entry, _| entry.refuse(code)).await
-    }
-
-    /// Gives back a claim of this version.
-    pub(crate) async fn release(&self, id: &str, version: u64) -> Result<bool, ApprovalError> {
-        self.settle(id, version, |entry, _| entry.release()).await
+    /// Gives back a claim of this version, and notes the error of the call, which has not run.
+    pub(crate) async fn give_back(
+        &self,
+        id: &str,
+        version: u64,
+        code: Option<&str>,
+    ) -> Result<bool, ApprovalError> {
+        self.settle(id, version, |entry, _| entry.give_back(code)).await
     }
 
     /// Changes an entry if it still has a version; returns whether it had.

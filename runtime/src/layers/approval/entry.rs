@@ -42,7 +42,7 @@ pub struct QueuedApproval {
     pub expires_at: SystemTime,
     /// The decision, if somebody has decided.
     pub decision: Option<ApprovalDecision>,
-    /// The worker that has it, if one does.
+    /// The worker that has it, or the last that gave it back.
     pub claim: Option<ApprovalClaim>,
     /// The outcome, if it is known.
     pub outcome: Option<ApprovalOutcome>,
@@ -78,9 +78,8 @@ pub struct ApprovalClaim {
     pub worker: Text,
     /// Since when.
     pub at: SystemTime,
-    /// The code of the error with which the worker refused to run the call, and `None` as long as it has not:
-    /// `APPROVAL_INVALID` if its provider did not make this call, or not like this. Another may try after
-    /// [`CLAIM_EXPIRY`](super::CLAIM_EXPIRY).
+    /// The code of the error with which the worker gave the call back without having run it, such as `RATE_LIMITED`,
+    /// or `APPROVAL_INVALID` if its provider did not make this call, or not like this. `None` as long as it has not.
     pub refused: Option<String>,
 }
 
@@ -172,7 +171,7 @@ impl QueuedApproval {
     pub(super) fn of(row: QueueRow, now: SystemTime) -> QueuedApproval {
         let mut entry = QueuedApproval::blank(row.id, row.asked_at, row.expires_at);
         (entry.state, entry.version) = (row.state, row.version);
-        if let Err(why) = entry.read(&row.entry, row.request.as_deref()) {
+        if let Err(why) = entry.read(&row.entry, row.request.as_deref(), now) {
             entry.damage = Some(why.to_string());
         }
         let over = matches!(
@@ -185,7 +184,7 @@ impl QueuedApproval {
         entry
     }
 
-    fn read(&mut self, text: &str, request: Option<&str>) -> Result<(), serde_json::Error> {
+    fn read(&mut self, text: &str, request: Option<&str>, now: SystemTime) -> Result<(), serde_json::Error> {
         let text: Value = serde_json::from_str(text)?;
         let mut members = Members::read(text, "the entry of the queue")?;
         if members.has("damage") {
@@ -226,7 +225,19 @@ impl QueuedApproval {
             self.show(&request);
             self.request = Some(Box::new(request));
         }
-        Ok(())
+        let lacks = |what: &str| Err(serde_json::Error::custom(format!("{what} is missing")));
+        match self.state {
+            ApprovalState::Started | ApprovalState::Finished | ApprovalState::Expired => Ok(()),
+            // Its time is over: the sealed call is gone, as it should be.
+            _ if self.expires_at <= now => Ok(()),
+            _ if self.request.is_none() => lacks("its sealed call"),
+            ApprovalState::Granted | ApprovalState::Denied | ApprovalState::Claimed
+                if self.decision.is_none() =>
+            {
+                lacks("the decision about it")
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the row to store, with the next version.
@@ -330,18 +341,13 @@ impl QueuedApproval {
         }
     }
 
-    /// Keeps a claim that leads to nothing, so that no worker tries again at once.
-    pub(super) fn refuse(&mut self, code: &str) {
-        if let Some(claim) = &mut self.claim {
-            claim.refused = Some(code.to_owned());
-        }
-    }
-
-    /// Gives a claim back.
-    pub(super) fn release(&mut self) {
+    /// Gives a claim back, so that any worker can try, and keeps why.
+    pub(super) fn give_back(&mut self, code: Option<&str>) {
         let granted = self.decision.as_ref().is_some_and(|decision| decision.granted);
         self.state = if granted { ApprovalState::Granted } else { ApprovalState::Denied };
-        self.claim = None;
+        if let Some(claim) = &mut self.claim {
+            claim.refused = code.map(str::to_owned);
+        }
     }
 }
 

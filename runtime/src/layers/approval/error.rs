@@ -6,7 +6,7 @@ use super::entry::ApprovalDecision;
 use crate::call::error::ToolError;
 
 /// Why something cannot be done with a call in a queue.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ApprovalError {
     /// The provider has no queue, see [`approval_queue`](crate::provider::ProviderBuilder::approval_queue).
@@ -83,6 +83,8 @@ impl fmt::Display for ApprovalError {
         }
     }
 }
+
+toolgen_core::__readable_debug!(ApprovalError);
 
 impl std::error::Error for ApprovalError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

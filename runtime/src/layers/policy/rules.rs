@@ -141,14 +141,14 @@ impl Decision {
 }
 
 /// The error of building rules: every text that is not a rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RulesError {
     /// The problems, in the order of the rules, inclusions first.
     pub problems: Vec<RuleError>,
 }
 
 /// The reason why a text is not a rule: `rule '{rule}': {problem}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RuleError {
     /// The text.
     pub rule: Text,
@@ -351,5 +351,9 @@ impl fmt::Display for RulesError {
     }
 }
 
+toolgen_core::__readable_debug!(RuleError);
+
 impl std::error::Error for RuleError {}
+toolgen_core::__readable_debug!(RulesError);
+
 impl std::error::Error for RulesError {}

@@ -88,7 +88,7 @@ pub enum StateChange {
 }
 
 /// Why shared state cannot be reached or used: the server, and what happened. It contains no password.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct StateError(Text);
 
 impl StateError {
@@ -102,6 +102,8 @@ impl fmt::Display for StateError {
         f.write_str(&self.0)
     }
 }
+
+toolgen_core::__readable_debug!(StateError);
 
 impl Error for StateError {}
 

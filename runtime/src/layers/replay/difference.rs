@@ -11,7 +11,7 @@ const TOLD: usize = 12;
 
 /// The first difference between a run and a [`RecordedRun`](super::RecordedRun). Its text shows what was expected, what
 /// was found, and where.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
     /// What differs.
@@ -113,5 +113,7 @@ fn told(f: &mut fmt::Formatter<'_>, all: &[impl fmt::Display], what: &str) -> fm
         more => write!(f, "\n  and {more} more {what}"),
     }
 }
+
+toolgen_core::__readable_debug!(Difference);
 
 impl std::error::Error for Difference {}

@@ -51,7 +51,7 @@ impl Provider {
     ///
     /// The turn is one of the same caller: the principal, session and agent of
     /// [`called_by`](crate::layers::approval::QueuedApproval::called_by). A call that a layer does not let pass now,
-    /// such as a rate limit, stays granted and can be tried again. If this future is dropped before the call starts, or
+    /// such as a rate limit, or that was sealed with another key, stays granted: any worker can try it again. If this future is dropped before the call starts, or
     /// the program ends, another worker can claim the call after
     /// [`CLAIM_EXPIRY`](crate::layers::approval::CLAIM_EXPIRY). Once it has started, it is never started again; if its
     /// outcome cannot be noted, it stays [`Started`](crate::layers::approval::ApprovalState::Started).
@@ -90,11 +90,10 @@ impl Provider {
         let code = code(&response);
         let settled = match (started.get(), code) {
             (Some(version), code) => self.told(approvals.finish(&id, *version, code)).await,
-            (None, Some(code @ "APPROVAL_INVALID")) => self.told(approvals.refuse(&id, version, code)).await,
             (None, code @ Some("PERMISSION_DENIED")) if is_denied => {
                 self.told(approvals.finish(&id, version, code)).await
             }
-            (None, _) => self.told(approvals.release(&id, version)).await,
+            (None, code) => self.told(approvals.give_back(&id, version, code)).await,
         };
         // Somebody else has claimed it meanwhile, and nothing has run here.
         let is_another = started.get().is_none() && settled == Some(false);

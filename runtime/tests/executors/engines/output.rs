@@ -139,6 +139,41 @@ async fn a_code_is_a_result_where_all_others_are_a_success() {
     assert_eq!(refused(&[], plan("exit 2"), json!({})).await, "Broken.\nexit code 2");
 }
 
+/// However the output is read, the code and what stands on the standard error are told.
+#[tokio::test]
+async fn a_code_without_a_meaning_is_told_with_all_output() {
+    use CommandOutput::{Envelope, Json, JsonLines, Text};
+    for output in [Text, Json, JsonLines, Envelope] {
+        let plan = script_of("echo '[1]'; echo err >&2; exit 3", output);
+        let error = run(&[], plan, json!({})).await.outcome.unwrap_err();
+        let told = "exit code 3\nstdout:\n[1]\nstderr:\nerr";
+        assert_eq!((error.to_string().as_str(), error.code()), (told, "COMMAND_FAILED"), "{output:?}");
+    }
+    let other = ExitCode { code: ExitCode::OTHER, success: true, message: "".into() };
+    let any =
+        |script, output| CommandPlan { exit_codes: vec![other.clone()].into(), ..script_of(script, output) };
+    for output in [Json, JsonLines] {
+        let answer = run(&[], any("echo 1; echo err >&2; exit 3", output), json!({})).await;
+        assert!(answer.text().starts_with("exit code 3\nstderr:\nerr\n"), "{}", answer.text());
+        assert_eq!(
+            run(&[], any("echo 1; echo err >&2", output), json!({})).await.text().trim(),
+            if output == Json { "1" } else { "[1]" }
+        );
+        let told = refused(&[], any("echo no; echo err >&2; exit 3", output), json!({})).await;
+        assert!(told.ends_with("it begins with: no\nexit code 3\nstderr:\nerr"), "{told}");
+        let told = refused(&[], script_of("echo no; echo err >&2", output), json!({})).await;
+        assert!(told.ends_with("it begins with: no\nstderr:\nerr"), "{told}");
+    }
+    // A program that reports its error itself is quoted; people also see the rest.
+    let gone = "echo '{\"error\": \"gone\"}'; echo err >&2; exit 1";
+    let error = run(&[], script_of(gone, Envelope), json!({})).await.outcome.unwrap_err();
+    assert_eq!(error.to_string(), "gone");
+    assert_eq!(error.operator_text(), "gone\nexit code 1\nstderr:\nerr");
+    let known = ExitCode { code: 1, success: false, message: "It is not there.".into() };
+    let plan = CommandPlan { exit_codes: vec![known].into(), ..script_of(gone, Envelope) };
+    assert_eq!(refused(&[], plan, json!({})).await, "It is not there.\ngone");
+}
+
 fn script_of(script: &'static str, output: CommandOutput) -> CommandPlan {
     CommandPlan { script: script.into(), output, ..CommandPlan::EMPTY }
 }
@@ -219,6 +254,11 @@ async fn a_secret_of_several_lines_is_no_update() {
     let pin = "plain-s3cr3t?key>0123456789";
     let script = "echo a.; cat | base64 -w 0 | base64 -w 20; echo .b";
     assert_eq!(streamed(script, pin).await, ["a.", "[REDACTED]", ".b"]);
+    // In lines that end within its first encoded letters.
+    for width in [1, 2, 3] {
+        let script = format!("echo a.; cat | base64 -w 0 | fold -w {width}; echo; echo .b");
+        assert_eq!(streamed(&script, pin).await, ["a.", "[REDACTED]", ".b"], "{width}");
+    }
     // A long line comes in pieces, and a secret where one ends.
     let pin = "a-secret-of-some-length";
     for before in [8180, 8192, 8170] {

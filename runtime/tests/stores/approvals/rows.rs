@@ -1,10 +1,14 @@
 //! What stands in the database: rows that something else has changed, and those of earlier versions.
 
+use toolgen_runtime::ProviderContext;
 use toolgen_runtime::layers::approval::APPROVALS_KEPT;
 use toolgen_runtime::layers::audit::rusqlite::params;
 
 use super::{Scratch, World, ask, builder, entry, turn};
 use crate::prelude::*;
+
+const RIGHT: &str = "the right key, of thirty-two bytes";
+const WRONG: &str = "a wrong key, of thirty-two bytes or more";
 
 /// A call that was granted, and the database that it is in.
 struct Granted {
@@ -54,13 +58,11 @@ async fn a_call_that_was_changed_in_the_database_does_not_run() {
         let refused = left.claim.unwrap().refused;
         assert_eq!(
             (left.state, refused.as_deref()),
-            (ApprovalState::Claimed, Some("APPROVAL_INVALID")),
+            (ApprovalState::Granted, Some("APPROVAL_INVALID")),
             "{key}"
         );
-        // It is not tried again and again.
-        assert!(provider.resume_decided(&id, &turn()).await.unwrap().is_none());
-        let impatient = approvals.clone().with_claim_expiry(Duration::ZERO);
-        assert_eq!(impatient.decided().await.unwrap().len(), 1);
+        let response = provider.resume_decided(&id, &turn()).await.unwrap().unwrap();
+        assert_eq!(response.outcome.unwrap_err().code(), "APPROVAL_INVALID", "{key}");
         assert!(world.paid.lock().unwrap().is_empty(), "{key}");
     }
 }
@@ -97,20 +99,95 @@ async fn a_row_that_is_put_back_runs_no_second_time_in_the_process_that_knows_it
 async fn a_worker_with_another_key_runs_nothing_and_uses_nothing_up() {
     let scratch = Scratch::new();
     let world = World::default();
-    let store = SqliteApprovals::open(scratch.database()).unwrap();
-    let approvals = Approvals::new(store).with_claim_expiry(Duration::ZERO);
+    let approvals = Approvals::new(SqliteApprovals::open(scratch.database()).unwrap());
     let keyed = |key: &str| builder(&world, &approvals).approval_key(key).build().unwrap();
-    let id = ask(&keyed("the right key, of thirty-two bytes"), "Ada").await.queue_id().to_owned();
+    let (right, wrong) = (keyed(RIGHT), keyed(WRONG));
+    for (granted, told) in [(true, "paid Ada"), (false, "too much")] {
+        let id = ask(&right, "Ada").await.queue_id().to_owned();
+        let state = if granted {
+            approvals.grant(&id, "Eve", "").await.unwrap().state
+        } else {
+            approvals.deny(&id, "Eve", "too much").await.unwrap().state
+        };
+        let response = wrong.resume_decided(&id, &turn()).await.unwrap().unwrap();
+        assert_eq!(response.outcome.unwrap_err().code(), "APPROVAL_INVALID");
+        assert_eq!(entry(&approvals, &id).await.state, state);
+        // Nobody waits for the claim of the other to expire.
+        assert_eq!(approvals.decided().await.unwrap().len(), 1);
+        let response = right.resume_decided(&id, &turn()).await.unwrap().unwrap();
+        assert!(response.text().contains(told), "{}", response.text());
+        let over = entry(&approvals, &id).await;
+        assert_eq!((over.state, over.claim.unwrap().refused), (ApprovalState::Finished, None));
+    }
+}
+
+/// Workers with the right key and with another race: those with the right one get the call, one of them.
+#[tokio::test]
+async fn workers_with_another_key_keep_the_call_from_nobody_and_it_runs_once() {
+    let scratch = Scratch::new();
+    let world = World::default();
+    let approvals = Approvals::new(SqliteApprovals::open(scratch.database()).unwrap());
+    let keyed = |key: &str| builder(&world, &approvals).approval_key(key).build().unwrap();
+    let (right, wrong) = (keyed(RIGHT), keyed(WRONG));
+    let id = ask(&right, "Ada").await.queue_id().to_owned();
     approvals.grant(&id, "Eve", "").await.unwrap();
-    let response = keyed("a wrong key, of thirty-two bytes or more")
-        .resume_decided(&id, &turn())
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(response.outcome.unwrap_err().code(), "APPROVAL_INVALID");
-    let response =
-        keyed("the right key, of thirty-two bytes").resume_decided(&id, &turn()).await.unwrap().unwrap();
-    assert_eq!(response.text(), "paid Ada");
+    let mut workers = tokio::task::JoinSet::new();
+    for number in 0..8 {
+        let provider = if number % 2 == 0 { right.clone() } else { wrong.clone() };
+        let (approvals, id) = (approvals.clone(), id.clone());
+        workers.spawn(async move {
+            let mut ran = 0;
+            while entry(&approvals, &id).await.state != ApprovalState::Finished {
+                let response = provider.resume_decided(&id, &turn()).await;
+                ran += u32::from(matches!(response, Ok(Some(response)) if !response.is_error()));
+            }
+            ran
+        });
+    }
+    assert_eq!(workers.join_all().await.into_iter().sum::<u32>(), 1);
+    assert_eq!(*world.paid.lock().unwrap(), ["Ada"]);
+}
+
+/// Whatever happens between a claim and the run, the call is granted afterwards, says why, and runs for a worker that
+/// can run it.
+#[tokio::test]
+async fn a_call_that_a_worker_cannot_start_is_given_back_with_the_reason() {
+    /// Pays somebody in another way.
+    #[tool(undocumented, name = "pay")]
+    fn other(to: u32) -> String {
+        format!("paid {to}")
+    }
+    let scratch = Scratch::new();
+    let world = World::default();
+    let approvals = Approvals::new(SqliteApprovals::open(scratch.database()).unwrap());
+    let right = builder(&world, &approvals).approval_key(RIGHT).build().unwrap();
+    let with = |registry: Registry| {
+        let context = ProviderContext::new().with_service(Arc::new(world.clone())).with_agent_id("clerk");
+        Provider::builder(&registry).context(context).approval_key(RIGHT).approval_queue(approvals.clone())
+    };
+    let panics = |request: &ToolRequest<'_>| match request.approved() {
+        true => panic!("a middleware fails"),
+        false => Decision::Allow,
+    };
+    let all = || Registry::new(toolset![super::pay, super::relay]).unwrap();
+    for (provider, code) in [
+        (with(Registry::new(toolset![other]).unwrap()), "APPROVAL_INVALID"),
+        (with(Registry::new(toolset![super::relay]).unwrap()), "TOOL_NOT_FOUND"),
+        (with(all()).allow(["relay"]), "PERMISSION_DENIED"),
+        (with(all()).middleware(panics), "PERMISSION_DENIED"),
+    ] {
+        let id = ask(&right, "Ada").await.queue_id().to_owned();
+        approvals.grant(&id, "Eve", "").await.unwrap();
+        let response = provider.build().unwrap().resume_decided(&id, &turn()).await.unwrap().unwrap();
+        let told = response.outcome.unwrap_err();
+        assert_eq!(told.code(), code, "{told}");
+        let left = entry(&approvals, &id).await;
+        assert_eq!(
+            (left.state, left.claim.unwrap().refused.as_deref()),
+            (ApprovalState::Granted, Some(code))
+        );
+        assert_eq!(right.resume_decided(&id, &turn()).await.unwrap().unwrap().text(), "paid Ada", "{code}");
+    }
 }
 
 #[tokio::test]
@@ -197,6 +274,9 @@ async fn a_call_whose_sealed_part_is_gone_is_shown_and_does_not_run() {
     assert_eq!(entry(&approvals, &id).await.tool.as_str(), "pay");
     let why = provider.resume_decided(&id, &turn()).await.unwrap_err();
     assert!(matches!(why, ApprovalError::Damaged(_)), "{why}");
+    // No worker has claimed it for that.
+    assert_eq!(entry(&approvals, &id).await.state, ApprovalState::Granted);
+    assert!(approvals.decided().await.unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Why a prompt could not be filled: all problems, in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TemplateError {
     /// The problems.
     pub problems: Vec<TemplateProblem>,
@@ -85,6 +85,8 @@ impl fmt::Display for TemplateError {
         Ok(())
     }
 }
+
+__readable_debug!(TemplateError);
 
 impl std::error::Error for TemplateError {}
 

@@ -128,7 +128,7 @@ impl fmt::Display for Pagination {
 }
 
 /// Why a text does not describe a pagination. `Display` says what is wrong, and what is right.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PaginationError(String);
 
 impl fmt::Display for PaginationError {
@@ -142,6 +142,8 @@ impl fmt::Display for PaginationError {
         )
     }
 }
+
+__readable_debug!(PaginationError);
 
 impl std::error::Error for PaginationError {}
 

@@ -9,7 +9,7 @@ use super::{CEILING, Slim, Words};
 use crate::base::frozen::{List, Text};
 
 /// Why a text is not a list of levers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SlimError(String);
 
 impl fmt::Display for SlimError {
@@ -17,6 +17,8 @@ impl fmt::Display for SlimError {
         f.write_str(&self.0)
     }
 }
+
+__readable_debug!(SlimError);
 
 impl std::error::Error for SlimError {}
 
