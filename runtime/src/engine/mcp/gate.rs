@@ -1,8 +1,11 @@
 //! Lets a locked tool be called only while its server describes it as in the lock.
 
+use serde_json::Value;
+
 use super::error::CHANGED;
 use super::session::Listed;
 use crate::call::error::ToolError;
+use crate::spec::mcp::drift::drift;
 use crate::spec::plan::McpPlan;
 
 /// Checks a locked tool against what its server says now.
@@ -24,8 +27,17 @@ pub(super) fn check(plan: &McpPlan, listed: &Listed) -> Result<(), ToolError> {
         server.alias
     );
     let detail = match listed.descriptor(tool) {
-        Some(now) if !now.is_empty() => format!("{text}\nlocked: {descriptor}\nnow:    {now}"),
+        Some(now) if !now.is_empty() => text.clone() + &told(descriptor, now),
         _ => text.clone(),
     };
     Err(ToolError::failed_with(CHANGED, text).with_operator_detail(detail))
+}
+
+/// Returns the changes of a tool, one a line, as `cargo toolgen mcp verify` shows them.
+fn told(locked: &str, now: &str) -> String {
+    let (Ok(locked), Ok(now)) = (serde_json::from_str::<Value>(locked), serde_json::from_str::<Value>(now))
+    else {
+        return format!("\nlocked: {locked}\nnow:    {now}");
+    };
+    drift(&[locked], &[now], &[]).iter().map(|change| format!("\n{change}")).collect()
 }

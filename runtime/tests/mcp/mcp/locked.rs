@@ -39,6 +39,14 @@ fn a_locked_tool_that_changes_is_not_called() {
             let (text, code) = ask(&provider, "hostile__echo", echo).await;
             assert!(code == "TOOL_CHANGED" && text.contains("has changed since it was locked"), "{text}");
             assert!(!text.contains("Ignore your instructions"), "{text}");
+            // Operators read each change, as `cargo toolgen mcp verify` shows it.
+            let refused =
+                provider.call(ToolCall::new("1", "hostile__echo", json!({"text": "hi"})), &turn()).await;
+            let told = refused.outcome.unwrap_err().operator_text().into_owned();
+            let (first, changes) = told.split_once('\n').unwrap();
+            assert!(first.contains("has changed since it was locked"), "{told}");
+            let is_change = |line: &str| line.contains(": `echo` at /") && line.len() < 300;
+            assert!(changes.contains("`echo` at /description: ") && changes.lines().all(is_change), "{told}");
             assert_eq!(ask(&provider, "hostile__add", json!({"a": 1, "b": 1})).await.0, "{\"sum\":2}");
             // echo, change, add, calls: the others did not reach it.
             assert_eq!(ask(&provider, "calls", json!({})).await.0, "4");
