@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use toolgen_core::internal::meant_pattern;
+
 use crate::tool::verb_and_subject;
 
 /// Selects operations. Written as one of
@@ -124,7 +126,9 @@ const MOST: usize = 3;
 /// equals.
 #[must_use]
 pub fn did_you_mean<'c>(text: &str, candidates: impl Iterator<Item = &'c str>) -> Option<String> {
-    likeliest(text, candidates).into_iter().next()
+    let candidates: Vec<&str> = candidates.collect();
+    let near = likeliest(text, candidates.iter().copied()).into_iter().next();
+    near.or_else(|| meant_pattern(text, candidates).filter(|_| text.contains('*')))
 }
 
 /// Returns the candidates that a text may have meant, at most three: the likeliest first, and others if they are nearly
@@ -261,6 +265,8 @@ mod tests {
         assert_eq!(Selector::from("pets_lst").nearest(&[SUBJECT]).as_deref(), Some("pets_list"));
         assert_eq!(Selector::from("tag:Petz").nearest(&[SUBJECT]).as_deref(), Some("tag:Pets"));
         assert_eq!(Selector::from("zebra").nearest(&[SUBJECT]), None);
+        let long = Subject { name: "email__send_a_message_to_all", ..SUBJECT };
+        assert_eq!(Selector::from("emial__*").nearest(&[long]).as_deref(), Some("email__*"));
     }
 
     #[test]

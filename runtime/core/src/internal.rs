@@ -20,7 +20,7 @@ pub use crate::schema::shape::belong::complete_all;
 pub use crate::schema::shape::decode::borrowed::{BorrowedValue, Entries, entry};
 pub use crate::schema::shape::decode::exact::is_exact;
 pub use crate::schema::shape::decode::integers::rounded_integers;
-pub use crate::schema::shape::decode::say::{article, meant};
+pub use crate::schema::shape::decode::say::{article, meant, meant_pattern};
 pub use crate::schema::shape::decode::texts::{read_text, read_texts};
 pub use crate::schema::shape::fitting::{meant_call, without_misfits};
 pub use crate::schema::shape::never::Never;

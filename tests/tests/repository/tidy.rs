@@ -324,6 +324,7 @@ const OUTSIDE: &[(&str, &[&str], &str)] = &[
     ),
     ("toolgen/src/cli/shell.rs", &["std::fs"], "makes the folder of the manual pages"),
     ("toolgen/src/cli/record.rs", &["std::fs"], "asks whether the file that is named is there"),
+    ("toolgen/src/cli/test.rs", &["std::env"], "goes to the folder that programs work in"),
     ("toolgen/src/cli/timeline.rs", &["std::fs"], "asks whether the file that is named is there"),
     ("toolgen/src/cli/timeline/queue.rs", &["std::fs"], "looks whether the files of a queue have changed"),
     ("toolgen/src/cli/tokens.rs", &["std::fs"], "asks whether the file that is named is there"),

@@ -340,7 +340,7 @@ fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
         })),
         "serve" => Task::Serve(Box::new(serve::task(matches, selection)?)),
         "tokens" => tokens::task(matches, selection),
-        _ => project::compiling_task(name, matches, selection),
+        _ => project::compiling_task(name, matches, selection)?,
     })
 }
 

@@ -124,7 +124,7 @@ struct Offered {
 }
 
 /// Returns why tools that a client may call will fail, and what to do: hosts that are not opened, schemes without
-/// credentials.
+/// credentials, values that a client does not know how to give.
 fn lacking(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<String>, String> {
     let engine = http(&task.requests, &task.selection.options)?;
     let called = tools.iter().filter(|tool| offered.names.contains(tool.spec.name.as_str()));
@@ -133,9 +133,19 @@ fn lacking(task: &Serve, tools: &[&Tool], offered: &Offered) -> Result<Vec<Strin
         format!("there is no credential for `{scheme}`, of {}: {remedy}", counted(tools))
     });
     let closed = engine.closed_hosts(&called).into_iter();
+    // A tool that is found shows no argument for such a value.
+    let values: Vec<String> = task.client_values.iter().map(|name| format!("`{name}`")).collect();
+    let hidden = (offered.discovers && !values.is_empty()).then(|| {
+        format!(
+            "clients give {} in `io.toolgen/context` of `_meta` alone, since tools that are found show no argument for \
+             it (`--discovery=off` does)",
+            values.join(" and ")
+        )
+    });
     Ok(closed
         .map(|host| format!("{} cannot be called: {}", counted(host.tools.len()), host.remedy))
         .chain(told)
+        .chain(hidden)
         .collect())
 }
 

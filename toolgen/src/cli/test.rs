@@ -36,6 +36,10 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
     if let Some(file) = &task.emit {
         return written::run(task, file, &chosen, &all, output);
     }
+    if let Some(folder) = &task.work_dir {
+        // All documents are read: what follows runs there.
+        std::env::set_current_dir(folder)?;
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let cancel = CancellationToken::new();
     let interrupt = cancel.clone();

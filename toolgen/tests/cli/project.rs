@@ -211,6 +211,27 @@ fn a_test_shows_what_does_not_hold() {
     }
 }
 
+#[test]
+fn commands_under_test_run_in_the_folder_that_is_given() {
+    let place = folder("test_work_dir");
+    fs::create_dir_all(place.join("data")).unwrap();
+    place.write("data/note.txt", "in data\n");
+    place.write(
+        "tools.yaml",
+        "toolgen: 1\ntools:\n  show:\n    description: Shows a file.\n    read_only: true\n    \
+         parameters: {file: string - A file.}\n    examples: [{arguments: {file: note.txt}}]\n    \
+         command: {argv: [cat, \"{file}\"]}\n",
+    );
+    place.run("test tools.yaml --run --work-dir data").exits(0).ends("1 tool, 0 failures, 0 not known\n");
+    place.run("test tools.yaml --run").exits(1);
+    place.run("test tools.yaml --run --work-dir nowhere").exits(2).tells("there is no such folder");
+    // Of `call`, too, and what its own words name counts from here, not from there.
+    place.run("call tools.yaml show file=note.txt --work-dir data").exits(0).prints("in data");
+    place.run("call tools.yaml show file=@name.txt --work-dir data").exits(2).tells("name.txt: No such file");
+    place.write("name.txt", "note.txt");
+    place.run("call tools.yaml show file=@name.txt --work-dir data").exits(0).prints("in data");
+}
+
 /// From an empty crate to a called tool, and to tests of it.
 #[test]
 #[ignore = "heavy: cargo"]

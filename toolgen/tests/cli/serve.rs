@@ -179,6 +179,16 @@ tools:
         assert!(told.contains(note), "{note}: {told}");
     }
     assert!(!told.contains("--client-value session_id"), "{told}");
+    // A tool that is found shows no such argument: its values come with the call.
+    let mut client = self::client(&folder, "tools.yaml --discovery=on --client-value session_id");
+    let call = json!({"name": "session_log", "arguments": {}});
+    let result = client.call("call_tool", &call);
+    assert!(text(&result).0.ends_with("- Call session_start first.") && text(&result).1, "{result}");
+    let given = json!({"io.toolgen/context": {"session_id": "s-42"}});
+    let call = json!({"name": "call_tool", "arguments": call, "_meta": given});
+    assert_eq!(text(&client.request("tools/call", &call)).0.trim(), "logged");
+    let told = client.end();
+    assert!(told.contains("clients give `session_id` in `io.toolgen/context` of `_meta` alone"), "{told}");
 }
 
 #[test]

@@ -67,6 +67,25 @@ fn sentence_end(text: &str, rest: &str) -> Option<usize> {
     })
 }
 
+/// Returns what stands between a text and a sentence that follows it: a full stop, too, if the text lacks one, as a
+/// summary or a name does.
+#[must_use]
+pub fn before_next(text: &str) -> &'static str {
+    match text.trim_end().chars().next_back() {
+        None => "",
+        Some(last) if last.is_alphanumeric() || ")]}'\"`*_%’”»".contains(last) && !is_quoted_end(text) => {
+            ". "
+        }
+        Some(_) => " ",
+    }
+}
+
+/// Whether a text ends with the end of a sentence within quotes or brackets: `(It is old.)`.
+fn is_quoted_end(text: &str) -> bool {
+    let inner = text.trim_end().trim_end_matches([')', ']', '}', '\'', '"', '`', '*', '_', '’', '”', '»']);
+    inner.ends_with(['.', '!', '?', '…'])
+}
+
 /// Splits a text after each sentence and each line, unless the line is one of a sentence that goes on in the next; code in
 /// a fence is one piece. Together the pieces are the text.
 pub(crate) fn sentences(text: &str) -> Vec<&str> {
@@ -162,6 +181,24 @@ fn ends_sentence(before: &str, char: char, after: &str, rest: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sentence_follows_a_text_with_one_full_stop() {
+        for (text, joined) in [
+            ("", "Next."),
+            ("Gets a pet", "Gets a pet. Next."),
+            ("Gets a pet.", "Gets a pet. Next."),
+            ("Which pet?", "Which pet? Next."),
+            ("Pets, toys …", "Pets, toys … Next."),
+            ("Pets, toys...", "Pets, toys... Next."),
+            ("Gets a pet (by ID)", "Gets a pet (by ID). Next."),
+            ("Gets a pet. (It is fast.)", "Gets a pet. (It is fast.) Next."),
+            ("Gets **a pet.**", "Gets **a pet.** Next."),
+            ("As these:", "As these: Next."),
+        ] {
+            assert_eq!(format!("{text}{}Next.", before_next(text)), joined);
+        }
+    }
 
     #[test]
     fn prose_is_cut_after_a_sentence() {

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use crate::base::frozen::List;
+use crate::base::truncate::before_next;
 use crate::schema::dialect::OPENAI;
 use crate::schema::shape::prose;
 use crate::schema::shape::render::render_input;
@@ -123,12 +124,8 @@ fn one_line(text: &str) -> String {
     for paragraph in text.replace("\r\n", "\n").split("\n\n") {
         for (index, word) in paragraph.split_whitespace().enumerate() {
             // A summary before a description rarely ends with a full stop.
-            if index == 0 && line.ends_with(char::is_alphanumeric) {
-                line.push('.');
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
+            let space = if line.is_empty() { "" } else { " " };
+            line.push_str(if index == 0 { before_next(&line) } else { space });
             line.push_str(word);
         }
     }

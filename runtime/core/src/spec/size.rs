@@ -10,7 +10,7 @@ use self::ladder::{Ladder, Source};
 use super::{ToolSchema, ToolSpec};
 use crate::base::frozen::{List, Text};
 use crate::base::json::json_bytes;
-use crate::base::truncate::cut_at_sentence;
+use crate::base::truncate::{before_next, cut_at_sentence};
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal, Rendered, render_input};
 use crate::schema::shape::slim::{self, Lever, Slim, Slimmed, Trim};
@@ -223,11 +223,7 @@ fn deprecation(spec: &ToolSpec, description: &str) -> String {
         Some(instead) => cut_at_sentence(instead.trim(), MAX_INSTEAD),
         None => return String::new(),
     };
-    let space = match description.trim_end().chars().next_back() {
-        None => "",
-        Some(last) if last.is_alphanumeric() || ")]'\"`".contains(last) => ". ",
-        Some(_) => " ",
-    };
+    let space = before_next(description);
     if instead.is_empty() {
         format!("{space}Deprecated: do not use it if another tool does the same.")
     } else {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use toolgen_core::internal::meant;
+use toolgen_core::internal::meant_pattern;
 
 use super::glob;
 use crate::base::frozen::Text;
@@ -252,8 +252,8 @@ impl Rules {
         let known: BTreeSet<String> = registry.all_specs().flat_map(names).collect();
         let unknown = |rule: &Rule| {
             let named = rule.text.split_whitespace().find(|word| !word.starts_with("effect:"));
-            let suggestion = named.and_then(|named| meant(named, known.iter().map(String::as_str)));
-            UnknownTool { name: rule.text.clone(), suggestion: suggestion.map(Text::copy_of) }
+            let suggestion = named.and_then(|named| meant_pattern(named, known.iter().map(String::as_str)));
+            UnknownTool { name: rule.text.clone(), suggestion: suggestion.map(Text::from) }
         };
         unused.map(unknown).collect()
     }

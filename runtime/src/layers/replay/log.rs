@@ -239,7 +239,9 @@ fn of_one_run<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), String
     }
     let told = found.iter().map(|(run, (count, since))| format!("\n  {run}: {count} calls since {since}"));
     let (count, told) = (found.len(), told.collect::<String>());
-    Err(format!("there are calls of {count} runs of the program; choose one by `run`, or `{LAST}`:{told}"))
+    Err(format!(
+        "there are calls of {count} runs of the program; choose one by `RunSelection::run` (`--run`), such as `{LAST}`:{told}"
+    ))
 }
 
 /// Fails if the calls of sessions alternate: their order is then random, and no test can expect it.
@@ -255,7 +257,7 @@ fn not_interleaved<'e>(entries: impl Iterator<Item = &'e Entry>) -> Result<(), S
         if over.contains(session) {
             return Err(format!(
                 "the calls of session {session} and of others alternate, so their order is chance; choose one by \
-                 `session`"
+                 `RunSelection::session` (`--session`)"
             ));
         }
         now = Some(session);

@@ -126,15 +126,20 @@ async fn rules_say_which_tools_there_are() {
 #[test]
 fn a_rule_that_fits_no_tool_is_told_with_what_was_meant() {
     let built = |rules: RulesBuilder| {
-        let tools = vec![tool(ToolSpec { category: "money".into(), ..spec("pay") }), tool(spec("look"))];
+        let tools = vec![
+            tool(ToolSpec { category: "money".into(), ..spec("pay") }),
+            tool(spec("look")),
+            tool(spec("email__send_a_message")),
+        ];
         provider(tools).rules(rules.build().unwrap()).build().map(|_| ()).map_err(|why| why.to_string())
     };
     let told = "rule 'lok' fits no tool; did you mean 'look'?\n\
                 rule 'pya' fits no tool; did you mean 'pay'?\n\
                 rule 'category:mony effect:destructive' fits no tool; did you mean 'category:money'?\n\
-                rule 'x_*' fits no tool";
+                rule 'x_*' fits no tool\n\
+                rule 'emial__*' fits no tool; did you mean 'email__*'?";
     let rules = Rules::builder().include(["*", "lok"]);
-    let rules = rules.exclude(["pya", "category:mony effect:destructive", "x_*"]);
+    let rules = rules.exclude(["pya", "category:mony effect:destructive", "x_*", "emial__*"]);
     assert_eq!(built(rules), Err(told.to_owned()));
     // A rule about effects guards also against what is not there.
     assert_eq!(built(Rules::builder().exclude(["effect:spawns", "p?? effect:destructive"])), Ok(()));

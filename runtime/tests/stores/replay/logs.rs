@@ -61,8 +61,9 @@ async fn several_runs_are_told_and_one_is_chosen() {
     written(JsonLinesSink::open(&lines.0).unwrap(), program).await;
     let why = read(&lines, &RunSelection::new()).unwrap_err();
     assert!(
-        why.contains("calls of 2 runs of the program; choose one by `run`")
-            && why.contains(": 1 calls since 20"),
+        why.contains(
+            "calls of 2 runs of the program; choose one by `RunSelection::run` (`--run`), such as `last`"
+        ) && why.contains(": 1 calls since 20"),
         "{why}"
     );
     assert_eq!(read(&lines, &RunSelection::new().run("last")).unwrap().calls().len(), 6);
@@ -147,7 +148,7 @@ async fn sessions_that_alternate_are_told() {
     let why = read(&lines, &RunSelection::new()).unwrap_err();
     assert!(
         why.contains("the calls of session a and of others alternate")
-            && why.contains("choose one by `session`"),
+            && why.contains("choose one by `RunSelection::session` (`--session`)"),
         "{why}"
     );
     let run = read(&lines, &RunSelection::new().session("a")).unwrap();

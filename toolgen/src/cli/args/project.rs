@@ -47,6 +47,8 @@ pub(in super::super) struct Test {
     pub(in super::super) selection: Selection,
     pub(in super::super) tools: Vec<String>,
     pub(in super::super) run: bool,
+    /// The folder that programs work in; `None`: the current one.
+    pub(in super::super) work_dir: Option<PathBuf>,
     pub(in super::super) emit: Option<PathBuf>,
     pub(in super::super) force: bool,
 }
@@ -120,7 +122,8 @@ fn new() -> Command {
 fn test() -> Command {
     compiling("test", "Call each tool as its description says, and as it forbids, and show what happens")
         .arg(super::tools())
-        .arg(flag("run", "Really run the commands of tools that are `read_only`, with made-up arguments, in the current folder"))
+        .arg(flag("run", "Really run the commands of tools that are `read_only`, with made-up arguments"))
+        .arg(super::requests::work_dir().requires("run"))
         .arg(path("emit", "FILE", "Write these tests as Rust to this file, and run nothing"))
         .arg(flag("force", "Replace a file that was not generated, too"))
         .after_help(
@@ -154,10 +157,10 @@ pub(super) fn task(name: &str, matches: &ArgMatches) -> Option<Task> {
 }
 
 /// Returns the task of a command that compiles documents.
-pub(super) fn compiling_task(name: &str, matches: &ArgMatches, selection: Selection) -> Task {
+pub(super) fn compiling_task(name: &str, matches: &ArgMatches, selection: Selection) -> Result<Task, String> {
     let file = |name: &str| matches.get_one::<PathBuf>(name).cloned();
     let text = |name: &str| matches.get_one::<String>(name).cloned();
-    match name {
+    Ok(match name {
         "graph" => {
             Task::Graph(Graph { selection, dot: text("format").is_some_and(|format| format == "dot") })
         }
@@ -173,8 +176,9 @@ pub(super) fn compiling_task(name: &str, matches: &ArgMatches, selection: Select
             selection,
             tools: matches.get_many::<String>("tool").unwrap_or_default().cloned().collect(),
             run: matches.get_flag("run"),
+            work_dir: super::requests::given_work_dir(matches)?,
             emit: file("emit"),
             force: matches.get_flag("force"),
         }),
-    }
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use toolgen_runtime::engine::http::MAX_FILE;
 
 use super::selection::{private_hosts, variables};
@@ -44,6 +44,23 @@ impl Requests {
     }
 }
 
+/// The option of the folder that programs work in.
+pub(super) fn work_dir() -> Arg {
+    let help =
+        "The folder that programs work in, and that their paths count from; without it, the current one";
+    path("work-dir", "FOLDER", help)
+}
+
+/// Returns the folder that programs work in, if it is given, as an absolute path.
+pub(super) fn given_work_dir(matches: &ArgMatches) -> Result<Option<PathBuf>, String> {
+    match matches.get_one::<PathBuf>("work-dir") {
+        Some(given) if !given.is_dir() => {
+            Err(format!("`--work-dir {}`: there is no such folder", given.display()))
+        }
+        given => Ok(given.map(|given| std::path::absolute(given).unwrap_or_else(|_| given.clone()))),
+    }
+}
+
 /// Adds the options of how calls are made.
 pub(super) fn with_requests(command: Command) -> Command {
     command
@@ -67,8 +84,8 @@ pub(super) fn with_requests(command: Command) -> Command {
         )
         .arg(path("client-cert", "FILE", "The client's certificate, as PEM").requires("client-key"))
         .arg(path("client-key", "FILE", "The key of the client's certificate, as PEM").requires("client-cert"))
-        .arg(path("work-dir", "FOLDER", "The folder that programs work in, and that their paths count from; without it, the current one"))
-        .arg(path("files", "FOLDER", "Read the files that arguments name below this folder; without it, none are read"))
+        .arg(work_dir())
+        .arg(path("files", "FOLDER", "Read the files that arguments name below this folder; it counts from the current one, as all words here do, not from `--work-dir`; without it, none are read"))
         .arg(path(
             "save",
             "FOLDER",
@@ -102,13 +119,9 @@ pub(super) fn requests(matches: &ArgMatches) -> Result<Requests, String> {
             "`--base-url {given}` is not a URL: it must begin with `http://` or `https://`, as in `--base-url http://{given}`"
         ));
     }
-    let work_dir = file("work-dir");
-    if let Some(given) = work_dir.as_deref().filter(|given| !given.is_dir()) {
-        return Err(format!("`--work-dir {}`: there is no such folder", given.display()));
-    }
     Ok(Requests {
         base_url,
-        work_dir: work_dir.map(|given| std::path::absolute(&given).unwrap_or(given)),
+        work_dir: given_work_dir(matches)?,
         private_hosts: private_hosts(matches)?,
         server_variables: pairs(matches, "server-variable", ("NAME", "VALUE"))?,
         headers: variables(matches, "header", "NAME")?,

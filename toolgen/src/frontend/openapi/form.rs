@@ -1,6 +1,7 @@
 //! Reads forms: the parts of a body that are written one by one, and the files among them.
 
 use toolgen_core::internal::outline_within;
+use toolgen_core::internal::truncate::before_next;
 use toolgen_core::schema::shape::read::Rules;
 use toolgen_core::schema::shape::{Extra, Field, Kind, ObjectRules, StringRules, UnionMode, UnionRules};
 use toolgen_core::spec::plan::{Codec, Encoding, FILE_FIELDS, Location, Part, Style, Xml, file_told};
@@ -283,8 +284,7 @@ impl<'a> Context<'a> {
     pub(super) fn encoded_told(&mut self, shape: &Shape, media_type: &str) -> Text {
         let object = self.resolved(shape);
         let said = [&shape.description, &object.description].into_iter().find(|text| !text.is_empty());
-        let stop = |text: &Text| if text.trim_end().ends_with(['.', '!', '?']) { "" } else { "." };
-        let said = said.map_or_else(String::new, |text| format!("{}{} ", text.trim_end(), stop(text)));
+        let said = said.map_or_else(String::new, |text| format!("{}{}", text.trim_end(), before_next(text)));
         let holds =
             outline_within(&object, &List::EMPTY).map_or_else(String::new, |what| format!(" of {what}"));
         format!("{said}The {media_type}{holds}.").into()

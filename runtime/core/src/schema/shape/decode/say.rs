@@ -140,6 +140,26 @@ pub(super) fn names(names: &[&str]) -> String {
 /// The longest texts that are compared, in bytes: distances of long texts cost their product.
 pub(super) const MAX_COMPARED: usize = 100;
 
+/// Returns what was probably meant by a pattern that fits no candidate: the candidate that is near, or the pattern with
+/// another beginning before its first `*`, that of a candidate's first words.
+pub fn meant_pattern<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<String> {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    if let Some(near) = meant(given, candidates.iter().copied()) {
+        return Some(near.to_owned());
+    }
+    let (start, rest) = given.split_at(given.find('*')?);
+    let is_word = |char: char| char.is_alphanumeric();
+    let starts = candidates.iter().flat_map(|name| {
+        // Where a word begins after the first.
+        let ends = name
+            .char_indices()
+            .filter(move |(at, char)| *at > 0 && is_word(*char) && !name[..*at].ends_with(is_word));
+        ends.map(|(at, _)| &name[..at])
+    });
+    let near = meant(start.trim_end_matches(|char| !is_word(char)), starts).filter(|_| start.len() > 2)?;
+    Some(format!("{near}{rest}"))
+}
+
 /// Returns the candidate that was probably meant, if one is near.
 pub fn meant<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     if given.len() > MAX_COMPARED {
