@@ -85,7 +85,7 @@ pub(super) fn with_requests(command: Command) -> Command {
         .arg(path("client-cert", "FILE", "The client's certificate, as PEM").requires("client-key"))
         .arg(path("client-key", "FILE", "The key of the client's certificate, as PEM").requires("client-cert"))
         .arg(work_dir())
-        .arg(path("files", "FOLDER", "Read the files that arguments name below this folder; it counts from the current one, as all words here do, not from `--work-dir`; without it, none are read"))
+        .arg(path("files", "FOLDER", "Read the files that arguments name below this folder, which counts from the current one; without it, none are read"))
         .arg(path(
             "save",
             "FOLDER",
