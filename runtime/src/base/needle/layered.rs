@@ -37,7 +37,7 @@ pub(super) fn unfinished(text: &[u8], patterns: &[&Pattern], rest: Rest) -> Opti
     // Digits before the end of a line are most often those of a word: it need not wait for the next line.
     let goes_on = rest == Rest::Follows && text.last().is_some_and(|last| !matches!(last, b'\n' | b'\r'));
     let digits = if goes_on { last_digits(text).1 } else { Vec::new() };
-    begin.into_iter().chain(digits.iter().rev().take(TELLING).last().copied()).min()
+    begin.into_iter().chain(digits.get(digits.len().saturating_sub(TELLING)).copied()).min()
 }
 
 /// Returns the digits at the end of a text, and where each begins.
