@@ -225,8 +225,15 @@ pub(super) fn named_variant<'s>(value: &Value, union: &'s UnionRules, defs: &Lis
 #[must_use]
 pub fn result_problems(result: &Value, shape: &Shape, defs: &List<Def>) -> Vec<ArgumentProblem> {
     let mut checker = Checker::new(defs, &JSON_SCHEMA);
-    checker.hidden = Access::WriteOnly;
+    (checker.hidden, checker.is_result) = (Access::WriteOnly, true);
     checker.problems_of(result, shape)
+}
+
+/// Returns every problem with a value that a document shows of a response.
+pub(super) fn example_problems(value: &Value, shape: &Shape, defs: &List<Def>) -> Vec<ArgumentProblem> {
+    let mut checker = Checker::new(defs, &JSON_SCHEMA);
+    checker.hidden = Access::WriteOnly;
+    checker.problems_of(value, shape)
 }
 
 #[cfg(test)]

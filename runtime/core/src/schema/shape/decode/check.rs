@@ -45,6 +45,8 @@ pub(super) struct Checker<'a> {
     pub(super) defs: &'a List<Def>,
     /// Fields with this access are unknown.
     pub(super) hidden: Access,
+    /// Whether the value is the result of a tool, which no reader of a problem can send otherwise.
+    pub(super) is_result: bool,
     /// Whether a model sends `null` for what it leaves out.
     pub(super) null_is_absent: bool,
     /// Whether a value without the property that distinguishes variants of `oneOf` may fit several of them, because
@@ -99,6 +101,7 @@ impl<'a> Checker<'a> {
         Checker {
             defs,
             hidden: Access::ReadOnly,
+            is_result: false,
             null_is_absent: !dialect.optional_fields,
             loose_one_of: !dialect.takes("oneOf"),
             path: String::new(),
@@ -139,14 +142,9 @@ impl<'a> Checker<'a> {
         self.value(format!("takes too many steps to be checked{advice}"));
     }
 
-    /// Whether the value is the result of a tool.
-    pub(super) fn is_result(&self) -> bool {
-        self.hidden == Access::WriteOnly
-    }
-
     /// Returns what a model is advised to send instead. It did not make a result, and can do nothing about one.
     pub(super) fn advice(&mut self, advice: impl FnOnce(&mut Self) -> String) -> String {
-        if self.is_result() { String::new() } else { advice(self) }
+        if self.is_result { String::new() } else { advice(self) }
     }
 
     /// Returns a message with its advice.

@@ -147,7 +147,7 @@ impl Checker<'_> {
         }
         let mut within = Checker::new(self.defs, &crate::schema::dialect::JSON_SCHEMA);
         within.null_is_absent = self.null_is_absent;
-        within.hidden = self.hidden;
+        (within.hidden, within.is_result) = (self.hidden, self.is_result);
         within.form = Form::Named { defaults: false };
         let parts: Vec<&Shape> = parts.iter().collect();
         let given = within.transform(value, &parts);

@@ -36,7 +36,7 @@ impl Checker<'_> {
                 taken.push((&field.name, key));
                 let before = self.problems.len();
                 self.at(key, |checker| checker.check(value, &field.shape));
-                let is_optional = !field.required && !self.is_result();
+                let is_optional = !field.required && !self.is_result;
                 let said = match value {
                     Value::Null if is_optional => "; leave it out instead".to_owned(),
                     // All that is missing in it must be there only if it is given.
@@ -168,7 +168,7 @@ impl Checker<'_> {
             field.access != self.hidden
                 && inner.is_some_and(|inner| find_field(inner, key, self.hidden).is_some())
         };
-        let mut holders = known.fields.iter().filter(|_| !self.is_result()).filter(has);
+        let mut holders = known.fields.iter().filter(|_| !self.is_result).filter(has);
         holders.next().filter(|_| holders.next().is_none()).map(|field| field.name.as_str())
     }
 
@@ -177,7 +177,7 @@ impl Checker<'_> {
         if self.is_full() {
             return;
         }
-        let is_argument = self.path.is_empty() && !self.is_result();
+        let is_argument = self.path.is_empty() && !self.is_result;
         let what = if is_argument { "argument" } else { "field" };
         let mut message = format!("unknown {what} {}", say::names(&[key]));
         if let Some(meant) = self.meant(key, names.iter().copied()) {

@@ -317,7 +317,7 @@ fn misfit(value: &Value, shape: &Shape) -> Option<String> {
     if decode::fits(value, shape, &List::EMPTY) {
         return None;
     }
-    let problems = decode::result_problems(value, shape, &List::EMPTY);
+    let problems = decode::example_problems(value, shape, &List::EMPTY);
     let ArgumentProblem { pointer, message, .. } = problems.first()?;
     Some(if pointer.is_empty() { message.clone() } else { format!("at {pointer}, {message}") })
 }
