@@ -143,17 +143,9 @@ impl Context<'_> {
                 fine = false;
             }
         }
-        let removes = action.get("remove").filter(|remove| **remove == Value::Bool(true)).map(|_| "remove");
-        let adds = ["update", "copy"].into_iter().filter(|key| action.get(key).is_some());
-        let ways: Vec<&str> = removes.into_iter().chain(adds).collect();
-        if let [first, second, ..] = ways.as_slice() {
-            let message = format!("an action does one thing, and this one has `{first}` and `{second}`");
+        if action.get("update").is_some() && action.get("copy").is_some() {
+            let message = "an action does one thing, and this one has `update` and `copy`";
             self.report(codes::ACTION, at, message, "write an action for each; they apply in their order");
-            fine = false;
-        }
-        if fine && ways.is_empty() && action.get("remove").is_none() && action.get("target").is_some() {
-            let message = "the action does nothing: it has neither `update` nor `remove: true` nor `copy`";
-            self.report(codes::ACTION, at, message, "say what is to be done");
             fine = false;
         }
         fine
@@ -161,7 +153,12 @@ impl Context<'_> {
 
     fn action(&mut self, root: &mut Value, action: &Value, at: &Pointer) {
         let Some(target) = self.query(action, "target", at) else { return };
-        let copied = match action.get("copy").filter(|_| action.get("update").is_none()) {
+        let removes = action.get("remove").is_some_and(|remove| *remove == Value::Bool(true));
+        if removes && let Some(other) = ["update", "copy"].into_iter().find(|key| action.get(key).is_some()) {
+            let message = format!("the action removes its target, so its `{other}` does nothing");
+            self.report(codes::NO_CHANGE, at, message, "leave one of them out");
+        }
+        let copied = match action.get("copy").filter(|_| !removes) {
             None => None,
             Some(_) => {
                 let Some(path) = self.query(action, "copy", at) else { return };
@@ -175,13 +172,13 @@ impl Context<'_> {
                 }
             }
         };
-        let removes = action.get("remove").is_some_and(|remove| *remove == Value::Bool(true));
         let change = match (removes, action.get("update"), &copied) {
             (true, ..) => Change::Remove,
             (false, Some(update), _) => Change::Merge(update, at.child("update")),
             (false, None, Some(copied)) => Change::Merge(copied, at.child("copy")),
             (false, None, None) => {
-                let message = "the action does nothing: it says `remove: false` and nothing else";
+                let message =
+                    "the action does nothing: it has neither `update` nor `remove: true` nor `copy`";
                 return self.report(codes::NO_CHANGE, at, message, "say what is to be done");
             }
         };

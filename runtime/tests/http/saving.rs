@@ -291,7 +291,7 @@ async fn no_part_of_a_credential_is_written_before_it_is_found() {
     let seen = pipe.clone();
     let (result, early) = tokio::join!(
         secured_call(
-            [steps, vec![Step::Send(b" two".to_vec()), wait(), Step::Send(b" hunter".to_vec())]].concat(),
+            [steps, vec![Step::Send(b" two.".to_vec()), wait(), Step::Send(b" hunter".to_vec())]].concat(),
             pipe.clone()
         ),
         async move {
@@ -299,9 +299,9 @@ async fn no_part_of_a_credential_is_written_before_it_is_found() {
             seen.taken()
         }
     );
-    assert_eq!(String::from_utf8_lossy(&early), "one hunter2h two");
-    assert_eq!(result.details["saved"]["bytes"], 23);
-    assert_eq!(pipe.taken(), b"one hunter2h two hunter");
+    assert_eq!(String::from_utf8_lossy(&early), "one hunter2h two.");
+    assert_eq!(result.details["saved"]["bytes"], 24);
+    assert_eq!(pipe.taken(), b"one hunter2h two. hunter");
 }
 
 #[tokio::test]

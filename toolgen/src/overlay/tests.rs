@@ -35,6 +35,19 @@ fn actions_apply_one_after_the_other() {
 }
 
 #[test]
+fn an_action_that_removes_does_nothing_else() {
+    let root = json!({"info": {"title": "a"}, "gone": {}, "list": [1]});
+    let actions = "
+- {target: $.gone, remove: true, update: {a: 1}}
+- {target: $.list, remove: true, copy: $.nowhere}
+";
+    let expected = "\
+fix.overlay.yaml:5:3: the action removes its target, so its `update` does nothing [W0504]; leave one of them out
+fix.overlay.yaml:6:3: the action removes its target, so its `copy` does nothing [W0504]; leave one of them out";
+    assert_eq!(applied(root, actions), (json!({"info": {"title": "a"}}), expected.to_owned()));
+}
+
+#[test]
 fn what_is_wrong_changes_nothing_and_is_told_with_its_place() {
     let root = json!({"info": {"title": "a"}, "list": []});
     let actions = "
@@ -50,7 +63,6 @@ fn what_is_wrong_changes_nothing_and_is_told_with_its_place() {
 - {target: $.info, remove: 'yes'}
 - {target: $.info, update: null}
 - {target: $.info, remove: null}
-- {target: $.info, update: {title: b}, remove: true}
 - {target: $.info, update: {title: b}, copy: $.list}
 - {target: $.info, remove: false}
 - {target: null, update: {title: b}}
@@ -59,8 +71,8 @@ fn what_is_wrong_changes_nothing_and_is_told_with_its_place() {
     let expected = "\
 fix.overlay.yaml:5:4: `target` is not a JSONPath: a query starts with `$`, the whole document, but there is something else \
 at character 1 [E0502]; write a JSONPath, such as `$.paths['/pets'].get`
-fix.overlay.yaml:6:3: the action does nothing: it has neither `update` nor `remove: true` nor `copy` [E0502]; say what is \
-to be done
+fix.overlay.yaml:6:3: the action does nothing: it has neither `update` nor `remove: true` nor `copy` [W0504]; say what is \
+to be done (and at another place)
 fix.overlay.yaml:7:4: the target is nowhere in the document, so the action does nothing [W0503]; compare the target with \
 the document; names are compared with case
 fix.overlay.yaml:8:20: the value does not fit the target at `/info`: `title`: it is a simple value, and the value an \
@@ -74,12 +86,9 @@ fix.overlay.yaml:12:4: the whole document cannot be removed [E0502]; name the pa
 fix.overlay.yaml:13:20: an action has no `rmove` [E0502]; did you mean `remove`?
 fix.overlay.yaml:14:20: `remove` must be `true` or `false` [E0502]; write `remove: true` (and at another place)
 fix.overlay.yaml:15:20: `update` has no value [E0502]; write what is to be added, or `remove: true`
-fix.overlay.yaml:17:3: an action does one thing, and this one has `remove` and `update` [E0502]; write an action for each; \
+fix.overlay.yaml:17:3: an action does one thing, and this one has `update` and `copy` [E0502]; write an action for each; \
 they apply in their order
-fix.overlay.yaml:18:3: an action does one thing, and this one has `update` and `copy` [E0502]; write an action for each; \
-they apply in their order
-fix.overlay.yaml:19:3: the action does nothing: it says `remove: false` and nothing else [W0504]; say what is to be done
-fix.overlay.yaml:20:4: `target` has no value [E0502]; write a JSONPath, such as `$.paths['/pets'].get`";
+fix.overlay.yaml:19:4: `target` has no value [E0502]; write a JSONPath, such as `$.paths['/pets'].get`";
     assert_eq!(applied(root.clone(), actions), (root, expected.to_owned()));
 }
 

@@ -12,7 +12,7 @@ applied, so the document that it should change is not compiled: what an overlay 
         remove: true
 ";
     ACTION = "E0502", "An action of an overlay cannot be applied", "
-An action needs a `target`, a JSONPath (RFC 9535), and exactly one of `update`, `remove: true` and `copy`. What is merged must
+An action needs a `target`, a JSONPath (RFC 9535), and one of `update`, `remove: true` and `copy`. What is merged must
 be of the same kind as its target: an object into an object, a list or one more item into a list, a simple value in
 place of another. The document is not compiled: what an action removes must not become a tool.
 
@@ -33,8 +33,10 @@ Without `extends`, or with a URL there, it is applied to each document that is g
     extends: ./api.yaml                  a file, from the overlay
 ";
     NO_CHANGE = "W0504", "An action of an overlay changes nothing", "
-The action says `remove: false` and nothing else, so it does nothing. An action without that is unfinished (E0502).
+The action has a target but does not say what to do with it, or what it would add is removed. The format allows both, but
+usually it is unfinished.
 
-    - {target: $.info, remove: false}      leave it out, or write remove: true
+    - target: $.info                       add update: {title: Pets}
+    - {target: $.x, remove: true, update: {a: 1}}      leave one of them out
 ";
 }
