@@ -116,11 +116,6 @@ pub trait Observer: Send {
         Ok(None)
     }
 
-    /// Whether there is an [`answer`](Self::answer).
-    fn is_answered(&self) -> bool {
-        false
-    }
-
     /// Answers in place of the tool.
     fn answer(&self) -> Option<Outcome> {
         None

@@ -103,14 +103,13 @@ impl Within {
         derived: &mut Vec<(Text, Template)>,
     ) {
         let mut members: Vec<(Text, Option<Text>)> = Vec::new();
-        derived.retain(|(name, template)| {
-            let Template::With(_, before) = template else { return true };
-            let is_same = *name == self.body;
-            if is_same {
+        let is_before =
+            |(name, made): &mut (Text, Template)| *name == self.body && matches!(made, Template::With(..));
+        for (_, before) in derived.extract_if(.., is_before) {
+            if let Template::With(_, before) = before {
                 members.extend(before.iter().cloned());
             }
-            !is_same
-        });
+        }
         let added = self.gone.iter().filter(|(_, json)| self.is_open || json.is_some());
         members.extend(added.map(|(field, json)| (field.wire_name().to_owned().into(), json.clone())));
         let Some(shape) = &self.shape else {

@@ -113,7 +113,7 @@ fn unreadable(what: &str, stdout: &str, output: &ExecOutput) -> ToolError {
         "" => "there is none".to_owned(),
         text => format!("it begins with: {}", cut(text, QUOTED)),
     };
-    let code = if output.success() { String::new() } else { format!("\nexit code {}", output.exit_code) };
+    let code = if output.success() { String::new() } else { format!("\n{}", ended("", output)) };
     let text = format!("the output of the program {what}; {start}{code}{}", errors(output));
     ToolError::failed_with(UNREADABLE, text)
 }

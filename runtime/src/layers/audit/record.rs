@@ -179,14 +179,11 @@ impl Record {
         }
     }
 
-    /// Returns the place of the record, for those of the calls that this call makes.
-    pub(super) fn place(&self) -> Option<Place> {
+    /// Returns the place of a record that begins, for those of the calls that this call makes.
+    fn place(&self) -> Option<Place> {
         let live = self.0.as_ref()?;
-        match &live.state {
-            State::Fresh(raw) => Some(Place { auditor: live.handle.id, key: raw.key }),
-            State::Intended { key, .. } => Some(Place { auditor: live.handle.id, key: *key }),
-            State::Over => None,
-        }
+        let State::Fresh(raw) = &live.state else { return None };
+        Some(Place { auditor: live.handle.id, key: raw.key })
     }
 
     /// Records that the call is about to run. In durable mode its intent is on disk when this returns.

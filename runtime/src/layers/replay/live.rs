@@ -173,10 +173,6 @@ impl Observer for Live {
         Ok(None)
     }
 
-    fn is_answered(&self) -> bool {
-        matches!(self.state, State::Known(index) if self.replay.answers(index, self))
-    }
-
     /// Answers as in the recording; not if the tool runs, because it is made of calls that are replayed.
     fn answer(&self) -> Option<Outcome> {
         match self.state {

@@ -71,11 +71,12 @@ impl Start<'_, '_> {
         let limit = time_limit(self.seen.spec(), self.layers.default_timeout, self.ctx.timeout());
         #[cfg(feature = "otel")]
         self.ctx.runs();
-        self.seen.start(self.record.is_answered());
         // No `match`: every call would hold the room for an answer of a replay while its tool runs.
         if let Some(outcome) = self.record.answer() {
+            self.seen.start(true);
             return outcome;
         }
+        self.seen.start(false);
         execute(self.tool, self.arguments, self.ctx, limit).await
     }
 }

@@ -93,11 +93,6 @@ impl Record {
         self.0.iter().find_map(|observer| observer.answer())
     }
 
-    /// Whether there is such an answer.
-    pub(crate) fn is_answered(&self) -> bool {
-        self.0.iter().any(|observer| observer.is_answered())
-    }
-
     pub(crate) async fn finish(self, outcome: &Outcome, secrets: Option<Arc<Secrets>>) {
         for observer in self.0 {
             // The answer is final, whatever an observer makes of it.

@@ -309,12 +309,8 @@ impl Observer for Watched {
         }
     }
 
-    fn is_answered(&self) -> bool {
-        self.0.1 == "answers"
-    }
-
     fn answer(&self) -> Option<Outcome> {
-        self.is_answered().then(|| Ok(ToolResult::text("instead")))
+        (self.0.1 == "answers").then(|| Ok(ToolResult::text("instead")))
     }
 
     fn finish(self: Box<Self>, outcome: &Outcome, _: Option<Arc<Secrets>>) -> Option<BoxFuture<'static, ()>> {

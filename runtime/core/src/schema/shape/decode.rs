@@ -195,9 +195,19 @@ pub(crate) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
 
 /// Whether a value fits a shape without the fields of an access.
 pub(super) fn fits_as(value: &Value, shape: &Shape, defs: &List<Def>, hidden: Access) -> bool {
+    problems_as(value, shape, defs, hidden).is_empty()
+}
+
+/// Returns every problem of a value with a shape without the fields of an access.
+pub(super) fn problems_as(
+    value: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    hidden: Access,
+) -> Vec<ArgumentProblem> {
     let mut checker = Checker::new(defs, &JSON_SCHEMA);
     checker.hidden = hidden;
-    checker.problems_of(value, shape).is_empty()
+    checker.problems_of(value, shape)
 }
 
 /// Returns the problems of a value that was read, for a model that saw the schema in a dialect, and the steps that it took.
@@ -227,13 +237,6 @@ pub fn result_problems(result: &Value, shape: &Shape, defs: &List<Def>) -> Vec<A
     let mut checker = Checker::new(defs, &JSON_SCHEMA);
     (checker.hidden, checker.is_result) = (Access::WriteOnly, true);
     checker.problems_of(result, shape)
-}
-
-/// Returns every problem with a value that a document shows of a response.
-pub(super) fn example_problems(value: &Value, shape: &Shape, defs: &List<Def>) -> Vec<ArgumentProblem> {
-    let mut checker = Checker::new(defs, &JSON_SCHEMA);
-    checker.hidden = Access::WriteOnly;
-    checker.problems_of(value, shape)
 }
 
 #[cfg(test)]

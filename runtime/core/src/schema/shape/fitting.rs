@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::decode::texts::read_text;
-use super::decode::{find_field, fits, result_problems};
+use super::decode::{ArgumentProblem, find_field, fits, problems_as};
 use super::slim::children::mapped;
 use super::{Access, Def, Kind, Literal, Shape, prose, resolved};
 use crate::base::frozen::List;
@@ -29,7 +29,7 @@ pub fn meant_call(arguments: &Value, input: &Shape, defs: &List<Def>) -> Value {
     {
         for (key, value) in given {
             let Some(field) = find_field(rules, key, Access::ReadOnly) else { continue };
-            if !is_right(value, &field.shape, defs)
+            if misfit(value, &field.shape, defs).is_some()
                 && let Some(read) = stands_for(value, &field.shape, defs)
             {
                 *value = read;
@@ -49,12 +49,18 @@ pub(in crate::schema::shape) fn stands_for(value: &Value, shape: &Shape, defs: &
     };
     let text = value.is_number().then(|| Value::from(value.to_string()));
     let readings = [read_text(value, shape, defs), listed(), text];
-    readings.into_iter().flatten().find(|read| is_right(read, shape, defs))
+    readings.into_iter().flatten().find(|read| misfit(read, shape, defs).is_none())
 }
 
-/// Whether a value fits in a request or in a response: either may have what the other may not.
-fn is_right(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
-    fits(value, shape, defs) || result_problems(value, shape, defs).is_empty()
+/// Returns why a value that a document shows fits neither in a request nor in a response: either may have what the other
+/// may not.
+pub(in crate::schema::shape) fn misfit(value: &Value, shape: &Shape, defs: &List<Def>) -> Option<String> {
+    if fits(value, shape, defs) {
+        return None;
+    }
+    let ArgumentProblem { pointer, message, .. } =
+        problems_as(value, shape, defs, Access::WriteOnly).into_iter().next()?;
+    Some(if pointer.is_empty() { message } else { format!("at {pointer}, {message}") })
 }
 
 /// What was found in a shape.
@@ -81,16 +87,15 @@ impl Misfits {
     fn read(&mut self, what: &str, literal: &Literal, shape: &Shape, defs: &List<Def>) -> Option<Literal> {
         let value = literal.to_json();
         // `null` says that there is no default.
-        if is_right(&value, shape, defs) || (what == "default" && value.is_null()) {
+        let is_none = what == "default" && value.is_null();
+        let Some(why) = misfit(&value, shape, defs).filter(|_| !is_none) else {
             return Some(literal.clone());
-        }
+        };
         if let Some(read) = stands_for(&value, shape, defs) {
             self.any_read = true;
             return Some(Literal::of(&read));
         }
-        let problem = result_problems(&value, shape, defs).into_iter().next()?;
-        let at = if problem.pointer.is_empty() { String::new() } else { format!("at {}, ", problem.pointer) };
-        self.told.push(format!("the {what} {} does not fit: {at}{}", prose::value(literal), problem.message));
+        self.told.push(format!("the {what} {} does not fit: {why}", prose::value(literal)));
         None
     }
 }

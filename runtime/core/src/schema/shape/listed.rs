@@ -3,7 +3,7 @@
 //! `{enum: [a], allOf: [{$ref: Kind}]}`, where `Kind` is a `oneOf` of constants, is `a`.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::number::ByValue;
 use super::{Def, Kind, Literal, Shape, UnionRules, resolved};
@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 8;
 pub(super) struct Values<'v> {
     texts: BTreeSet<&'v str>,
     documents: BTreeSet<&'v str>,
-    numbers: BTreeMap<ByValue, ()>,
+    numbers: BTreeSet<ByValue>,
     words: BTreeSet<Option<bool>>,
 }
 
@@ -35,7 +35,7 @@ impl<'v> Values<'v> {
         match value {
             Literal::String(text) => self.texts.insert(text),
             Literal::Json(text) => self.documents.insert(text),
-            Literal::Number(number) => self.numbers.insert(ByValue(*number), ()).is_none(),
+            Literal::Number(number) => self.numbers.insert(ByValue(*number)),
             Literal::Bool(word) => self.words.insert(Some(*word)),
             Literal::Null => self.words.insert(None),
         }
@@ -45,7 +45,7 @@ impl<'v> Values<'v> {
         match value {
             Literal::String(text) => self.texts.contains(text.as_str()),
             Literal::Json(text) => self.documents.contains(text.as_str()),
-            Literal::Number(number) => self.numbers.contains_key(&ByValue(*number)),
+            Literal::Number(number) => self.numbers.contains(&ByValue(*number)),
             Literal::Bool(word) => self.words.contains(&Some(*word)),
             Literal::Null => self.words.contains(&None),
         }

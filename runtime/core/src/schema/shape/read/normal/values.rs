@@ -6,8 +6,7 @@ use super::types::{self, Types};
 use super::{Object, Reader};
 use crate::base::frozen::List;
 use crate::base::json::{type_name, whole};
-use crate::schema::shape::decode::{self, ArgumentProblem};
-use crate::schema::shape::fitting::stands_for;
+use crate::schema::shape::fitting::{self, stands_for};
 use crate::schema::shape::read::{ReadProblemKind, Source, build};
 use crate::schema::shape::{Literal, Shape, pointer, prose};
 
@@ -311,15 +310,9 @@ impl<'a, S: Source<'a>> Reader<'_, S> {
     }
 }
 
-/// Returns why a value fits a shape neither in a request nor in a response. The targets of references are not known
-/// yet.
+/// As [`fitting::misfit`]. The targets of references are not known yet.
 fn misfit(value: &Value, shape: &Shape) -> Option<String> {
-    if decode::fits(value, shape, &List::EMPTY) {
-        return None;
-    }
-    let problems = decode::example_problems(value, shape, &List::EMPTY);
-    let ArgumentProblem { pointer, message, .. } = problems.first()?;
-    Some(if pointer.is_empty() { message.clone() } else { format!("at {pointer}, {message}") })
+    fitting::misfit(value, shape, &List::EMPTY)
 }
 
 /// Says in the description what the service uses if nothing is given, if that is not a value to send.
