@@ -11,7 +11,7 @@ check:
 test crate *words:
     cargo test -p {{crate}} {{words}}
 
-# Tests one test program, or a part of it: just one toolgen cli project::
+# Tests one test program, or a part of it: just one cargo-toolgen cli project::
 one crate program *words:
     cargo test -p {{crate}} --test {{program}} {{words}}
 
@@ -23,7 +23,7 @@ all:
 heavy:
     cargo test --workspace --tests -- --ignored
 
-# Writes the golden files of one test program and shows what changed: just golden toolgen cli
+# Writes the golden files of one test program and shows what changed: just golden cargo-toolgen cli
 golden crate program:
     TOOLGEN_UPDATE=1 cargo test -p {{crate}} --test {{program}}
     git diff --stat

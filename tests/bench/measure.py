@@ -30,7 +30,7 @@ def bench(name: str) -> Path:
 
 def toolgen(given: Path | None) -> Path:
     """The command line: the one that is given, or a build."""
-    return given.resolve() if given else built(REPOSITORY / "Cargo.toml", "cargo-toolgen", "-p", "toolgen", "--features", "cli")
+    return given.resolve() if given else built(REPOSITORY / "Cargo.toml", "cargo-toolgen", "-p", "cargo-toolgen")
 
 
 @dataclass

@@ -2,7 +2,7 @@
 """Runs foreign clients of the Model Context Protocol against our server.
 
     tests/mcp/install.sh DIR
-    cargo build -p toolgen --features cli
+    cargo build -p cargo-toolgen
     cargo build -p toolgen-runtime --features macros,mcp-server --example mcp_conformance
     tests/mcp/clients.py --installed DIR --binary target/debug/cargo-toolgen --fixture target/debug/examples/mcp_conformance
 

@@ -102,7 +102,7 @@ def find(given: str | None) -> Path:
     target = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
     built = [path for kind in ("release", "debug") if (path := target / kind / "cargo-toolgen").exists()]
     if not built:
-        build = ["cargo", "build", "-q", "-p", "toolgen", "--features", "cli"]
+        build = ["cargo", "build", "-q", "-p", "cargo-toolgen"]
         subprocess.run(build, cwd=REPOSITORY, check=True)
         built = [target / "debug" / "cargo-toolgen"]
     return max(built, key=lambda path: path.stat().st_mtime)

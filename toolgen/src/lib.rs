@@ -10,7 +10,8 @@
 //! | `dynamic` | `dynamic::Loader`: tools of a document that is read when the program runs |
 //! | `archives` | documents in archives: ZIP, and tar with or without gzip |
 //! | `tokens` | `tokens`: reports and budgets, by a real tokenizer |
-//! | `cli` | the binary `cargo-toolgen` |
+//!
+//! The command `cargo toolgen` is a crate of its own, `cargo-toolgen`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

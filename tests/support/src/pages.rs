@@ -68,7 +68,7 @@ pub fn relative(path: &Path) -> String {
 /// The pages for users: the README files of the crates and the guide.
 pub fn guide() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md")];
-    for package in ["runtime", "tool-macros", "toolgen"] {
+    for package in ["runtime", "tool-macros", "toolgen", "toolgen/cli"] {
         pages.push(root().join(package).join("README.md"));
     }
     pages.extend(files(&root().join("docs"), ".md"));

@@ -47,7 +47,7 @@ fn rust_is_compiled() {
         let code = plain(&block.text);
         block.marked("not compiled").is_none() && !compiled.iter().any(|source| source.contains(&code))
     });
-    // The first is a documentation test, the second is replayed as a whole by `toolgen/tests/cli/guide.rs`, the third shows
+    // The first is a documentation test, the second is replayed as a whole by `toolgen/cli/tests/cli/guide.rs`, the third shows
     // documentation of the adapters, see `runtime/adapters/tests`.
     let elsewhere = ["tool-macros/README.md", "docs/start.md", "docs/adapters.md"];
     let missing = missing.filter(|block| !elsewhere.contains(&block.page.as_str()));

@@ -1,4 +1,4 @@
-//! The command line: the only part of `toolgen` that prints.
+//! `cargo toolgen`: tools for LLM agents from the command line, the only part of the compiler that prints.
 //!
 //! [`args`] parses words into an [`args::Invocation`], one file per command runs it, and [`output`] writes. Results go
 //! to the standard output, everything about them to the standard error, so that a result can be piped.
@@ -35,7 +35,6 @@ mod test;
 mod timeline;
 mod tokens;
 
-use std::ffi::OsString;
 use std::io;
 use std::process::{Command, ExitCode};
 
@@ -54,8 +53,8 @@ enum Outcome {
 }
 
 /// Runs the command line and returns the exit code: 0 success, 1 problems found, 2 wrong usage.
-pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
-    let invocation = match args::parse(words) {
+fn main() -> ExitCode {
+    let invocation = match args::parse(std::env::args_os().collect()) {
         Ok(invocation) => invocation,
         Err(error) => {
             // The parser treats help and version as errors of code 0. A closed output does not matter.

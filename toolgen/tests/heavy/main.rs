@@ -1,9 +1,8 @@
-//! What takes minutes: the corpus of real documents, and projects that cargo builds.
+//! What takes minutes: the corpus of real documents.
 
 #![allow(clippy::panic, clippy::print_stdout, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod discovery;
-mod mcp_types;
 mod openapi_corpus;
 mod overlay_corpus;
 mod pages_corpus;

@@ -10,25 +10,25 @@ use super::{Selection, flag, option, path};
 
 /// `docs`
 #[derive(Debug)]
-pub(in crate::cli) struct Docs {
-    pub(in crate::cli) selection: Selection,
-    pub(in crate::cli) tools: Vec<String>,
-    pub(in crate::cli) toolsets: Vec<String>,
-    pub(in crate::cli) groups: Groups,
+pub(crate) struct Docs {
+    pub(crate) selection: Selection,
+    pub(crate) tools: Vec<String>,
+    pub(crate) toolsets: Vec<String>,
+    pub(crate) groups: Groups,
     /// `None` for the list of tools and then each of them in full.
-    pub(in crate::cli) level: Option<Level>,
-    pub(in crate::cli) dialect: Option<&'static Dialect>,
-    pub(in crate::cli) results: bool,
+    pub(crate) level: Option<Level>,
+    pub(crate) dialect: Option<&'static Dialect>,
+    pub(crate) results: bool,
     /// Only the list of tools.
-    pub(in crate::cli) summary: bool,
-    pub(in crate::cli) json: bool,
+    pub(crate) summary: bool,
+    pub(crate) json: bool,
     /// The file that should hold what would be printed.
-    pub(in crate::cli) check: Option<PathBuf>,
+    pub(crate) check: Option<PathBuf>,
 }
 
 /// What makes the headings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Groups {
+pub(crate) enum Groups {
     None,
     Category,
     Toolset,

@@ -66,7 +66,7 @@ const MARKS: (&str, &str) = ("<!-- written from the words of the program -->\n",
 
 #[test]
 fn the_page_of_the_command_line_is_as_the_program() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cli.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
     let text = std::fs::read_to_string(&page).unwrap();
     let (before, rest) = text.split_once(MARKS.0).unwrap();
     let (_, after) = rest.split_once(MARKS.1).unwrap();

@@ -7,7 +7,7 @@ use super::Finding;
 /// The oldest Rust that builds the crates: `rust-version` of their manifests.
 const RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// What the command line is built with, as the feature `cli` says.
+/// What the command line is built with.
 const FEATURES: &str = "HTTP requests, programs, MCP clients and servers, audits in lines of JSON, SQLite and PostgreSQL, approvals \
                         in SQLite, PostgreSQL and Redis, documents in archives, a tokenizer";
 

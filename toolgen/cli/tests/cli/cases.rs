@@ -2,7 +2,7 @@
 //!
 //! A case has `args` (one a line; the command runs in the folder), `exit` (the code) and `stdout`; and, where they
 //! matter, `stdin`, `env` (`NAME=VALUE` a line) and `stderr` (lines that must occur in it, in order). Write `stdout`
-//! anew with `TOOLGEN_UPDATE=1 cargo test -p toolgen --test cli`, and read the difference.
+//! anew with `TOOLGEN_UPDATE=1 cargo test -p cargo-toolgen --test cli`, and read the difference.
 
 use std::fs;
 use std::path::Path;

@@ -10,6 +10,7 @@ mod examples;
 mod gateway;
 mod guide;
 mod mcp;
+mod mcp_types;
 mod programs;
 mod project;
 mod record;

@@ -7,6 +7,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 use toolgen_runtime::spec::mcp::Lock;
 
+use crate::support::checkout;
+
 const CALLER: &str = "//! Calls tools of a lock.
 use shop_tools::types::{Item, ShopFindOrders, ShopFindOrdersOutput, ShopFindOrdersState, ShopOrdersPlace};
 use toolgen_runtime::TypedTool as _;
@@ -25,7 +27,7 @@ fn main() {
 
 /// Writes the tools of a lock as a crate, and runs cargo in a crate that calls them.
 fn cargo(place: &Path, lock: &Lock, command: &str) -> (bool, String) {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf();
+    let root = checkout();
     let file = place.join("shop.lock.json");
     fs::write(&file, lock.text()).unwrap();
     let out = place.join("tools");
@@ -52,7 +54,7 @@ fn cargo(place: &Path, lock: &Lock, command: &str) -> (bool, String) {
 #[test]
 #[ignore = "heavy: cargo"]
 fn what_changes_in_a_lock_does_not_compile_where_it_is_used() {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf();
+    let root = checkout();
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-types");
     let _ = fs::remove_dir_all(&place);
     fs::create_dir_all(place.join("caller/src")).unwrap();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// The folder of the repository.
 pub(crate) fn checkout() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+    toolgen_test_support::pages::root()
 }
 
 /// The path of an example of the repository.
