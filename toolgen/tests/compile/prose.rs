@@ -81,7 +81,7 @@ fn every_lint_has_a_page() {
 }
 
 const TEXT: &str = "openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths:\n  \
-    /a: {get: {operationId: getA, description: TODO, parameters: [{name: timeout, in: query, description: Long, \
+    /a: {get: {operationId: getA, parameters: [{name: timeout, in: query, description: Long, \
     schema: {type: integer}}], responses: {}}}";
 
 /// The codes and severities of the lints with some levels.
@@ -97,17 +97,17 @@ fn found(options: &Options) -> Vec<String> {
 #[test]
 fn levels_are_chosen() {
     let options = Options::default;
-    assert_eq!(found(&options()), ["N0706 note", "W0705 warning"]);
-    assert_eq!(found(&options().allow("w0705")), ["N0706 note"]);
-    assert_eq!(found(&options().deny("N0706")), ["N0706 error", "W0705 warning"]);
-    assert_eq!(found(&options().deny("warnings")), ["N0706 note", "W0705 error"]);
+    assert_eq!(found(&options()), ["N0706 note", "W0701 warning"]);
+    assert_eq!(found(&options().allow("w0701")), ["N0706 note"]);
+    assert_eq!(found(&options().deny("N0706")), ["N0706 error", "W0701 warning"]);
+    assert_eq!(found(&options().deny("warnings")), ["N0706 note", "W0701 error"]);
     assert_eq!(found(&options().allow("warnings").warn("N0706")), ["N0706 warning"]);
-    assert_eq!(found(&options().deny("warnings").warn("N0706")), ["N0706 error", "W0705 error"]);
-    assert_eq!(found(&options().deny("warnings").allow("W0705")), ["N0706 note"]);
-    assert_eq!(found(&options().allow("N9999")), ["E0338 error", "N0706 note", "W0705 warning"]);
-    assert_eq!(found(&options().deny("warnngs")), ["E0338 error", "N0706 note", "W0705 warning"]);
-    assert_eq!(found(&options().allow("E0104")), ["N0706 note", "W0336 warning", "W0705 warning"]);
-    assert_eq!(found(&options().deny("E0104")), ["N0706 note", "W0705 warning"]);
+    assert_eq!(found(&options().deny("warnings").warn("N0706")), ["N0706 error", "W0701 error"]);
+    assert_eq!(found(&options().deny("warnings").allow("W0701")), ["N0706 note"]);
+    assert_eq!(found(&options().allow("N9999")), ["E0338 error", "N0706 note", "W0701 warning"]);
+    assert_eq!(found(&options().deny("warnngs")), ["E0338 error", "N0706 note", "W0701 warning"]);
+    assert_eq!(found(&options().allow("E0104")), ["N0706 note", "W0336 warning", "W0701 warning"]);
+    assert_eq!(found(&options().deny("E0104")), ["N0706 note", "W0701 warning"]);
 }
 
 #[test]

@@ -21,7 +21,6 @@
 //! assert_eq!(found, [Lint::RestatesName, Lint::NoUnit]);
 //! ```
 
-mod defaults;
 mod similar;
 mod units;
 mod values;
@@ -46,14 +45,8 @@ pub enum Lint {
     RestatesName,
     /// Descriptions of arguments say no more than their names.
     ArgumentRestatesName,
-    /// A description was never written: `TODO`, `string`, `description`.
-    Placeholder,
     /// A number is a duration, a size or the like, and nothing says in which unit.
     NoUnit,
-    /// A description states a different default than the schema.
-    DefaultDiffers,
-    /// A default is mentioned only in a description.
-    DefaultUndeclared,
     /// Tools have the same description, or names of the same words.
     NearDuplicate,
     /// A text has invisible characters.
@@ -71,15 +64,12 @@ pub enum Lint {
 
 impl Lint {
     /// All lints.
-    pub const ALL: [Lint; 14] = [
+    pub const ALL: [Lint; 11] = [
         Lint::NoDescription,
         Lint::NoArgumentDescription,
         Lint::RestatesName,
         Lint::ArgumentRestatesName,
-        Lint::Placeholder,
         Lint::NoUnit,
-        Lint::DefaultDiffers,
-        Lint::DefaultUndeclared,
         Lint::NearDuplicate,
         Lint::HiddenCharacters,
         Lint::Instructions,
@@ -96,10 +86,7 @@ impl Lint {
             Lint::NoArgumentDescription => "N0702",
             Lint::RestatesName => "N0703",
             Lint::ArgumentRestatesName => "N0704",
-            Lint::Placeholder => "W0705",
             Lint::NoUnit => "N0706",
-            Lint::DefaultDiffers => "W0707",
-            Lint::DefaultUndeclared => "N0708",
             Lint::NearDuplicate => "N0709",
             Lint::HiddenCharacters => "W0710",
             Lint::Instructions => "N0711",
@@ -287,48 +274,16 @@ impl<'a> Found<'a> {
         for (what, text) in own {
             // The summary of an operation is its title and begins its description.
             if what != "title" || !description.starts_with(text.as_str()) {
-                let whose = format!("the {what} of the tool `{name}`");
-                // A title may be the name in other letters.
-                if what != "title" || !words::words(name.as_str()).ends_with(&words::words(text)) {
-                    self.of_placeholder(text, &whose, &[]);
-                }
-                self.of_text(text, &whose, &[]);
+                self.of_text(text, &format!("the {what} of the tool `{name}`"), &[]);
             }
         }
-        for (place, shape, is_choice) in walk::shapes(self.spec, seen) {
+        for (place, shape, _) in walk::shapes(self.spec, seen) {
             let whose = match place.as_str() {
                 "" => format!("the description of all arguments of the tool `{name}`"),
                 place => format!("the description of the argument `{place}` of the tool `{name}`"),
             };
             let arguments: Vec<String> = if place.is_empty() { Vec::new() } else { vec![place] };
-            // The name of one of several is what it says of itself: `NONE`, `Summary`.
-            if !is_choice {
-                self.of_placeholder(&shape.description, &whose, &arguments);
-            }
             self.of_text(&shape.description, &whose, &arguments);
-            match defaults::compare(shape) {
-                Some(defaults::Told::Undeclared(told)) => {
-                    let message = format!("{whose} tells a default, {told}, that the schema does not have");
-                    self.add(
-                        Lint::DefaultUndeclared,
-                        &arguments,
-                        message,
-                        "declare it as `default` in the schema",
-                    );
-                }
-                Some(defaults::Told::Differs(told, declared)) => {
-                    let message = format!("{whose} tells the default {told}, and the schema {declared}");
-                    self.add(Lint::DefaultDiffers, &arguments, message, "correct the one that is wrong");
-                }
-                None => {}
-            }
-        }
-    }
-
-    fn of_placeholder(&mut self, text: &str, whose: &str, arguments: &[String]) {
-        if words::is_placeholder(text) {
-            let message = format!("{whose} is a placeholder, `{}`", text.trim());
-            self.add(Lint::Placeholder, arguments, message, "write what it stands for");
         }
     }
 

@@ -30,12 +30,6 @@ it guesses. Names that say everything need no description: that is why this is a
 
     petId: The pet id                                         write: as `listPets` gives it
 ";
-    PLACEHOLDER = "W0705", "A description was never written", "
-The text is a placeholder for one that was to be written: `TODO`, `string`, `description`, `...`. A model reads it as it
-is.
-
-    description: TODO                                         write it, or leave it out
-";
     NO_UNIT = "N0706", "A number has no unit", "
 The name says that the number is a length of time, a size, a distance or the like, and neither the name nor the
 description says in which unit. Models take seconds for milliseconds.
@@ -43,19 +37,6 @@ description says in which unit. Models take seconds for milliseconds.
     timeout: {type: integer, description: How long to wait.}
     timeout: {type: integer, description: 'How long to wait, in seconds.'}
     timeout_ms: {type: integer, description: How long to wait.}
-";
-    DEFAULT_DIFFERS = "W0707", "A description states a different default than the schema", "
-The description and the schema disagree about what is used if the argument is left out. A model believes the
-description, and the program uses the schema.
-
-    limit: {type: integer, default: 50, description: 'How many (default: 20).'}
-";
-    DEFAULT_UNDECLARED = "N0708", "A default is mentioned only in a description", "
-The description says what is used if the argument is left out, and the schema has no `default`. Only a reader of prose
-learns of it: no provider's schema, no signature and no check has it.
-
-    limit: {type: integer, description: 'How many (default: 20).'}
-    limit: {type: integer, default: 20, description: How many.}
 ";
     NEAR_DUPLICATE = "N0709", "Several tools look alike", "
 The descriptions or the names of several tools have the same words, apart from case, order, endings and words such as

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::words::{enumerated, is_placeholder, is_request, stems, words};
+use super::words::{enumerated, is_request, stems, words};
 use crate::spec::ToolSpec;
 
 /// Returns a message for each group of tools that say the same about themselves, with the index of its first tool.
@@ -18,8 +18,8 @@ pub(super) fn similar(specs: &[&ToolSpec]) -> Vec<(String, usize)> {
         let Some(first) = group.first() else { continue };
         found.push((format!("the tools {} have names made of the same words", names(specs, group)), *first));
     }
-    // What was never written is found by other lints.
-    let is_written = |spec: &ToolSpec| !is_request(&spec.description) && !is_placeholder(&spec.description);
+    // What was never written is found by another lint.
+    let is_written = |spec: &ToolSpec| !is_request(&spec.description);
     let of_descriptions =
         groups(specs, |spec| if is_written(spec) { stems(&spec.description) } else { Vec::new() });
     for group in of_descriptions.iter().filter(|group| !of_names.contains(group)) {

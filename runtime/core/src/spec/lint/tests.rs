@@ -32,15 +32,9 @@ fn good_texts_are_left_alone() {
                 "timeout": {"type": "integer", "description": "How long to wait, in seconds. Defaults to 30.", "default": 30},
                 "page_size": {"type": "integer", "description": "How many orders come at once."},
                 "size_mb": {"type": "number", "description": "The most that is fetched."},
-                "mode": {"enum": ["new", "all"], "default": "new", "description": "Which ones (default: new)."},
                 "radius": {"type": "number", "description": "In km, 5km by default."},
-                "note": {"type": "string", "description": "The default is to say nothing."},
                 "weight": {"type": "integer", "description": "Those of more come first."},
                 "u_height": {"type": "integer", "description": "How much of the rack it takes."},
-                "kind": {"anyOf": [{"const": 1, "description": "NONE"}, {"type": "string", "description": "Text"}],
-                    "description": "What it is."},
-                "open": {"type": "boolean", "default": true,
-                    "description": "Whether all see it. If the shop is closed, the default is `false`."},
             }),
         ),
         spec("cancel_order", "Cancels an order that has not been sent.", json!({})),
@@ -68,7 +62,6 @@ fn missing_and_empty_descriptions_are_found() {
             "Get a pet by its ID.",
             json!({"petName": {"type": "string", "description": "The pet name"}}),
         ),
-        spec("x", "TODO: describe", json!({"n": {"type": "string", "description": "string"}})),
         spec("y", "...", json!({})),
     ]);
     assert_eq!(
@@ -81,70 +74,22 @@ fn missing_and_empty_descriptions_are_found() {
             "N0703 the description of the tool `getPetById` says no more than its name",
             "N0704 the argument `petName` of the tool `getPetById` is described by its name alone",
             "W0713 nothing says how to call the tool `getPetById`: no argument is required, and none is described by more than its name",
-            "W0705 the description of the tool `x` is a placeholder, `TODO: describe`",
-            "W0705 the description of the argument `n` of the tool `x` is a placeholder, `string`",
             "N0703 the description of the tool `y` says no more than its name",
-            "W0705 the description of the tool `y` is a placeholder, `...`",
         ]
     );
 }
 
 #[test]
-fn a_word_that_placeholders_also_begin_with_is_no_placeholder() {
-    let titled = |name: &str, title: &str, description: &str| ToolSpec {
-        label: title.to_owned().into(),
-        ..spec(name, description, json!({}))
-    };
-    let found = told(&[
-        titled("test", "Test", "Run the tests of the project"),
-        titled("team__todo_update", "Todo Update", "Change or remove a task of this story"),
-        titled("todo_list", "Todo List", "Todo list of the team, oldest first"),
-        titled("add", "Todo", "FIXME: say what it does"),
-        titled("run", "Test", "todo (later)"),
-    ]);
-    assert_eq!(
-        found,
-        [
-            "W0705 the title of the tool `add` is a placeholder, `Todo`",
-            "W0705 the description of the tool `add` is a placeholder, `FIXME: say what it does`",
-            "W0705 the title of the tool `run` is a placeholder, `Test`",
-            "W0705 the description of the tool `run` is a placeholder, `todo (later)`",
-        ]
-    );
-}
-
-#[test]
-fn units_and_defaults_are_compared() {
+fn a_number_without_a_unit_is_found() {
     let found = told(&[spec(
         "wait",
         GOOD,
         json!({
             "timeout": {"type": "integer", "description": "How long to wait."},
             "maxFileSize": {"type": "number", "description": "The largest file that is taken."},
-            "a": {"type": "integer", "description": "Tries. Default is 3", "default": 5},
-            "b": {"type": "boolean", "description": "Deep (defaults to `true`)."},
-            "c": {"type": "string", "description": "Defaults to \"all\".", "default": "all"},
-            "d": {"type": "object", "properties": {
-                "e": {"type": "number", "description": "Default: -1,000.5.", "default": -1000.5},
-                "f": {"enum": ["asc", "desc"], "description": "Order. Default: desc", "default": "asc"},
-            }, "description": "More."},
-            "g": {"type": "integer", "description": "Lifetime, default 1 hour", "default": 3600},
-            "h": {"type": "boolean", "description": "Inherits (default: `false` if `a` is `0`; otherwise: `true`)"},
-            "i": {"type": "boolean", "description": "If b is given, no; by default true", "default": true},
-            "j": {"type": "boolean", "description": "Default: true for basic users; false for others", "default": false},
-            "k": {"type": "integer", "description": "If a is 1, more; default 5; at most 9", "default": 4},
         }),
     )]);
-    assert_eq!(
-        found,
-        [
-            "N0706 the argument `timeout` of the tool `wait` is a number without a unit",
-            "W0707 the description of the argument `a` of the tool `wait` tells the default 3, and the schema 5",
-            "W0707 the description of the argument `d.f` of the tool `wait` tells the default desc, and the schema asc",
-            "W0707 the description of the argument `k` of the tool `wait` tells the default 5, and the schema 4",
-            "N0708 the description of the argument `b` of the tool `wait` tells a default, true, that the schema does not have",
-        ]
-    );
+    assert_eq!(found, ["N0706 the argument `timeout` of the tool `wait` is a number without a unit",]);
 }
 
 #[test]

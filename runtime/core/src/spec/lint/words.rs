@@ -38,66 +38,6 @@ const EMPTY: &[&str] = &[
     "with",
 ];
 
-/// Placeholders for texts that somebody meant to write.
-const PLACEHOLDERS: &[&str] = &[
-    "todo",
-    "tbd",
-    "tba",
-    "tbc",
-    "fixme",
-    "xxx",
-    "na",
-    "n a",
-    "none",
-    "null",
-    "undefined",
-    "unknown",
-    "string",
-    "integer",
-    "number",
-    "boolean",
-    "object",
-    "array",
-    "int",
-    "bool",
-    "float",
-    "any",
-    "type",
-    "description",
-    "desc",
-    "summary",
-    "text",
-    "test",
-    "foo",
-    "bar",
-    "placeholder",
-    "the description",
-    "no description",
-    "description here",
-    "add description",
-    "add description here",
-    "a description",
-    "enter description",
-    "your description here",
-    "no description available",
-    "no description provided",
-    "insert description here",
-    "missing description",
-    "not documented",
-    "undocumented",
-    "documentation pending",
-    "to do",
-    "to be done",
-    "to be defined",
-    "to be determined",
-    "to be documented",
-    "to be added",
-    "coming soon",
-];
-
-/// Beginnings of such texts.
-const STARTS: &[&str] = &["todo", "fixme", "lorem ipsum", "tbd"];
-
 /// Returns the words of a text in lower case. `getPet_byID` has four.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
@@ -163,27 +103,6 @@ fn is_short_for(short: &str, word: &str) -> bool {
         && word.len() > short.len()
         && letters.next() == short.chars().next()
         && short.chars().skip(1).all(|wanted| letters.any(|letter| letter == wanted))
-}
-
-/// Whether a text was never written.
-pub(super) fn is_placeholder(text: &str) -> bool {
-    if text.trim().is_empty() {
-        return false;
-    }
-    // No placeholder is longer, and a heading of many words is none.
-    let found = words(text.get(..80).unwrap_or(text)).join(" ");
-    let is_start = |start: &&str| {
-        found.strip_prefix(*start).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
-    };
-    // `TODO: say more` was never written, `Todo list of the team` was.
-    let of_todos = text.trim_start().strip_prefix(['T', 't']).and_then(|rest| rest.strip_prefix("odo "));
-    let is_about_todos = of_todos.is_some_and(|rest| rest.starts_with(char::is_alphabetic));
-    if text.len() > 80 {
-        return found.starts_with("lorem ipsum");
-    }
-    found.is_empty() && text.is_ascii()
-        || PLACEHOLDERS.contains(&found.as_str())
-        || STARTS.iter().any(is_start) && words(text).len() <= 6 && !is_about_todos
 }
 
 /// Whether a text is the method and the path of a request.
