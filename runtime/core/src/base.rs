@@ -6,7 +6,6 @@ pub mod const_text;
 #[cfg(test)]
 pub(crate) mod cpu_time;
 pub mod frozen;
-mod frozen_data;
 pub mod hidden;
 pub mod json;
 pub mod printable;

@@ -28,8 +28,8 @@ pub use crate::schema::shape::pattern::is_found;
 pub use crate::schema::shape::rules::number::is_told;
 pub use crate::schema::shape::schema::{object_in, resolved};
 pub use crate::schema::shape::slim::outline_within;
-pub use crate::spec::complete::complete;
-pub use crate::spec::graph::argument::{Found, find_field};
+pub use crate::spec::complete;
+pub use crate::spec::graph::{Found, find_field};
 pub use crate::spec::size::Forms;
 
 use frozen::{Frozen, List};

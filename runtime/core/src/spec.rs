@@ -1,16 +1,18 @@
 //! The specification of a tool: its name, texts, schemas, effects and requirements.
 
+use serde_json::Value;
+
 use crate::base::frozen::{List, Text};
-use crate::schema::shape::{Def, Schema, Shape, Slim};
+use crate::schema::dialect::JSON_SCHEMA;
+use crate::schema::shape::belong::with_what_belongs;
+use crate::schema::shape::decode::{decode, fits};
+use crate::schema::shape::{Def, Kind, Schema, Shape, Slim, resolved};
 
 pub use name::{MAX_NAME, NameError, ToolName};
 pub use schema::ToolSchema;
 
-pub(crate) mod complete;
-mod defaults;
 pub mod docs;
 pub mod drift;
-mod examples;
 pub mod graph;
 pub(crate) mod hosts;
 pub mod limits;
@@ -252,6 +254,67 @@ pub enum RequirementKind {
 pub struct Completion {
     /// The state to enter next. If empty, the loop just ends.
     pub next_state: Text,
+}
+
+impl ToolSpec {
+    /// Returns checked arguments with the schema's defaults for those that are not given, except for defaults
+    /// that do not fit their own schema. Engines do so, except for HTTP requests whose services have their
+    /// own [defaults](crate::RequestPlan::defaults).
+    #[must_use]
+    pub fn with_defaults(&self, mut arguments: Value) -> Value {
+        if let Value::Object(given) = &mut arguments
+            && let Some(Kind::Object(rules)) = resolved(&self.input, &self.defs).map(|shape| &shape.kind)
+        {
+            for field in &rules.fields {
+                if let Some(default) = &field.shape.default
+                    && !given.contains_key(field.wire_name())
+                    && let value = default.to_json()
+                    && (value.is_null() || fits(&value, &field.shape, &self.defs))
+                {
+                    given.insert(field.wire_name().to_owned(), value);
+                }
+            }
+        }
+        arguments
+    }
+}
+
+/// Gives closed alternatives in the arguments and the result what stands beside them.
+pub fn complete(spec: &mut ToolSpec) {
+    if let Some(input) = with_what_belongs(&spec.input, &spec.defs) {
+        spec.input = input.into();
+    }
+    let output = spec.output.as_ref().and_then(|output| with_what_belongs(output, &spec.defs));
+    if let Some(output) = output {
+        spec.output = Some(output.into());
+    }
+}
+
+impl ToolSpec {
+    /// Returns the example calls that the tool would accept. Documentation shows no others: a model imitates them.
+    pub fn fitting_examples(&self) -> impl Iterator<Item = &Example> {
+        self.examples.iter().filter(|example| self.check_example(example).is_ok())
+    }
+
+    /// Checks that the tool would accept an example call.
+    ///
+    /// # Errors
+    ///
+    /// Why not: that the text is not JSON, or what is wrong with the arguments, one problem after the other.
+    pub fn check_example(&self, example: &Example) -> Result<(), String> {
+        let call: Value = serde_json::from_str(&example.arguments)
+            .map_err(|error| format!("the arguments are not JSON: {error}"))?;
+        match decode(&call, self.input.shape(), &self.defs, &JSON_SCHEMA) {
+            Ok(_) => Ok(()),
+            Err(problems) => {
+                let told = problems.iter().map(|problem| match problem.pointer.as_str() {
+                    "" => problem.message.clone(),
+                    at => format!("{at}: {}", problem.message),
+                });
+                Err(told.collect::<Vec<_>>().join("; "))
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -22,9 +22,8 @@ use crate::schema::shape::belong::complete_all;
 use crate::schema::shape::read::{ReadProblem, ReadProblemKind};
 use crate::schema::shape::spread::spread;
 use crate::schema::shape::{Def, Extra, Kind, ObjectRules, Shape, cycles};
-use crate::spec::complete::complete;
 use crate::spec::plan::{Call, McpPlan, McpServer, McpTransport, Tool};
-use crate::spec::{Effects, Files, Network, ToolName, ToolSpec};
+use crate::spec::{Effects, Files, Network, ToolName, ToolSpec, complete};
 
 pub use crate::base::canonical::{canonical, digest};
 pub use crate::spec::reader::LockProblem;

@@ -21,19 +21,18 @@
 //! assert_eq!(index.search("get rid of an animal", 5, |_| true), [0]);
 //! ```
 
-mod action;
 mod glance;
 mod synonyms;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::OnceLock;
 
+use self::glance::Glance;
+use self::words::{is_filler, stem, words};
+use super::ToolSpec;
 use crate::base::truncate::{first_sentence, floor};
-use crate::spec::ToolSpec;
-use action::Action;
-use glance::Glance;
-use words::{is_filler, stem, words};
 
 /// How many bytes of a question are read.
 const QUESTION: usize = 2_000;
@@ -213,7 +212,7 @@ impl SearchIndex {
     pub fn new<'a>(tools: impl IntoIterator<Item = (&'a ToolSpec, &'a str)>) -> SearchIndex {
         let (mut stems, mut actions, mut all) = (Stems::default(), Vec::new(), Vec::new());
         for (spec, more) in tools {
-            actions.push(action::done(spec, opening(&spec.description).0));
+            actions.push(done(spec, opening(&spec.description).0));
             all.push(Words::of(spec, more, &mut stems));
         }
         let count = all.len();
@@ -299,7 +298,7 @@ impl SearchIndex {
         for (score, share) in scores.iter_mut().zip(shares) {
             *score *= 1.0 - SHARE + SHARE * share / whole.max(f32::MIN_POSITIVE);
         }
-        let asked = action::asked(&question);
+        let asked = asked(&question);
         let (asked, factor) = if asked.is_empty() { (&[Action::Read][..], READS) } else { (asked, AGREES) };
         for (score, done) in scores.iter_mut().zip(&self.actions) {
             if done.iter().any(|done| asked.contains(done)) {
@@ -349,6 +348,70 @@ fn wanted(question: &str) -> Vec<String> {
 #[expect(clippy::cast_precision_loss, reason = "counts of tools and words are small")]
 fn real(count: usize) -> f32 {
     count as f32
+}
+
+/// What is done to things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    Read,
+    Create,
+    Update,
+    Delete,
+}
+
+/// The stems of the words that say so.
+const READ: &str = "get list fetch show read retrieve view look find search query describe check count download export see \
+    which what who whom whose how where when is are has have does display browse inspect lookup watch all every i \
+    return request provide";
+const CREATE: &str = "create add new make post insert register upload send generate attach file buy invite share schedule \
+    write append set submit begin start give grant put keep save follow import apply assign mark";
+const UPDATE: &str = "update edit change modify patch set replace rename overwrite adjust fix configure move reorder choose \
+    put alter rotate convert";
+const DELETE: &str = "delete remove destroy drop erase purge clear rid unassign revoke wipe take kick lift release unlink \
+    detach throw uninstall unfollow unsubscribe permanently";
+
+/// The actions that the word of a stem stands for.
+fn meant(stem: &str) -> &'static [Action] {
+    static KNOWN: OnceLock<BTreeMap<String, Vec<Action>>> = OnceLock::new();
+    let known = KNOWN.get_or_init(|| {
+        let mut known: BTreeMap<String, Vec<Action>> = BTreeMap::new();
+        for (list, action) in [
+            (READ, Action::Read),
+            (CREATE, Action::Create),
+            (UPDATE, Action::Update),
+            (DELETE, Action::Delete),
+        ] {
+            list.split_whitespace().for_each(|word| known.entry(words::stem(word)).or_default().push(action));
+        }
+        known
+    });
+    known.get(stem).map_or(&[], Vec::as_slice)
+}
+
+/// Returns the actions that the first telling word of a question asks for; none if it could be any.
+fn asked(question: &str) -> &'static [Action] {
+    first(question, 3)
+}
+
+/// Returns the actions that the first telling word of one of the texts stands for.
+fn done(spec: &ToolSpec, summary: &str) -> &'static [Action] {
+    let told = first(summary, 1);
+    if !told.is_empty() {
+        return told;
+    }
+    let named = first(spec.name.as_str(), 3);
+    if named.is_empty() && spec.effects.read_only { &[Action::Read] } else { named }
+}
+
+fn first(text: &str, most: usize) -> &'static [Action] {
+    let (mut found, mut read): (&[Action], usize) = (&[], 0);
+    words(text, |word| {
+        if found.is_empty() && read < most {
+            read += 1;
+            found = meant(&stem(word));
+        }
+    });
+    found
 }
 
 #[cfg(test)]

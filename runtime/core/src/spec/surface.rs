@@ -7,7 +7,6 @@
 
 mod call;
 mod compare;
-mod data;
 mod named;
 mod tool;
 

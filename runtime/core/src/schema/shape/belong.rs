@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use super::children::{each, mapped};
 use super::decode::find_field;
-use super::slim::children::{each, mapped};
 use super::{
     Access, Def, Discriminator, Extra, Field, Kind, Literal, ObjectRules, Shape, StringRules, Title,
     UnionRules, listed, resolved,

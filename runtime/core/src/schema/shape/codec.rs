@@ -6,9 +6,7 @@
 //! Nothing is stored.
 
 pub(super) mod encode;
-mod keys;
 mod mixed;
-mod reach;
 pub(super) mod read;
 
 use std::borrow::Cow;
@@ -21,7 +19,7 @@ use super::{
     UnionMode, UnionRules, conditions, find_def, prose,
 };
 use crate::base::frozen::List;
-use crate::schema::dialect::Dialect;
+use crate::schema::dialect::{Dialect, KeyRule};
 
 /// The only argument of a tool whose arguments have no names of their own.
 pub(super) const WHOLE: &str = "arguments";
@@ -149,7 +147,7 @@ impl<'a> Codec<'a> {
     /// Returns the members of an object as they are written.
     pub(super) fn members<'s>(&self, rules: &'s ObjectRules) -> Vec<Member<'s>> {
         let fields: Vec<&Field> = rules.fields.iter().filter(|field| self.shows(field)).collect();
-        let keys = keys::written(&fields, self.dialect.keys);
+        let keys = written(&fields, self.dialect.keys);
         let member = |(field, key): (&&'s Field, Cow<'s, str>)| Member {
             key,
             required: field.required,
@@ -180,7 +178,7 @@ impl<'a> Codec<'a> {
             return around.iter().any(|known| known == name);
         }
         let Some(inside) = around.last().filter(|_| !self.dialect.recursion) else { return false };
-        let reach = self.reach.get_or_init(|| reach::all(self.defs));
+        let reach = self.reach.get_or_init(|| all(self.defs));
         name == inside || reach.get(name).is_some_and(|names| names.contains(inside.as_str()))
     }
 
@@ -317,6 +315,81 @@ fn places(rules: &TupleRules) -> Form {
         fields.push(Field { name: REST.into(), shape, ..Field::OPTIONAL });
     }
     Form::Places(fields)
+}
+
+/// Returns the keys under which fields are written, each one once. A key that the dialect accepts stays.
+fn written<'s>(fields: &[&'s Field], rule: KeyRule) -> Vec<Cow<'s, str>> {
+    let KeyRule::Ascii { also, starts_with_letter, length } = rule else {
+        return fields.iter().map(|field| Cow::Borrowed(field.name.as_str())).collect();
+    };
+    let mut keys: Vec<Cow<'s, str>> = Vec::with_capacity(fields.len());
+    for field in fields {
+        let name = field.name.as_str();
+        if rule.takes(name) {
+            keys.push(name.into());
+            continue;
+        }
+        let plain = |c: char| if c.is_ascii_alphanumeric() || also.contains(c) { c } else { '_' };
+        let mut base: String = name.chars().map(plain).collect();
+        let trimmed = base.trim_matches('_');
+        base = if trimmed.is_empty() { String::from("field") } else { trimmed.to_owned() };
+        if starts_with_letter && !base.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            base.insert(0, '_');
+        }
+        let is_used = |key: &str| {
+            fields.iter().any(|field| field.name == *key) || keys.iter().any(|known| known == key)
+        };
+        let mut key: String = base.chars().take(length).collect();
+        let mut number = 1;
+        while is_used(&key) {
+            number += 1;
+            let end = format!("_{number}");
+            key = base.chars().take(length.saturating_sub(end.len())).chain(end.chars()).collect();
+        }
+        keys.push(key.into());
+    }
+    keys
+}
+
+/// Returns the names of the shapes that each named shape leads to, over any number of steps.
+fn all(defs: &List<Def>) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut direct: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for def in defs {
+        names(def.schema.shape(), direct.entry(def.name.as_str()).or_default());
+    }
+    let reached = |start: &str| {
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let mut open: Vec<&str> = direct.get(start).into_iter().flatten().copied().collect();
+        while let Some(name) = open.pop() {
+            if seen.insert(name) {
+                open.extend(direct.get(name).into_iter().flatten().copied());
+            }
+        }
+        seen
+    };
+    direct.keys().map(|name| (*name, reached(name))).collect()
+}
+
+/// Collects the names that a shape refers to.
+fn names<'s>(shape: &'s Shape, found: &mut BTreeSet<&'s str>) {
+    let of_extra = |extra: &'s Extra| if let Extra::Of(shape) = extra { Some(&**shape) } else { None };
+    match &shape.kind {
+        Kind::Ref(name) => {
+            found.insert(name);
+        }
+        Kind::Array(rules) => names(&rules.items, found),
+        Kind::Tuple(rules) => {
+            rules.items.iter().chain(of_extra(&rules.rest)).for_each(|shape| names(shape, found));
+        }
+        Kind::Object(rules) => {
+            let fields = rules.fields.iter().map(|field| &field.shape);
+            let patterns = rules.patterns.iter().map(|pattern| &pattern.shape);
+            fields.chain(patterns).chain(of_extra(&rules.extra)).for_each(|shape| names(shape, found));
+        }
+        Kind::Union(rules) => rules.variants.iter().for_each(|shape| names(shape, found)),
+        Kind::All(parts) => parts.iter().for_each(|shape| names(shape, found)),
+        _ => {}
+    }
 }
 
 #[cfg(test)]

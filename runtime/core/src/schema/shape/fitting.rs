@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
+use super::children::mapped;
 use super::decode::texts::read_text;
 use super::decode::{ArgumentProblem, find_field, fits, problems_as};
-use super::slim::children::mapped;
 use super::{Access, Def, Kind, Literal, Shape, prose, resolved};
 use crate::base::frozen::List;
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
-use super::{Kind, ObjectRules, Shape, read};
+use super::{Kind, Literal, ObjectRules, Shape, read};
 use crate::base::frozen::{Frozen, List, Text};
 
 /// A [`Shape`], as a tree or as canonical JSON Schema text that is read on first use.
@@ -130,4 +130,26 @@ pub fn find_def<'a>(defs: &'a List<Def>, name: &str) -> Option<&'a Shape> {
 pub(crate) fn find_schema<'a>(defs: &'a List<Def>, name: &str) -> Option<&'a Schema> {
     let index = defs.binary_search_by(|def| def.name.as_str().cmp(name)).ok()?;
     Some(&defs.get(index)?.schema)
+}
+
+/// References nested deeper than this are not followed: they may be cyclic.
+const MAX_DEPTH: usize = 16;
+
+/// Whether `null` fits a shape.
+pub(crate) fn takes_null(shape: &Shape, defs: &List<Def>) -> bool {
+    within(shape, defs, 0)
+}
+
+fn within(shape: &Shape, defs: &List<Def>, depth: usize) -> bool {
+    if shape.nullable || depth > MAX_DEPTH {
+        return true;
+    }
+    match &shape.kind {
+        Kind::Any | Kind::Null | Kind::Raw(_) => true,
+        Kind::Enum(values) => values.contains(&Literal::Null),
+        Kind::Ref(name) => find_def(defs, name).is_none_or(|shape| within(shape, defs, depth + 1)),
+        Kind::All(parts) => parts.iter().all(|part| within(part, defs, depth + 1)),
+        Kind::Union(rules) => rules.variants.iter().any(|variant| within(variant, defs, depth + 1)),
+        _ => false,
+    }
 }

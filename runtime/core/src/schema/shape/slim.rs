@@ -4,7 +4,6 @@
 //! accepts, apart from the optional arguments that were left out, and every trim is recorded as a [`Trim`]. Decoding
 //! goes on with the full shape: what slimming left out is still understood and still checked.
 
-pub(super) mod children;
 mod defs;
 mod depth;
 mod leaves;
@@ -21,7 +20,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, UnionMode};
+use super::{Access, Def, Extra, Field, Kind, ObjectRules, Shape, UnionMode, children};
 use super::{find_def, pointer, resolved};
 use crate::base::frozen::{List, Text};
 

@@ -321,3 +321,24 @@ fn of_several_forms_that_fit_the_one_with_a_place_for_every_key_is_written() {
     both(&schema, &OPENAI_STRICT, &json!({"v": {"b": 1}}), &json!({"v": "{\"b\":1}"}));
     both(&schema, &OPENAI_STRICT, &json!({"v": {"a": 1}}), &json!({"v": {"a": 1}}));
 }
+
+fn keys(names: &[&'static str], rule: KeyRule) -> Vec<String> {
+    let fields: Vec<Field> =
+        names.iter().map(|name| Field { name: (*name).into(), ..Field::OPTIONAL }).collect();
+    let fields: Vec<&Field> = fields.iter().collect();
+    written(&fields, rule).into_iter().map(Cow::into_owned).collect()
+}
+
+#[test]
+fn keys_that_are_not_taken_are_changed_without_a_collision() {
+    let names = ["filter[x]", "filter_x", "$select", "größe", "page-size", "$", "[]", "filter{x}"];
+    assert_eq!(keys(&names, JSON_SCHEMA.keys), names);
+    let anthropic =
+        ["filter_x_2", "filter_x", "select", "gr__e", "page-size", "field", "field_2", "filter_x_3"];
+    assert_eq!(keys(&names, ANTHROPIC.keys), anthropic);
+    assert_eq!(keys(&["1st", "a-b", "a_b"], GEMINI.keys), ["_1st", "a_b_2", "a_b"]);
+    let long: &'static str = Box::leak("x".repeat(70).into_boxed_str());
+    let longer: &'static str = Box::leak("x".repeat(71).into_boxed_str());
+    let cut = keys(&[long, longer], ANTHROPIC.keys);
+    assert_eq!((cut[0].len(), cut[1].len(), cut[0] == cut[1]), (64, 64, false));
+}

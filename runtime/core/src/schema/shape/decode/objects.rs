@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::check::Checker;
 use super::{ArgumentProblemKind, say};
-use crate::schema::shape::nulls::takes_null;
+use crate::schema::shape::schema::takes_null;
 use crate::schema::shape::{Access, Extra, Field, ObjectRules, object_in};
 
 /// How many keys are compared with a field in the time of a small step.

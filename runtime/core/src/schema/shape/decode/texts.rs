@@ -21,7 +21,7 @@ use super::integers::rounded_integers;
 use super::say::unique;
 use super::{find_field, fits};
 use crate::base::frozen::{List, Text};
-use crate::schema::shape::nulls::takes_null;
+use crate::schema::shape::schema::takes_null;
 use crate::schema::shape::{
     Access, ArrayRules, Def, Extra, Kind, Literal, ObjectRules, Shape, find_def, resolved,
 };

@@ -6,13 +6,188 @@
 //! does more than the pair count, and what is visited may grow without end. So steps are counted while they are made:
 //! a pattern that takes too many is not tried to its end, and nothing is known about the text.
 
-use super::syntax::{Node, Place, Syntax};
-use chars::Chars;
-use seen::{Seen, State};
-use write::Writer;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::rc::Rc;
 
-mod chars;
-mod seen;
+use self::write::Writer;
+use super::syntax::{Member, Node, Place, Set, Syntax};
+
+/// The most characters that are remembered for a set.
+const MOST_KNOWN: usize = 4_096;
+
+/// The characters of sets.
+struct Chars {
+    ascii: u128,
+    /// Whether each is negated, and what is in it.
+    sets: Vec<(bool, Vec<Member>)>,
+    /// The properties of Unicode that they name.
+    properties: BTreeMap<String, regress::Regex>,
+    /// What is known about other characters.
+    known: RefCell<BTreeMap<char, bool>>,
+}
+
+impl Chars {
+    fn of(sets: &[&Set]) -> Chars {
+        let named = sets.iter().flat_map(|set| &set.members).filter_map(|member| match member {
+            Member::Property(name) => Some((name.clone(), regress::Regex::with_flags(name, "u").ok()?)),
+            _ => None,
+        });
+        let properties = named.collect();
+        let sets = sets.iter().map(|set| (set.negated, set.members.clone())).collect();
+        let mut chars = Chars { ascii: 0, sets, properties, known: RefCell::default() };
+        for code in 0..128_u8 {
+            chars.ascii |= u128::from(chars.is_in(char::from(code))) << code;
+        }
+        chars
+    }
+
+    fn takes(&self, char: char) -> bool {
+        if char.is_ascii() {
+            return self.ascii >> u32::from(char) & 1 == 1;
+        }
+        if let Some(known) = self.known.borrow().get(&char) {
+            return *known;
+        }
+        let is_in = self.is_in(char);
+        let mut known = self.known.borrow_mut();
+        if known.len() < MOST_KNOWN {
+            known.insert(char, is_in);
+        }
+        is_in
+    }
+
+    fn is_in(&self, char: char) -> bool {
+        let has = |property: &str| {
+            let regex = self.properties.get(property);
+            regex.is_some_and(|regex| regex.find(char.encode_utf8(&mut [0; 4])).is_some())
+        };
+        let in_set = |(negated, members): &(bool, Vec<Member>)| {
+            members.iter().any(|member| member.takes(char.into(), &has)) != *negated
+        };
+        self.sets.iter().any(in_set)
+    }
+}
+
+/// The most pairs of places, of a program and a text, that are kept: 32 MiB.
+const MOST_PAIRS: usize = 1 << 28;
+
+/// A place in a program, one in the text, and what the groups matched so far, if that is remembered.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct State {
+    step: u32,
+    at: u32,
+    /// The start and the end of each group. States share them until one changes.
+    slots: Rc<[Option<u32>]>,
+}
+
+impl State {
+    fn new(step: usize, at: usize, slots: usize) -> State {
+        State { step: place(step), at: place(at), slots: vec![None; slots].into() }
+    }
+
+    /// Returns its place in the program.
+    fn step(&self) -> usize {
+        self.step as usize
+    }
+
+    /// Returns its place in the text.
+    fn at(&self) -> usize {
+        self.at as usize
+    }
+
+    /// Returns the state at other places.
+    fn moved(&self, step: usize, at: usize) -> State {
+        State { step: place(step), at: place(at), slots: Rc::clone(&self.slots) }
+    }
+
+    /// Sets the places at which groups start and end.
+    fn with(mut self, slots: Range<usize>, at: Option<usize>) -> State {
+        if let Some(known) = Rc::make_mut(&mut self.slots).get_mut(slots) {
+            known.fill(at.map(place));
+        }
+        self
+    }
+
+    /// Returns where the text of a group starts and ends, if it matched.
+    fn matched(&self, group: usize) -> Option<(usize, usize)> {
+        let slot = |slot: usize| self.slots.get(slot).copied().flatten().map(|at| at as usize);
+        slot(2 * group).zip(slot(2 * group + 1))
+    }
+
+    /// Returns the most bytes that a state of so many slots takes.
+    const fn bytes(slots: usize) -> usize {
+        size_of::<State>() + slots * size_of::<Option<u32>>()
+    }
+}
+
+/// A place as it is kept. Programs and the texts that are tried are far shorter.
+fn place(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// What was visited.
+enum Seen {
+    /// A bit for each pair of places.
+    Pairs {
+        bits: Vec<u64>,
+        places: usize,
+    },
+    States(BTreeSet<State>),
+}
+
+impl Seen {
+    /// `None` if there are too many pairs.
+    fn new(remembers: bool, steps: usize, places: usize) -> Option<Seen> {
+        if remembers {
+            return Some(Seen::States(BTreeSet::new()));
+        }
+        let pairs = steps.checked_mul(places).filter(|pairs| *pairs <= MOST_PAIRS)?;
+        Some(Seen::Pairs { bits: vec![0; pairs.div_ceil(64)], places: steps })
+    }
+
+    /// Returns the bytes of all pairs.
+    fn bytes(&self) -> usize {
+        match self {
+            Seen::Pairs { bits, .. } => size_of_val(bits.as_slice()),
+            Seen::States(_) => 0,
+        }
+    }
+
+    /// Whether each state that is added takes bytes.
+    fn grows(&self) -> bool {
+        matches!(self, Seen::States(_))
+    }
+
+    /// Adds a state. Returns whether it is new.
+    fn add(&mut self, state: &State) -> bool {
+        match self {
+            Seen::States(states) => states.insert(state.clone()),
+            Seen::Pairs { bits, places } => {
+                let index = state.at() * *places + state.step();
+                let Some(bits) = bits.get_mut(index / 64) else { return false };
+                let is_new = *bits >> (index % 64) & 1 == 0;
+                *bits |= 1 << (index % 64);
+                is_new
+            }
+        }
+    }
+
+    /// Forgets a state.
+    fn remove(&mut self, state: &State) {
+        match self {
+            Seen::States(states) => drop(states.remove(state)),
+            Seen::Pairs { bits, places } => {
+                let index = state.at() * *places + state.step();
+                if let Some(bits) = bits.get_mut(index / 64) {
+                    *bits &= !(1 << (index % 64));
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests;
 mod write;

@@ -4,9 +4,6 @@
 //! write it for other engines.
 
 mod read;
-mod set;
-
-pub(crate) use set::{Member, Set};
 
 /// The depth to which groups are read.
 const DEEPEST: usize = 100;
@@ -95,5 +92,72 @@ impl Node {
                     node.has(is)
                 }
             }
+    }
+}
+
+/// A set of characters, as it is written.
+#[derive(Debug)]
+pub(crate) struct Set {
+    /// Whether it stands in brackets.
+    pub(crate) is_class: bool,
+    /// Whether it is of all characters but these.
+    pub(crate) negated: bool,
+    pub(crate) members: Vec<Member>,
+}
+
+/// A part of a set. Characters are code points, which may be halves of a pair.
+#[derive(Clone, Debug)]
+pub(crate) enum Member {
+    /// A character and how it is written.
+    Char(u32, String),
+    /// All characters between two.
+    Range((u32, String), (u32, String)),
+    /// A class with a letter: `\d`, or `.`, which is no member of brackets.
+    Letter(char),
+    /// A property of Unicode and how it is written: `\p{L}`.
+    Property(String),
+}
+
+impl Set {
+    /// A set of its own, outside of brackets.
+    fn of(member: Member) -> Set {
+        Set { is_class: false, negated: false, members: vec![member] }
+    }
+}
+
+/// The digits, the characters of words, and white space.
+const DIGITS: &[(u32, u32)] = &[(0x30, 0x39)];
+const WORD: &[(u32, u32)] = &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
+const SPACE: &[(u32, u32)] = &[
+    (0x09, 0x0D),
+    (0x20, 0x20),
+    (0xA0, 0xA0),
+    (0x1680, 0x1680),
+    (0x2000, 0x200A),
+    (0x2028, 0x2029),
+    (0x202F, 0x202F),
+    (0x205F, 0x205F),
+    (0x3000, 0x3000),
+    (0xFEFF, 0xFEFF),
+];
+/// The ends of lines, which `.` is not.
+const LINE_ENDS: &[(u32, u32)] = &[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)];
+
+impl Member {
+    /// Whether a character is this. `has` says what has a property.
+    pub(crate) fn takes(&self, code: u32, has: &dyn Fn(&str) -> bool) -> bool {
+        let within = |ranges: &[(u32, u32)]| ranges.iter().any(|(from, to)| (*from..=*to).contains(&code));
+        match self {
+            Member::Char(own, _) => *own == code,
+            Member::Range((from, _), (to, _)) => (*from..=*to).contains(&code),
+            Member::Letter('d') => within(DIGITS),
+            Member::Letter('D') => !within(DIGITS),
+            Member::Letter('w') => within(WORD),
+            Member::Letter('W') => !within(WORD),
+            Member::Letter('s') => within(SPACE),
+            Member::Letter('S') => !within(SPACE),
+            Member::Letter(_) => !within(LINE_ENDS),
+            Member::Property(name) => has(name),
+        }
     }
 }

@@ -4,10 +4,8 @@
 //! align tables. HTML is recognized by the names of its elements, so that `<id>` and `Vec<String>` stay, and never
 //! inside Markdown code.
 
-mod entities;
 mod html;
 mod marks;
-mod tags;
 
 use std::borrow::Cow;
 

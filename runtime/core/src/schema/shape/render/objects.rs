@@ -7,7 +7,7 @@ use super::{Object, Renderer};
 use crate::schema::dialect::Nulls;
 use crate::schema::shape::codec::{self, Form, Member, Of, WHOLE};
 use crate::schema::shape::decode::say::article;
-use crate::schema::shape::nulls::takes_null;
+use crate::schema::shape::schema::takes_null;
 use crate::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, PatternField, Relation, Shape, prose};
 
 /// Why a field that may be left out loses `null`.

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::Renderer;
 use super::node::Node;
 use crate::base::frozen::Text;
-use crate::schema::shape::nulls::takes_null;
 use crate::schema::shape::relations;
+use crate::schema::shape::schema::takes_null;
 use crate::schema::shape::{ObjectRules, Relation, RelationKind};
 
 /// The keywords that rules consist of.

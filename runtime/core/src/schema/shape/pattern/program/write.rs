@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::Step;
-use super::chars::Chars;
+use super::{Chars, Step};
 use crate::schema::shape::pattern::syntax::{Node, Set};
 
 /// The largest program; patterns that need a larger one are not tried.

@@ -1,9 +1,6 @@
-//! Writes HTML as Markdown.
+//! Writes HTML as Markdown: its elements, their tags, and the characters that it names.
 
 use std::collections::BTreeSet;
-
-use super::entities::character;
-use super::tags::{MAX_TAG, Tag, attribute, tag};
 
 /// Elements that end a paragraph.
 const BLOCKS: [&str; 12] = [
@@ -367,4 +364,133 @@ impl<'t> Writer<'t> {
             self.out.push_str("\n\n");
         }
     }
+}
+
+/// The longest tag, in bytes; a `<` without its `>` near is not a tag.
+pub(super) const MAX_TAG: usize = 2_000;
+
+/// A tag of an element.
+pub(super) struct Tag<'t> {
+    /// Its name, in lower case.
+    pub(super) name: String,
+    /// Whether it ends an element.
+    pub(super) closing: bool,
+    /// Its text between the name and `>`.
+    pub(super) attributes: &'t str,
+    /// Its length in bytes.
+    pub(super) length: usize,
+}
+
+/// Reads the tag that a text starts with.
+pub(super) fn tag(rest: &str) -> Option<Tag<'_>> {
+    let closing = rest.starts_with("</");
+    let inner = &rest[1 + usize::from(closing)..];
+    let length = inner.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    let name =
+        inner.get(..length).filter(|name| name.starts_with(|char: char| char.is_ascii_alphabetic()))?;
+    let mut quote = None;
+    for (index, byte) in inner.bytes().enumerate().skip(length).take(MAX_TAG) {
+        match (quote, byte) {
+            (None, b'>') => {
+                let attributes = inner.get(length..index)?;
+                let ends = attributes.is_empty() || attributes.starts_with([' ', '\n', '\t', '/']);
+                let length = index + 2 + usize::from(closing);
+                return ends.then(|| Tag {
+                    name: name.to_ascii_lowercase(),
+                    closing,
+                    attributes: attributes.trim(),
+                    length,
+                });
+            }
+            (None, b'<') => return None,
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (Some(open), close) if open == close => quote = None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns the value of an attribute.
+pub(super) fn attribute<'t>(attributes: &'t str, name: &str) -> Option<&'t str> {
+    let at = attributes.to_ascii_lowercase().find(&format!("{name}="))?;
+    let value = attributes.get(at + name.len() + 1..)?;
+    match value.chars().next()? {
+        quote @ ('"' | '\'') => value.get(1..)?.split(quote).next(),
+        _ => value.split([' ', '\n', '\t']).next(),
+    }
+}
+
+/// The longest name of a character, with its `&` and `;`.
+const LONGEST: usize = 12;
+
+const NAMED: [(&str, char); 48] = [
+    ("amp", '&'),
+    ("apos", '\''),
+    ("bull", '•'),
+    ("cent", '¢'),
+    ("copy", '©'),
+    ("darr", '↓'),
+    ("deg", '°'),
+    ("divide", '÷'),
+    ("emsp", ' '),
+    ("ensp", ' '),
+    ("euro", '€'),
+    ("frac12", '½'),
+    ("ge", '≥'),
+    ("gt", '>'),
+    ("harr", '↔'),
+    ("hellip", '…'),
+    ("infin", '∞'),
+    ("iexcl", '¡'),
+    ("iquest", '¿'),
+    ("laquo", '«'),
+    ("larr", '←'),
+    ("ldquo", '“'),
+    ("le", '≤'),
+    ("lsquo", '‘'),
+    ("lt", '<'),
+    ("mdash", '—'),
+    ("micro", 'µ'),
+    ("middot", '·'),
+    ("minus", '−'),
+    ("nbsp", ' '),
+    ("ndash", '–'),
+    ("ne", '≠'),
+    ("para", '¶'),
+    ("plusmn", '±'),
+    ("pound", '£'),
+    ("quot", '"'),
+    ("raquo", '»'),
+    ("rarr", '→'),
+    ("rdquo", '”'),
+    ("reg", '®'),
+    ("rsquo", '’'),
+    ("sect", '§'),
+    ("thinsp", ' '),
+    ("times", '×'),
+    ("trade", '™'),
+    ("uarr", '↑'),
+    ("uuml", 'ü'),
+    ("yen", '¥'),
+];
+
+/// Reads the character that a text names at its start, `&lt;` or `&#60;` or `&#x3c;`. Returns it and the length of its
+/// name; names of hidden characters give none.
+pub(super) fn character(text: &str) -> Option<(Option<char>, usize)> {
+    let end = text.bytes().take(LONGEST).position(|byte| byte == b';')?;
+    let name = text.get(1..end)?;
+    let found = match name.strip_prefix('#') {
+        Some(number) => {
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16),
+                None => number.parse(),
+            };
+            char::from_u32(code.ok()?)?
+        }
+        None => NAMED.iter().find(|(known, _)| *known == name)?.1,
+    };
+    let mut buffer = [0; 4];
+    let shown = super::visible(found.encode_utf8(&mut buffer)).chars().next();
+    Some((shown, end + 1))
 }

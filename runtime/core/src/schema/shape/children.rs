@@ -1,16 +1,16 @@
 //! The shapes that a shape is made of.
 
+use super::{Extra, Field, Kind, PatternField, Shape, UnionMode};
 use crate::base::frozen::{Frozen, List};
-use crate::schema::shape::{Extra, Field, Kind, PatternField, Shape, UnionMode};
 
 /// The place of a shape in the one around it.
-pub(in crate::schema::shape) struct Child<'a> {
+pub(super) struct Child<'a> {
     /// The reference tokens of its JSON pointer.
-    pub(in crate::schema::shape) tokens: [&'a str; 2],
+    pub(super) tokens: [&'a str; 2],
     /// The name of the field it is the value of; empty for others.
-    pub(in crate::schema::shape) name: &'a str,
+    pub(super) name: &'a str,
     /// Whether it is a value of an object, so one level deeper.
-    pub(in crate::schema::shape) is_member: bool,
+    pub(super) is_member: bool,
     /// Whether it is the value of a required field.
     pub(super) is_required: bool,
 }
@@ -31,7 +31,7 @@ impl<'a> Child<'a> {
 }
 
 /// Visits the shapes that a kind is made of, in the order of [`mapped`].
-pub(in crate::schema::shape) fn each<'a>(kind: &'a Kind, visit: &mut dyn FnMut(Child<'_>, &'a Shape)) {
+pub(super) fn each<'a>(kind: &'a Kind, visit: &mut dyn FnMut(Child<'_>, &'a Shape)) {
     let mut all = |keyword: &str, shapes: &'a [Shape]| {
         for (index, shape) in shapes.iter().enumerate() {
             visit(Child::new([keyword, &index.to_string()]), shape);
@@ -67,7 +67,7 @@ fn variants(mode: UnionMode) -> &'static str {
 type Visit<'f> = dyn FnMut(Child<'_>, &Shape) -> Shape + 'f;
 
 /// Returns a kind with other shapes in it.
-pub(in crate::schema::shape) fn mapped(kind: &Kind, visit: &mut Visit<'_>) -> Kind {
+pub(super) fn mapped(kind: &Kind, visit: &mut Visit<'_>) -> Kind {
     let mut kind = kind.clone();
     match &mut kind {
         Kind::Array(rules) => {
