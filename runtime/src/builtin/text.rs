@@ -3,6 +3,7 @@
 use std::io::{self, Read, Seek as _};
 
 use super::place::File;
+use crate::base::media_type::of_content;
 use crate::base::truncate::whole;
 use crate::call::context::ToolContext;
 
@@ -131,17 +132,8 @@ pub(super) fn is_binary(head: &[u8]) -> bool {
 
 /// Returns the media type of an image that starts like this and has this length, whatever its file is called.
 pub(super) fn image_type(head: &[u8], length: u64) -> Option<&'static str> {
-    const BY_START: [(&[u8], &str); 4] = [
-        (b"\x89PNG\r\n\x1a\n", "image/png"),
-        (b"\xff\xd8\xff", "image/jpeg"),
-        (b"GIF87a", "image/gif"),
-        (b"GIF89a", "image/gif"),
-    ];
-    if let Some((_, media_type)) = BY_START.iter().find(|(start, _)| head.starts_with(start)) {
-        return Some(media_type);
-    }
-    if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
-        return Some("image/webp");
+    if let Some(found) = of_content(head).filter(|found| found.starts_with("image/")) {
+        return Some(found);
     }
     // Two letters could start any text, but not with the length of the file behind them.
     let [b'B', b'M', size @ ..] = head else { return None };

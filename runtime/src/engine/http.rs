@@ -42,14 +42,10 @@
 //! comes in pages is read as [`Items`], or as one result if the tool lets a model ask for that.
 
 mod address;
-#[cfg(feature = "typed")]
-mod answer;
 mod body;
 mod build;
 mod call_error;
 mod charset;
-mod closed;
-mod collide;
 mod credentials;
 mod derive;
 mod direct;
@@ -59,20 +55,14 @@ mod env;
 mod fetch;
 mod filename;
 mod files;
-mod flow;
 mod guard;
-mod head;
 mod html;
 mod items;
-mod known;
-mod multipart;
 mod oauth;
 mod pages;
-mod rate;
 mod readable;
 mod refusal;
 mod request;
-mod resolve;
 mod response;
 mod retry;
 mod save;
@@ -80,7 +70,6 @@ mod secret;
 mod send;
 mod sequence;
 mod settings;
-mod setup;
 mod style;
 mod taped;
 mod tls;
@@ -92,30 +81,28 @@ mod typed;
 mod url;
 mod xml;
 
-#[cfg(feature = "typed")]
-pub use answer::Answer;
 pub use build::build;
 pub use call_error::CallError;
-pub use closed::ClosedHost;
 pub use credentials::{
     CredentialRequest, Credentials, MissingCredential, MissingCredentials, NoCredentials, StaticCredentials,
     authorize,
 };
 #[cfg(feature = "mcp")]
 pub(in crate::engine) use direct::{Unanswered, reaches};
-pub use engine::HttpEngine;
+pub use engine::{ClosedHost, EngineError, HttpEngine};
 pub use env::EnvCredentials;
 #[cfg(feature = "mcp")]
 pub(in crate::engine) use env::of_environment;
 pub use fetch::{Fetch, FetchError, FetchErrorKind, Fetched, MAX_DOCUMENT_BYTES};
 pub use files::{Files, FilesRoot, KeptFile, MAX_FILE, MAX_KEPT, NewFile, NoFiles};
+pub use guard::Resolver;
 pub use items::{Items, PageBounds};
 pub use oauth::OAuth;
 pub use request::{Body, BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
-pub use resolve::Resolver;
 pub use retry::Retries;
 pub use secret::Secret;
 pub use settings::{HttpEngineBuilder, MAX_BYTES, MAX_MEDIA_BYTES, MAX_TYPED_BYTES};
-pub use setup::EngineError;
 #[cfg(feature = "mcp")]
 pub(in crate::engine) use transport::Redirects;
+#[cfg(feature = "typed")]
+pub use typed::Answer;

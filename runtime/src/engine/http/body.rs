@@ -8,12 +8,14 @@ use serde_json::{Map, Value};
 
 use super::encode::{Escape, escape};
 use super::files::Files;
-use super::multipart;
-use super::request::{Body, RequestProblem, RequestProblemKind, content, is_json};
-use super::{charset, collide, style, torn, xml};
+use super::request::{Body, RequestProblem, RequestProblemKind, content};
+use super::torn::{Written, torn};
+use super::{charset, style, url, xml};
 use crate::base::json::type_name;
-use crate::base::media_type::essence;
-use crate::spec::plan::{self, BodySource, Codec, Encoding, Part};
+use crate::base::media_type::{essence, is_json, of_content, of_ending};
+use crate::spec::plan::{
+    self, BodySource, Codec, Encoding, Location, Parameter, Part, Placement, RequestPlan, Style,
+};
 
 /// Builds the body and its `Content-Type`. Returns `None` if the request has no body or there are problems.
 pub(super) fn build(
@@ -88,13 +90,12 @@ fn encode(
             let media_type = concrete(&plan.media_type, "application/x-www-form-urlencoded");
             let fields = fields(argument, value, parts)?;
             let encoding = |name: &str| Part::of(parts, name)?.encoding.as_ref();
-            let mut torn = fields
-                .iter()
-                .filter_map(|(name, value)| torn::torn(name, value, encoding(name)?, torn::Written::Pairs));
-            if let Some(problem) = torn.next() {
+            let mut all =
+                fields.iter().filter_map(|(name, value)| torn(name, value, encoding(name)?, Written::Pairs));
+            if let Some(problem) = all.next() {
                 return Err(problem);
             }
-            if let Some(problem) = collide::in_form(argument, &fields, parts, &plan.source) {
+            if let Some(problem) = in_form(argument, &fields, parts, &plan.source) {
                 return Err(problem);
             }
             let text = charset::form(form(&fields, parts), media_type);
@@ -102,11 +103,11 @@ fn encode(
             Ok((media_type.to_owned(), Body::Text(text)))
         }
         Codec::Multipart(parts) => {
-            let parts = multipart::parts(&*fields(argument, value, parts)?, parts, files)?;
-            let boundary = multipart::boundary(&parts);
+            let pieces = pieces(&*fields(argument, value, parts)?, parts, files)?;
+            let boundary = boundary(&pieces);
             let media_type = concrete(&plan.media_type, "multipart/form-data");
             let media_type = format!("{}; boundary={boundary}", without_boundary(media_type));
-            Ok((media_type, Body::Bytes(multipart::write(&parts, &boundary))))
+            Ok((media_type, Body::Bytes(multipart(&pieces, &boundary))))
         }
         Codec::Xml(hints) => {
             let text = xml::write(value, hints).map_err(|why| body_problem(argument, why))?;
@@ -287,12 +288,10 @@ impl File {
         let name = self.filename.as_deref().unwrap_or_default();
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
         let of_name = ending.as_deref().and_then(|ending| {
-            let known = KINDS.iter().find(|(endings, ..)| endings.split(' ').any(|one| one == ending));
             let named = |one: &str| one.split_once('/').is_some_and(|(_, subtype)| subtype == ending);
-            known.map(|(_, kind, _)| *kind).or_else(|| listed().find(|one| named(one)))
+            of_ending(ending).or_else(|| listed().find(|one| named(one)))
         });
-        let starts = |start: &[u8]| !start.is_empty() && self.content.starts_with(start);
-        let of_content = KINDS.iter().find(|(.., start)| starts(start)).map(|(_, kind, _)| *kind);
+        let of_content = of_content(&self.content);
         let fits = |kind: &&str| listed().any(|one| is_of(kind, one));
         let found = of_name.filter(fits).or_else(|| of_content.filter(fits));
         let any = || listed().all(|one| one == "*/*");
@@ -307,38 +306,6 @@ impl File {
     }
 }
 
-/// The endings of file names, the media type of such files, and the bytes that they start with, if those identify them.
-const KINDS: [(&str, &str, &[u8]); 21] = [
-    ("png", "image/png", b"\x89PNG\r\n\x1a\n"),
-    ("jpg jpeg", "image/jpeg", b"\xff\xd8\xff"),
-    ("gif", "image/gif", b"GIF8"),
-    ("svg", "image/svg+xml", b""),
-    ("webp", "image/webp", b""),
-    ("tif tiff", "image/tiff", b""),
-    ("mp3", "audio/mpeg", b"ID3"),
-    ("wav", "audio/wav", b""),
-    ("ogg", "audio/ogg", b"OggS"),
-    ("mp4", "video/mp4", b""),
-    ("mov", "video/quicktime", b""),
-    ("pdf", "application/pdf", b"%PDF-"),
-    ("zip", "application/zip", b"PK\x03\x04"),
-    ("txt", "text/plain", b""),
-    ("csv", "text/csv", b""),
-    ("html htm", "text/html", b""),
-    ("md", "text/markdown", b""),
-    ("json", "application/json", b""),
-    ("xml", "application/xml", b""),
-    ("yaml yml", "application/yaml", b""),
-    ("gz", "application/gzip", b"\x1f\x8b"),
-];
-
-/// Returns the ending of the names of files of a media type.
-pub(super) fn ending_of(essence: &str) -> Option<&'static str> {
-    let kind = |known: &str| known == essence || (known == "application/json" && is_json(essence));
-    let (endings, ..) = KINDS.iter().find(|(_, known, _)| kind(known))?;
-    endings.split(' ').next()
-}
-
 /// Whether a media type is another one, or in its range. A range of all types says nothing about a file.
 fn is_of(kind: &str, allowed: &str) -> bool {
     let range = allowed.strip_suffix("/*").filter(|main| *main != "*");
@@ -349,4 +316,208 @@ fn is_of(kind: &str, allowed: &str) -> bool {
 fn decode_base64(data: &str) -> Option<Vec<u8>> {
     let data: String = data.chars().filter(|c| !c.is_ascii_whitespace()).collect();
     [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD].iter().find_map(|engine| engine.decode(&data).ok())
+}
+
+/// One part, ready to be written.
+pub(super) struct Piece {
+    name: String,
+    filename: Option<String>,
+    content_type: String,
+    content: Vec<u8>,
+}
+
+/// Returns the parts of an object: plain values as text, objects as JSON, and one part per member of a list (OpenAPI
+/// 3.1, "Encoding `multipart` Media Types"), unless the field has a style, in which nothing is percent-encoded.
+pub(super) fn pieces(
+    fields: &Map<String, Value>,
+    plans: &[Part],
+    files: &dyn Files,
+) -> Result<Vec<Piece>, RequestProblem> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (name, value) in fields {
+        let plan = Part::of(plans, name);
+        match (value, plan.and_then(|plan| plan.encoding.as_ref())) {
+            (Value::Null, _) => {}
+            (value, Some(encoding @ Encoding::Style { style, explode, .. })) => {
+                if let Some(problem) = torn(name, value, encoding, Written::Parts) {
+                    return Err(problem);
+                }
+                for (name, text) in style::as_parts(name, value, *style, *explode) {
+                    pieces.push(piece(&name, &Value::String(text), None, files)?);
+                }
+            }
+            (Value::Array(items), _) => {
+                for item in items.iter().filter(|item| !item.is_null()) {
+                    pieces.push(piece(name, item, plan, files)?);
+                    small_enough(&pieces, files)?;
+                }
+            }
+            (value, _) => pieces.push(piece(name, value, plan, files)?),
+        }
+        small_enough(&pieces, files)?;
+    }
+    Ok(pieces)
+}
+
+/// Refuses files that are too large together for the memory: each is read whole.
+fn small_enough(pieces: &[Piece], files: &dyn Files) -> Result<(), RequestProblem> {
+    let all = pieces.iter().filter(|piece| piece.filename.is_some());
+    let size: u64 = all.map(|piece| piece.content.len() as u64).sum();
+    let Some(last) = pieces.last().filter(|_| size > files.most()) else { return Ok(()) };
+    let message = format!("the files of the request have more than {} bytes together", files.most());
+    Err(RequestProblem::new(RequestProblemKind::File, last.name.as_str(), message))
+}
+
+fn piece(name: &str, value: &Value, plan: Option<&Part>, files: &dyn Files) -> Result<Piece, RequestProblem> {
+    // Where a file is one of several forms, the others are no objects, and its media type is not theirs.
+    let plan = plan.filter(|plan| !plan.file || value.is_object());
+    let planned = plan.map_or("", |plan| plan.content_type.as_str());
+    if planned.contains(char::is_control) {
+        // It would end its header, and begin others.
+        let message =
+            format!("the media type of the part `{name}` holds a line break or another control character");
+        return Err(RequestProblem::new(RequestProblemKind::Header, name, message));
+    }
+    if plan.is_some_and(|plan| plan.file) {
+        let file = File::read(name, value, files)?;
+        let content_type = file.media_type(name, planned)?;
+        return Ok(Piece {
+            name: name.to_owned(),
+            // Without a file name servers treat the part as a plain field.
+            filename: Some(file.filename.unwrap_or_else(|| name.to_owned())),
+            content_type,
+            content: file.content,
+        });
+    }
+    let natural = if value.is_object() || value.is_array() { "application/json" } else { "text/plain" };
+    let media_type = if planned.is_empty() { natural } else { planned };
+    // XML is a text by now.
+    let text = content(value, media_type);
+    let content_type =
+        if media_type.starts_with("text/") { with_charset(media_type, &text) } else { media_type.to_owned() };
+    let content = in_charset(name, &content_type, text)?.as_bytes().to_vec();
+    Ok(Piece { name: name.to_owned(), filename: None, content_type, content })
+}
+
+/// Returns a boundary that depends only on the content and does not occur in it.
+pub(super) fn boundary(pieces: &[Piece]) -> String {
+    // FNV-1a: it need not be secure, only stable and unlikely to meet itself.
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for piece in pieces {
+        for byte in piece.name.bytes().chain(piece.content.iter().copied()) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    loop {
+        let boundary = format!("toolgen-{hash:016x}");
+        let occurs = |piece: &Piece| piece.content.windows(boundary.len()).any(|w| w == boundary.as_bytes());
+        if !pieces.iter().any(occurs) {
+            return boundary;
+        }
+        hash = hash.wrapping_add(1);
+    }
+}
+
+/// Writes the body as bytes.
+pub(super) fn multipart(pieces: &[Piece], boundary: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    for piece in pieces {
+        let mut head =
+            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(&piece.name));
+        if let Some(filename) = &piece.filename {
+            head.push_str(&format!("; filename=\"{}\"", quoted(filename)));
+        }
+        head.push_str(&format!("\r\nContent-Type: {}\r\n\r\n", piece.content_type));
+        out.extend_from_slice(head.as_bytes());
+        out.extend_from_slice(&piece.content);
+        out.extend_from_slice(b"\r\n");
+    }
+    out.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+    out
+}
+
+/// Quotes a name as browsers do (HTML, "multipart/form-data encoding algorithm"). Readers of quoted texts (RFC 2045) take
+/// what follows a `\\` for it, and end at a NUL or refuse the header.
+fn quoted(name: &str) -> String {
+    let mut quoted = String::with_capacity(name.len());
+    for char in name.chars() {
+        match char {
+            '"' | '\\' => quoted.push_str(&format!("%{:02X}", u32::from(char))),
+            char if char.is_ascii_control() => quoted.push_str(&format!("%{:02X}", u32::from(char))),
+            char => quoted.push(char),
+        }
+    }
+    quoted
+}
+
+/// Returns the problem of a parameter if one of its pairs has the name of something else: of another parameter, given or
+/// not, of a credential, or of what the path of the document has in its query. Two objects may both have a key: a
+/// document may declare it in both.
+pub(super) fn taken(plan: &RequestPlan, parameter: &Parameter, pairs: &[String]) -> Option<RequestProblem> {
+    let own = |name: &String| parameter.name == **name;
+    let names = pairs.iter().flat_map(|pair| pair.split('&')).map(url::name).filter(|name| !own(name));
+    let is_fixed = |name: &str| {
+        parameter.location == Location::Query && plan.query.iter().any(|(fixed, _)| fixed.as_str() == name)
+    };
+    let mut taken = names.filter(|name| is_reserved(plan, parameter, name) || is_fixed(name));
+    taken.next().map(|name| key_taken(&parameter.argument, &name))
+}
+
+/// Returns the problem of a field of a form if a key within it is the name of another field, given or not.
+pub(super) fn in_form(
+    argument: &str,
+    fields: &Map<String, Value>,
+    parts: &[Part],
+    source: &BodySource,
+) -> Option<RequestProblem> {
+    let listed = |name: &str| match source {
+        BodySource::Fields(listed) => listed.iter().any(|field| field.name.as_str() == name),
+        BodySource::Argument(_) => false,
+    };
+    fields.iter().filter(|(_, value)| value.is_object()).find_map(|(field, value)| {
+        let pairs = form_field(field, value, Part::of(parts, field));
+        let is_other = |name: &String| {
+            let is_known = fields.contains_key(name) || listed(name) || Part::of(parts, name).is_some();
+            name != field && is_known
+        };
+        let name = pairs.iter().map(|pair| url::name(pair)).find(is_other)?;
+        Some(key_taken(if argument.is_empty() { field } else { argument }, &name))
+    })
+}
+
+/// Returns the problem of an argument that may not have a key of this name.
+pub(super) fn key_taken(argument: &str, name: &str) -> RequestProblem {
+    let message = format!(
+        "`{argument}` may not have the key `{name}`: the request has something else under that name; leave it out"
+    );
+    RequestProblem::new(RequestProblemKind::Arguments, argument, message)
+}
+
+/// Whether a name belongs to another parameter at the same place, or to a credential.
+fn is_reserved(plan: &RequestPlan, parameter: &Parameter, name: &str) -> bool {
+    let is_of = |other: &Parameter| {
+        let is_deep = matches!(&other.encoding, Encoding::Style { style: Style::DeepObject, .. });
+        let inner = name.strip_prefix(other.name.as_str());
+        inner.is_some_and(|rest| rest.is_empty() || (is_deep && rest.starts_with('[')))
+    };
+    let mut others = plan.parameters.iter().filter(|other| {
+        other.location == parameter.location && other.name != parameter.name && !other.name.is_empty()
+    });
+    let mut schemes = plan.security.iter().flat_map(|alternative| &alternative.schemes);
+    others.any(is_of)
+        || schemes.any(|scheme| match &scheme.placement {
+            Placement::Query(key) => parameter.location == Location::Query && *key == *name,
+            Placement::Cookie(key) => parameter.location == Location::Cookie && *key == *name,
+            _ => false,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_name_ends_where_its_quotes_do() {
+        assert_eq!(quoted("a\"b\\c\0d\r\ne\u{1b}f\tg é%22"), "a%22b%5Cc%00d%0D%0Ae%1Bf%09g é%22");
+    }
 }

@@ -7,7 +7,7 @@ use super::derive::{derive, explain, separating};
 use super::encode::{Escape, escape};
 use super::request::{Body, BuildOptions, HttpRequest, MAX_URL, RequestProblem, RequestProblemKind, content};
 use super::torn::torn;
-use super::{body, collide, secret, style, url, xml};
+use super::{body, secret, style, url, xml};
 use crate::base::json::type_name;
 use crate::base::media_type::essence;
 use crate::spec::plan::{Encoding, HeaderOwner, Location, Parameter, RequestPlan};
@@ -102,12 +102,12 @@ fn parameters(
             Location::Path => {}
             Location::Query => {
                 let pairs = pairs(parameter, value);
-                problems.extend(collide::taken(plan, parameter, &pairs));
+                problems.extend(body::taken(plan, parameter, &pairs));
                 query.extend(pairs);
             }
             Location::Cookie => {
                 let pairs = pairs(parameter, value);
-                problems.extend(collide::taken(plan, parameter, &pairs));
+                problems.extend(body::taken(plan, parameter, &pairs));
                 cookies.extend(pairs);
             }
             Location::Header => match header(parameter, value, problems) {

@@ -9,7 +9,7 @@ use serde_core::de::{Error as _, IgnoredAny};
 use super::engine::target;
 use super::request::HttpRequest;
 use super::secret::Applied;
-use super::{head, html, response};
+use super::{html, readable, response};
 use crate::base::printable::printable;
 use crate::base::truncate::cut;
 use crate::call::error::ToolError;
@@ -137,7 +137,7 @@ impl Answered {
     ) -> CallError {
         let mut redirect = String::new();
         if let Ok(status) = StatusCode::from_u16(self.status) {
-            head::tell(&mut redirect, status, &response::headers(request, headers), None, refused);
+            readable::tell(&mut redirect, status, &response::headers(request, headers), None, refused);
         }
         let redirect = redirect.trim_start().replace('\n', ". ");
         // Without its markup, a page may show a credential that it did not show before.

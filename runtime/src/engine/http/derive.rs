@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::collide;
+use super::body;
 use super::request::{RequestProblem, RequestProblemKind};
 use crate::spec::plan::{Parameter, RequestPlan};
 use crate::spec::template::{Reference, Root, Scope, Segment, Template, Unfilled, text_of};
@@ -38,7 +38,7 @@ fn overwritten(template: &Template, arguments: &Map<String, Value>) -> Option<Re
     let Template::With(reference, members) = template else { return None };
     let object = Scope::of(arguments).find(reference)?.as_object()?;
     let (name, _) = members.iter().find(|(name, _)| object.contains_key(name.as_str()))?;
-    Some(collide::problem(argument(reference), name))
+    Some(body::key_taken(argument(reference), name))
 }
 
 /// Headers whose values are lists or have parameters, whatever the text around a placeholder looks like.

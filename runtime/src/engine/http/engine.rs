@@ -1,30 +1,37 @@
 //! Runs tools that are HTTP requests.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, ClientBuilder, Url};
 use serde_json::Value;
 use tokio::time::Instant;
+use toolgen_core::internal::hosts;
 
 use super::build::build;
-use super::credentials::{MissingCredential, MissingCredentials, authorize, origin};
-use super::guard::Guard;
-use super::known::{Known, Tokens};
-use super::pages;
+use super::credentials::{
+    CredentialRequest, Credentials, MissingCredential, MissingCredentials, authorize, origin, with_meant,
+};
+use super::guard::{Guard, opened_by};
 use super::refusal::PROXY;
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
-use super::response::{self, Limits};
+use super::response::Limits;
 use super::save::Saving;
+use super::secret::Secret;
 use super::send::Sending;
 use super::sequence::declared_events;
 use super::settings::HttpEngineBuilder;
 use super::taped::Taped;
+use super::tls::Identity;
 use super::tool::HttpTool;
-use super::transport::{self, Clients, Redirects, Route};
-use super::url;
+use super::transport::{Clients, Redirects, Route};
+use super::{pages, response, tls, transport, url};
 use crate::base::frozen::{Frozen, Text};
 use crate::base::time::whole_millis;
 use crate::call::context::ToolContext;
@@ -32,7 +39,7 @@ use crate::call::error::ToolError;
 use crate::call::result::ToolResult;
 use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, time_limit};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
-use crate::spec::plan::{RequestPlan, Tool};
+use crate::spec::plan::{Placement, RequestPlan, Tool};
 use crate::spec::{Effects, Network, Timeout, ToolSpec};
 
 /// Runs tools that are HTTP requests. Clones share one connection pool.
@@ -335,7 +342,7 @@ pub(super) fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
 /// for operators with where the request went.
 pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
     // Redirects may have led elsewhere.
-    let asked = error.url().cloned().or_else(|| reqwest::Url::parse(&request.url).ok());
+    let asked = error.url().cloned().or_else(|| Url::parse(&request.url).ok());
     let place = asked.and_then(|url| match url.port_or_known_default() {
         Some(port) => Some(format!("{}:{port}: ", url.host_str()?)),
         None => Some(format!("{}: ", url.host_str()?)),
@@ -352,11 +359,11 @@ pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest:
 
 /// Returns what a request asks for as operators see it: the method, the URL, and the one that redirects led to, without
 /// their queries and without credentials.
-pub(super) fn target(request: &HttpRequest, final_url: Option<&reqwest::Url>) -> String {
-    let shown = |url: &reqwest::Url| {
+pub(super) fn target(request: &HttpRequest, final_url: Option<&Url>) -> String {
+    let shown = |url: &Url| {
         request.credentials.redact(&format!("{}{}", url.origin().ascii_serialization(), url.path()))
     };
-    let first = reqwest::Url::parse(&request.url).map(|url| shown(&url)).unwrap_or_default();
+    let first = Url::parse(&request.url).map(|url| shown(&url)).unwrap_or_default();
     match final_url {
         None => format!("{} {first}", request.method),
         Some(last) => format!("{} {first} → {}", request.method, shown(last)),
@@ -391,4 +398,189 @@ fn basic_password(scheme: &str, encoded: &str) -> Option<String> {
     let pair = STANDARD.decode(encoded).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
     let pair = String::from_utf8(pair).ok()?;
     pair.split_once(':').map(|(_, password)| password.to_owned())
+}
+
+/// Why an engine could not be built, such as unusable TLS or an unusable system proxy.
+pub struct EngineError(Box<dyn std::error::Error + Send + Sync>);
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the HTTP client cannot be set up: {}", self.0)
+    }
+}
+
+toolgen_core::__readable_debug!(EngineError);
+
+impl std::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+impl HttpEngineBuilder {
+    /// Builds the engine, with its own client.
+    ///
+    /// Its TLS uses the cryptography that the program installed for the whole process
+    /// (`rustls::crypto::CryptoProvider::install_default`), or else `ring`; it installs nothing.
+    ///
+    /// # Errors
+    ///
+    /// If TLS or the system's proxy is unusable, or a certificate, its key, the `User-Agent`, a URL, a host or a header is
+    /// invalid.
+    pub fn build(self) -> Result<HttpEngine, EngineError> {
+        self.check().map_err(|why| EngineError(why.into()))?;
+        let urls = self.base_url.0.iter().chain(&self.document_url);
+        let opened = urls.filter_map(|url| opened_by(url)).chain(self.private_hosts.iter().cloned());
+        let guard = Guard::new(opened, Arc::clone(&self.resolver), self.remedy);
+        let usual = self.client(&guard, None)?;
+        let identified = match &self.identity {
+            Some(identity) => self.client(&guard, Some(identity))?,
+            None => usual.clone(),
+        };
+        Ok(HttpEngine::new(Clients { usual, identified }, guard, self))
+    }
+
+    /// Checks what would fail, or have no effect, only when a request is sent. URLs and values are not repeated: they may
+    /// hold credentials.
+    fn check(&self) -> Result<(), String> {
+        if let Some(base) = &self.base_url.0 {
+            url::configured(base, "base_url")?;
+            url::anonymous(base).map_err(|why| format!("`base_url`: {why}"))?;
+        }
+        for (scheme, oauth) in &self.oauth {
+            let told = |why| format!("the token URL of `{scheme}`: {why}");
+            url::configured(oauth.url(), "OAuth").map_err(told)?;
+        }
+        for host in &self.private_hosts {
+            if let Some(why) = hosts::wrong(host) {
+                return Err(format!("`private_host`: {why}"));
+            }
+        }
+        for (name, value) in &self.headers.0 {
+            if HeaderName::from_bytes(name.as_bytes()).is_err() {
+                return Err(format!("`header`: {name:?} is not the name of a header"));
+            }
+            if HeaderValue::from_str(value).is_err() {
+                return Err(format!(
+                    "`header`: the value of `{name}` holds a line break or another control character"
+                ));
+            }
+        }
+        self.credentials.problem().map_or(Ok(()), Err)
+    }
+
+    fn client(&self, guard: &Guard, identity: Option<&Identity>) -> Result<Client, EngineError> {
+        let client = Client::builder().redirect(Policy::none()).user_agent(self.user_agent.as_str());
+        let tls =
+            tls::config(&self.root_certificates, identity).map_err(|error| EngineError(error.into()))?;
+        let client = client.tls_backend_preconfigured(tls);
+        let client = if self.system_proxy { client } else { client.no_proxy() };
+        let client = self.connect_timeout.into_iter().fold(client, ClientBuilder::connect_timeout);
+        #[cfg(test)]
+        let client = match &self.diverted {
+            Some(diverted) => diverted.set(client, guard),
+            None => client.dns_resolver(guard.clone()),
+        };
+        #[cfg(not(test))]
+        let client = client.dns_resolver(guard.clone());
+        client.build().map_err(|error| EngineError(error.into()))
+    }
+}
+
+/// Tools of one host that an engine does not reach. Its `Display` says why, and how the host is opened, for the
+/// engineer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClosedHost {
+    /// The tools whose requests go there.
+    pub tools: Vec<Text>,
+    /// Why no request goes to the host, and how it is opened.
+    pub remedy: String,
+}
+
+impl fmt::Display for ClosedHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.tools.as_slice() {
+            [tool] => write!(f, "tool '{tool}': {}", self.remedy),
+            tools => write!(f, "{} tools: {}", tools.len(), self.remedy),
+        }
+    }
+}
+
+impl HttpEngine {
+    /// Returns the hosts of tools that are written as private addresses or names, such as `127.0.0.1`, `localhost` and
+    /// `printer.local`, and that this engine does not open, so that a program can say so at its start instead of failing at
+    /// the first call. Nothing is sent, and no name is resolved.
+    #[must_use]
+    pub fn closed_hosts(&self, tools: impl IntoIterator<Item = impl AsRef<Tool>>) -> Vec<ClosedHost> {
+        let mut all: BTreeMap<String, Vec<Text>> = BTreeMap::new();
+        for tool in tools {
+            let tool = tool.as_ref();
+            let base = tool.call.http().and_then(|plan| url::base(plan, &self.options()).ok());
+            let Some(url) = base.and_then(|base| Url::parse(&base.prefix).ok()) else { continue };
+            if let Err(refused) = self.guard().before_resolving(&url, &Network::Any) {
+                all.entry(refused.to_string()).or_default().push(tool.spec.name.to_text());
+            }
+        }
+        all.into_iter().map(|(remedy, tools)| ClosedHost { tools, remedy }).collect()
+    }
+}
+
+/// The tokens of a call, by scheme.
+pub(super) type Tokens = Vec<(String, Secret)>;
+
+/// The placeholder for a token that is requested only when a request is sent.
+const LATER: &str = "(a token by OAuth)";
+
+/// The credentials of one call.
+#[derive(Debug)]
+pub(super) struct Known<'a> {
+    pub(super) settings: &'a HttpEngineBuilder,
+    /// The tokens that were got for the call.
+    pub(super) tokens: &'a Tokens,
+}
+
+impl Credentials for Known<'_> {
+    fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
+        if let Some(oauth) = self.settings.oauth_of(request.scheme) {
+            let got = self.tokens.iter().find(|(scheme, _)| scheme == request.scheme);
+            let got = got.map(|(_, token)| token.clone()).or_else(|| oauth.known());
+            return Some(got.unwrap_or_else(|| Secret::new(LATER)));
+        }
+        match request.placement {
+            Placement::MutualTls if self.settings.identity.is_some() => Some(Secret::new("")),
+            _ => self.settings.credentials.credential(request),
+        }
+    }
+
+    fn is_sent_otherwise(&self, request: &CredentialRequest<'_>) -> bool {
+        self.settings.header_of(request.placement).is_some()
+    }
+
+    fn source(&self, request: &CredentialRequest<'_>) -> String {
+        let settings = self.settings;
+        match (settings.oauth_of(request.scheme), request.placement) {
+            (Some(oauth), _) => format!("a token by OAuth from {}", oauth.shown_url()),
+            (None, Placement::MutualTls) if settings.identity.is_some() => {
+                "the client's certificate".to_owned()
+            }
+            (None, placement) => match placement.header().filter(|_| settings.header_of(placement).is_some())
+            {
+                Some(name) if settings.credentials.credential(request).is_none() => {
+                    format!("the header `{name}` that the program sends with every request")
+                }
+                _ => settings.credentials.source(request),
+            },
+        }
+    }
+
+    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+        if *request.placement == Placement::MutualTls {
+            return "give the engine the client's certificate and key: `HttpEngineBuilder::client_certificate`, \
+                    or `--client-cert` and `--client-key`"
+                .to_owned();
+        }
+        let told = self.settings.credentials.remedy(request);
+        with_meant(told, request.scheme, self.settings.oauth.iter().map(|(scheme, _)| scheme.as_str()))
+    }
 }

@@ -3,7 +3,7 @@
 use percent_encoding::percent_decode_str;
 
 use super::charset;
-use crate::base::media_type::essence;
+use crate::base::media_type::{ending_of, essence};
 use toolgen_core::Hidden;
 
 /// The longest name, in bytes: file systems take 255, and a number may follow.
@@ -74,7 +74,7 @@ pub(super) fn plain(name: &str) -> String {
 /// Returns a name with the ending of a media type if it has none.
 pub(super) fn with_ending(name: &str, media_type: &str) -> String {
     let ending = match split(name).1 {
-        "" => super::body::ending_of(&essence(media_type)),
+        "" => ending_of(&essence(media_type)),
         _ => None,
     };
     ending.map_or_else(|| name.to_owned(), |ending| format!("{name}.{ending}"))

@@ -10,17 +10,18 @@
 //! Private addresses are reached only at hosts the program has opened. A document or a redirect opens nothing, and a
 //! host that is not opened cannot lead to an opened one.
 
-use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
+use std::{fmt, io};
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use toolgen_core::internal::hosts;
 
-use super::address::{self, Access, Range};
-use super::resolve::Resolver;
+use super::address;
+use super::address::{Access, Range};
 use crate::base::frozen::Text;
+use crate::base::future::BoxFuture;
 use crate::call::error::ToolError;
 use crate::spec::Network;
 
@@ -246,6 +247,36 @@ pub(super) fn refusal(error: &(dyn std::error::Error + 'static)) -> Option<Refus
         cause = error.source();
     }
     None
+}
+
+/// Finds the addresses of a host.
+///
+/// An engine uses it for every name, checks the addresses it returns, and connects only to addresses it has checked:
+/// the name is not looked up a second time.
+pub trait Resolver: fmt::Debug + Send + Sync {
+    /// Returns the addresses of a name, the preferred one first.
+    ///
+    /// # Errors
+    ///
+    /// If there are no addresses, or they cannot be found.
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
+}
+
+/// Resolves names with the operating system.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SystemResolver;
+
+impl Resolver for SystemResolver {
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        let name = name.to_owned();
+        Box::pin(async move {
+            // The system's function blocks.
+            let found = tokio::task::spawn_blocking(move || {
+                Ok((name.as_str(), 0).to_socket_addrs()?.map(|address| address.ip()).collect())
+            });
+            found.await.unwrap_or_else(|_| Err(io::Error::other("the name could not be looked up")))
+        })
+    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use reqwest::{StatusCode, Url};
 use serde_json::Value;
 
 use super::credentials::{Credentials, origin, wanted};
+use super::engine::Tokens;
 use super::engine::{HttpEngine, target};
-use super::known::Tokens;
 use super::request::HttpRequest;
 use super::response::header;
 use super::transport::Reply;

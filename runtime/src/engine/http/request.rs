@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::files::{Files, NoFiles};
 use super::{secret, style};
-use crate::base::media_type::essence;
+use crate::base::media_type::is_json;
 
 /// A request, ready to be sent.
 ///
@@ -196,17 +196,4 @@ pub(super) const MAX_URL: usize = 65_534;
 /// Writes a value as a document of a media type: as JSON, or a text of any other type unchanged.
 pub(super) fn content(value: &Value, media_type: &str) -> String {
     if is_json(media_type) { value.to_string() } else { style::text(value) }
-}
-
-/// Whether the media type is JSON or based on it.
-pub(super) fn is_json(media_type: &str) -> bool {
-    let essence = essence(media_type);
-    essence == "application/json" || essence == "text/json" || essence.ends_with("+json")
-}
-
-/// Whether a media type without parameters is one of JSON texts after one another.
-pub(super) fn is_json_lines(essence: &str) -> bool {
-    const NAMES: [&str; 6] = ["x-ndjson", "ndjson", "jsonl", "x-jsonlines", "jsonlines", "json-seq"];
-    let name = essence.strip_prefix("application/");
-    name.is_some_and(|name| NAMES.contains(&name) || name.ends_with("+json-seq"))
 }

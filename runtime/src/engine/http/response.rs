@@ -10,13 +10,13 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::readable::{Shown, TRUNCATED};
-use super::request::{HttpRequest, is_json, is_json_lines};
+use super::request::HttpRequest;
 use super::save::{self, Saving};
 use super::sequence::{EventData, Sequence, events};
 use super::transport::Reply;
-use super::{charset, head, readable, xml};
+use super::{charset, readable, xml};
 use crate::base::frozen::Text;
-use crate::base::media_type::{essence, is_xml};
+use crate::base::media_type::{essence, is_json, is_json_lines, is_xml};
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::Structured;
 use crate::spec::plan::{Xml, is_surely_bytes};
@@ -115,7 +115,7 @@ pub(super) async fn result(
     };
     let is_answer = limits.is_answer(status);
     let mut head = readable::head(request, status, final_url.as_ref());
-    head::tell(&mut head, status, &headers, is_answer.then_some(limits.told), refused);
+    readable::tell(&mut head, status, &headers, is_answer.then_some(limits.told), refused);
     let has_body = is_answer && status != StatusCode::NOT_MODIFIED;
     let declared =
         if limits.structured && has_body { as_json(&read, &content_type, &limits) } else { Ok(None) };

@@ -180,9 +180,52 @@ pub(super) fn idempotency_key() -> Result<String, getrandom::Error> {
     Ok([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-"))
 }
 
+/// Returns what the headers say, as numbers: `limit`, `remaining`, `reset` (in seconds, or as the service says it,
+/// which may be a time since 1970), and `retry_after_ms`. What they do not say is left out.
+///
+/// Three forms are read: `RateLimit-Limit` and the like, the same with the prefix `X-`, and `RateLimit` as one list
+/// (draft-ietf-httpapi-ratelimit-headers). `details.headers` holds all of them as they came.
+pub(super) fn rate(headers: &HeaderMap) -> Map<String, Value> {
+    let mut told = Map::new();
+    let mut put = |key: &str, value: Option<u64>| {
+        if let Some(value) = value.filter(|_| !told.contains_key(key)) {
+            told.insert(key.to_owned(), value.into());
+        }
+    };
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    for (key, names) in [
+        ("limit", ["ratelimit-limit", "x-ratelimit-limit", "x-rate-limit-limit"]),
+        ("remaining", ["ratelimit-remaining", "x-ratelimit-remaining", "x-rate-limit-remaining"]),
+        ("reset", ["ratelimit-reset", "x-ratelimit-reset", "x-rate-limit-reset"]),
+    ] {
+        // `100, 100;w=60` says the policy after the number.
+        for name in names {
+            put(key, text(name).and_then(|text| number(text.split([',', ';']).next()?)));
+        }
+    }
+    // `"default";r=50;t=30`, and earlier `limit=100, remaining=50, reset=30`.
+    for part in text("ratelimit").unwrap_or_default().split([';', ',']) {
+        let Some((name, value)) = part.trim().split_once('=') else { continue };
+        let key = match name {
+            "r" | "remaining" => "remaining",
+            "t" | "reset" => "reset",
+            "limit" => "limit",
+            _ => continue,
+        };
+        put(key, number(value));
+    }
+    put("retry_after_ms", retry_after(headers, SystemTime::now()).map(whole_millis));
+    told
+}
+
+fn number(text: &str) -> Option<u64> {
+    text.trim().parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
-    use reqwest::header::HeaderValue;
+    use reqwest::header::{HeaderName, HeaderValue};
+    use serde_json::json;
 
     use super::*;
 
@@ -231,5 +274,35 @@ mod tests {
         let lengths: Vec<usize> = one.split('-').map(str::len).collect();
         assert_eq!((lengths, &one[14..15]), (vec![8, 4, 4, 4, 12], "4"));
         assert!(matches!(&one[19..20], "8" | "9" | "a" | "b"), "{one}");
+    }
+
+    #[test]
+    fn the_forms_of_services_are_read() {
+        for (given, expected) in [
+            (vec![("content-type", "text/plain")], json!({})),
+            (
+                vec![
+                    ("ratelimit-limit", "100, 100;w=60"),
+                    ("ratelimit-remaining", "7"),
+                    ("ratelimit-reset", "50"),
+                ],
+                json!({"limit": 100, "remaining": 7, "reset": 50}),
+            ),
+            (
+                vec![
+                    ("x-ratelimit-remaining", "0"),
+                    ("x-ratelimit-reset", "1767225599"),
+                    ("retry-after", "2"),
+                ],
+                json!({"remaining": 0, "reset": 1_767_225_599, "retry_after_ms": 2000}),
+            ),
+            (vec![("ratelimit", "\"default\";r=50;t=30")], json!({"remaining": 50, "reset": 30})),
+            (vec![("ratelimit", "limit=9, remaining=x, reset=1")], json!({"limit": 9, "reset": 1})),
+        ] {
+            let headers = given
+                .iter()
+                .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+            assert_eq!(Value::from(rate(&headers.collect())), expected, "{given:?}");
+        }
     }
 }

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::credentials::{authorize, choose, no_credential, origin};
+use super::engine::Tokens;
 use super::engine::{self, HttpEngine, network};
-use super::known::Tokens;
 use super::request::HttpRequest;
 use super::retry::{Attempts, Why, idempotency_key};
 use super::transport::{self, Reply, Route, SendError};
@@ -144,7 +144,7 @@ impl<'a> Sending<'a> {
                 }
             }
             let reply = sent.map_err(|error| self.failure(request, error))?;
-            self.rate = super::rate::told(reply.response.headers());
+            self.rate = super::retry::rate(reply.response.headers());
             return Ok(reply);
         }
     }

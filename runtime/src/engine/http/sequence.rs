@@ -3,8 +3,7 @@
 use memchr::memchr2;
 use serde_json::{Value, json};
 
-use super::request::{is_json, is_json_lines};
-use crate::base::media_type::essence;
+use crate::base::media_type::{essence, is_json, is_json_lines};
 use crate::base::sse;
 use crate::schema::shape::Kind;
 use crate::spec::plan::Tool;

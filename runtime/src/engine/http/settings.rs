@@ -9,11 +9,12 @@ use reqwest::Url;
 
 use super::credentials::{Credentials, NoCredentials};
 use super::files::{Files, FilesRoot, NoFiles};
+use super::guard::{Resolver, SystemResolver};
 use super::oauth::OAuth;
-use super::resolve::{Resolver, SystemResolver};
 use super::retry::Retries;
 use super::tls::Identity;
 use crate::engine::tape::Tape;
+use crate::spec::plan::Placement;
 
 /// The default limit on the response text that a model gets, in bytes: 64 KiB.
 pub const MAX_BYTES: usize = 64 << 10;
@@ -151,6 +152,19 @@ impl HttpEngineBuilder {
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = BaseUrl(Some(url.into()));
         self
+    }
+
+    /// Returns the value of the header that the program sends with every request where a credential of this placement
+    /// goes.
+    pub(super) fn header_of(&self, placement: &Placement) -> Option<&str> {
+        let name = placement.header()?;
+        let found = self.headers.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        Some(&found.1)
+    }
+
+    /// Returns the source of the tokens of a scheme, if the engine gets them itself.
+    pub(super) fn oauth_of(&self, scheme: &str) -> Option<&OAuth> {
+        self.oauth.iter().find(|(known, _)| known == scheme).map(|(_, oauth)| oauth)
     }
 
     /// Returns the host that every request is sent to, as effects name it.
@@ -371,6 +385,14 @@ impl HttpEngineBuilder {
     #[must_use]
     pub fn pass_on_also(mut self, header: impl Into<String>) -> Self {
         self.also_passed.push(header.into());
+        self
+    }
+
+    /// Records all requests and their answers on a [cassette](crate::testing::cassette::Cassette), or answers them from it
+    /// and sends none.
+    #[must_use]
+    pub fn cassette(mut self, cassette: impl Into<Tape>) -> Self {
+        self.tape = Some(cassette.into());
         self
     }
 

@@ -13,16 +13,6 @@ use super::transport::{SendError, Step};
 use crate::call::secrets::REDACTED;
 use crate::engine::tape::{Tape, TapedAnswer, TapedRequest};
 
-impl HttpEngineBuilder {
-    /// Records all requests and their answers on a [cassette](crate::testing::cassette::Cassette), or answers them from it
-    /// and sends none.
-    #[must_use]
-    pub fn cassette(mut self, cassette: impl Into<Tape>) -> Self {
-        self.tape = Some(cassette.into());
-        self
-    }
-}
-
 /// Where the traffic of an engine goes, and what it sends with every request.
 #[derive(Clone, Copy)]
 pub(super) struct Taped<'a> {

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::engine::HttpEngine;
-use super::request::is_json;
 use super::response::{EMPTY, NO_TEXT};
 use crate::base::frozen::Frozen;
 use crate::base::future::BoxFuture;
-use crate::base::media_type::essence;
+use crate::base::media_type::{essence, is_json};
 use crate::call::context::ToolContext;
 use crate::call::digest::fingerprint;
 use crate::call::error::ToolError;

@@ -3,24 +3,25 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde_json::Value;
+use reqwest::header::HeaderMap;
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use super::answer::{self, Answer};
 use super::call_error::{Answered, CallError, unlike_json};
-use super::charset;
 use super::engine::{HttpEngine, network};
 use super::items::Items;
-use super::request::is_json;
+use super::request::HttpRequest;
 use super::response::{Limits, Read, as_json, header, read};
 use super::send::Sending;
 use super::transport::Reply;
+use super::{charset, response};
 use crate::base::frozen::Frozen;
+use crate::base::media_type::is_json;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::engine::limit::within;
 use crate::engine::typed::{FromJson, TypedItems, TypedTool};
-use crate::spec::plan::Tool;
+use crate::spec::plan::{Tool, is_secret_header};
 
 impl HttpEngine {
     /// Calls a tool with arguments that the compiler has checked.
@@ -122,7 +123,7 @@ impl HttpEngine {
         }
         let value = value::<A::Output>(&body, &content_type, &limits);
         let value = value.map_err(|why| answered.unfit(&why, &shown()))?;
-        Ok(Answer::new(value, status.as_u16(), answer::shown(&request, response.headers())))
+        Ok(Answer::new(value, status.as_u16(), seen(&request, response.headers())))
     }
 }
 
@@ -164,4 +165,63 @@ fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
         let why = ToolError::invalid_args(format!("the arguments are not JSON: {why}"));
         CallError::without_answer(A::tool())(why)
     })
+}
+
+/// A successful answer: its value, its status and its headers, without those that may hold credentials.
+///
+/// ```ignore
+/// let made = engine.answer(petstore::AddPet::new("Rex"), &ToolContext::new("", "")).await?;
+/// let at: Option<String> = made.headers::<petstore::AddPetHeaders>().location;
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Answer<T> {
+    /// The body, as the type of the result.
+    pub value: T,
+    /// The status.
+    pub status: u16,
+    headers: Map<String, Value>,
+}
+
+impl<T> Answer<T> {
+    pub(super) fn new(value: T, status: u16, headers: Map<String, Value>) -> Answer<T> {
+        Answer { value, status, headers }
+    }
+
+    /// Returns a header, whatever the case of its name. Repeated ones are joined by a comma.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(&name.to_ascii_lowercase()).and_then(Value::as_str)
+    }
+
+    /// Returns the headers as a type, such as the generated `…Headers` of an operation: an object with their
+    /// names in lower case. If a field is a number or a boolean, the text of its header is read as one; what
+    /// cannot be read is left out.
+    #[must_use]
+    pub fn headers<H: FromJson + Default>(&self) -> H {
+        let mut headers = self.headers.clone();
+        // Each header is read again, or left out, at most once.
+        for _ in 0..=2 * self.headers.len() {
+            let wrong = match H::from_json(Value::Object(headers.clone())) {
+                Ok(read) => return read,
+                Err(wrong) => wrong,
+            };
+            let Some(name) = wrong.first_key() else { break };
+            let text = headers.get(&name).and_then(Value::as_str).map(str::trim);
+            let scalar = text.and_then(|text| serde_json::from_str(text).ok());
+            match scalar.filter(|value: &Value| value.is_number() || value.is_boolean()) {
+                Some(scalar) => drop(headers.insert(name, scalar)),
+                None if headers.remove(&name).is_none() => break,
+                None => {}
+            }
+        }
+        H::default()
+    }
+}
+
+/// Returns the headers of an answer that a program sees.
+pub(super) fn seen(request: &HttpRequest, headers: &HeaderMap) -> Map<String, Value> {
+    let mut shown = response::headers(request, headers);
+    shown.retain(|name, _| !is_secret_header(name));
+    shown
 }

@@ -1,9 +1,12 @@
 //! Turns the answer of a server into the result of a tool.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_core::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::reading::{self, Written};
+use crate::base::media_type::of_content;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ResourceData, ToolResult};
 use crate::call::structured::{INVALID_OUTPUT, Structured};
@@ -186,19 +189,10 @@ fn base64(data: &str) -> Option<String> {
     Some(plain)
 }
 
-/// Returns the media type of an image or a sound, by the first digits of its Base64.
+/// Returns the media type of an image or a sound, by the first bytes of its Base64.
 fn media_type(kind: &str, base64: &str) -> Option<&'static str> {
-    const BEGINNINGS: [(&str, &str, &str); 7] = [
-        ("image", "iVBORw0KGgo", "image/png"),
-        ("image", "/9j/", "image/jpeg"),
-        ("image", "R0lGOD", "image/gif"),
-        ("image", "UklGR", "image/webp"),
-        ("audio", "UklGR", "audio/wav"),
-        ("audio", "SUQz", "audio/mpeg"),
-        ("audio", "T2dnUw", "audio/ogg"),
-    ];
-    let begins = |(of, beginning, _): &&(&str, &str, &str)| *of == kind && base64.starts_with(beginning);
-    BEGINNINGS.iter().find(begins).map(|(_, _, found)| *found)
+    let head = STANDARD.decode(base64.get(..16).unwrap_or(base64)).ok()?;
+    of_content(&head).filter(|found| found.split('/').next() == Some(kind))
 }
 
 #[cfg(test)]

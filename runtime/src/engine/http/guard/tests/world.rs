@@ -9,8 +9,8 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{ClientBuilder, Proxy, Url};
 use toolgen_test_support::http::{Reply, Request, Server, ok, reply};
 
-use super::super::super::resolve::Resolver;
 use super::super::super::{HttpEngine, HttpEngineBuilder};
+use super::super::Resolver;
 use super::super::{Guard, literal};
 use super::PUBLIC;
 use crate::base::future::BoxFuture;
