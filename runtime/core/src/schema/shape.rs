@@ -12,8 +12,6 @@
 //! Both forms are equal by `PartialEq` if their trees are.
 
 mod apart;
-#[cfg(test)]
-pub(crate) mod arbitrary;
 pub(crate) mod belong;
 pub(crate) mod below;
 mod children;
@@ -37,6 +35,8 @@ pub(crate) mod rules;
 pub(crate) mod schema;
 pub mod slim;
 pub(crate) mod spread;
+#[cfg(test)]
+pub(crate) mod tests;
 mod title;
 
 use crate::base::frozen::{List, Text};
@@ -57,6 +57,8 @@ pub use rules::text::StringRules;
 pub use schema::{Def, Schema, find_def};
 pub(crate) use schema::{find_schema, object_in, resolved};
 pub use slim::Slim;
+#[cfg(test)]
+pub(crate) use tests::arbitrary;
 pub use title::Title;
 
 /// The schema of a value.

@@ -17,7 +17,6 @@ use crate::schema::shape::{
 use crate::spec::{Example, ToolSpec};
 
 mod level;
-mod signature;
 mod template;
 mod troubleshooting;
 mod typescript;

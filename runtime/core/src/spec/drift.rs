@@ -7,7 +7,7 @@
 
 pub mod report;
 pub(super) mod schema;
-mod turn;
+pub(super) mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

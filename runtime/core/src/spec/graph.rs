@@ -271,14 +271,9 @@ fn find<'a>(shape: &'a Shape, defs: &'a List<Def>, name: &str, depth: usize) -> 
     let within = |shape| find(shape, defs, name, depth + 1);
     match &shape.kind {
         Kind::Object(rules) => {
-            let named = |field: &&Field| {
-                let is_alias = field.aliases.iter().any(|alias| alias.as_str() == name);
-                field.access != Access::ReadOnly
-                    && (field.name.as_str() == name || field.wire_name() == name || is_alias)
-            };
             // An object with some fields and room for others declares its arguments; one without fields is a map.
             let is_map = rules.fields.is_empty() && rules.extra != Extra::Closed;
-            match rules.fields.iter().find(named) {
+            match rules.field(name, Access::ReadOnly) {
                 Some(field) => Found::Field(field),
                 None if is_map || !rules.patterns.is_empty() => Found::Open,
                 None => Found::Nothing,

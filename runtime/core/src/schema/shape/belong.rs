@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 
 use super::children::{each, mapped};
-use super::decode::find_field;
 use super::{
     Access, Def, Discriminator, Extra, Field, Kind, Literal, ObjectRules, Shape, StringRules, Title,
     UnionRules, listed, resolved,
@@ -153,7 +152,7 @@ fn closed<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a ObjectRules> 
 }
 
 fn knows(rules: &ObjectRules, name: &str) -> bool {
-    [Access::ReadOnly, Access::WriteOnly].iter().any(|hidden| find_field(rules, name, *hidden).is_some())
+    [Access::ReadOnly, Access::WriteOnly].iter().any(|hidden| rules.field(name, *hidden).is_some())
 }
 
 fn lacks(union: &UnionRules, beside: &[Field], defs: &List<Def>) -> bool {

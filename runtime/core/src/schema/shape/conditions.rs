@@ -1,15 +1,91 @@
-//! The words for rules that ask whether a value fits another schema: for a model that reads a description, and for one that has to
-//! correct a call.
+//! Rules that ask whether a value fits another schema, which the tree keeps as text, and the words for them: for a model
+//! that reads a description, and for one that has to correct a call.
 
 use serde_json::{Map, Value};
 
-use super::{Literal, prose};
+use super::read::read_condition;
+use super::{Literal, Shape, prose};
 use crate::base::truncate::cut;
 
 /// The length at which a schema without words for it is cut, in characters.
 const MAX_SCHEMA: usize = 200;
 /// How deep words go into a schema.
 const MAX_DEPTH: usize = 3;
+
+/// The rules of one text.
+#[derive(Default)]
+pub(super) struct Conditions {
+    pub(super) rules: Vec<Condition>,
+    /// Whether there is another rule that is not followed.
+    pub(super) open: bool,
+}
+
+/// A schema that a value is checked against.
+pub(super) struct Part {
+    pub(super) shape: Shape,
+    pub(super) schema: Value,
+}
+
+pub(super) enum Condition {
+    Not(Part),
+    If { when: Box<Part>, then: Option<Box<Shape>>, otherwise: Option<Box<Shape>> },
+    Contains { item: Part, least: u64, most: Option<u64> },
+    Keys(Shape),
+    Requires { key: String, others: Vec<String> },
+    With { key: String, shape: Shape },
+    Unique,
+}
+
+impl Conditions {
+    pub(super) fn of(text: &str) -> Conditions {
+        let Ok(Value::Object(raw)) = serde_json::from_str::<Value>(text) else {
+            return Conditions { open: true, ..Conditions::default() };
+        };
+        let mut conditions = Conditions::default();
+        for (keyword, value) in &raw {
+            conditions.add(keyword, value, &raw);
+        }
+        conditions
+    }
+
+    fn add(&mut self, keyword: &str, value: &Value, raw: &Map<String, Value>) {
+        let part = |schema: &Value| Part { shape: read_condition(schema), schema: schema.clone() };
+        let shape = |keyword: &str| raw.get(keyword).map(|schema| Box::new(read_condition(schema)));
+        let count = |keyword: &str| raw.get(keyword).and_then(Value::as_u64);
+        match keyword {
+            "not" => self.rules.push(Condition::Not(part(value))),
+            "if" => self.rules.push(Condition::If {
+                when: part(value).into(),
+                then: shape("then"),
+                otherwise: shape("else"),
+            }),
+            "contains" => self.rules.push(Condition::Contains {
+                item: part(value),
+                least: count("minContains").unwrap_or(1),
+                most: count("maxContains"),
+            }),
+            "propertyNames" => self.rules.push(Condition::Keys(read_condition(value))),
+            "dependentRequired" | "dependentSchemas" | "dependencies" => self.dependencies(value),
+            "uniqueItems" if *value == Value::Bool(true) => self.rules.push(Condition::Unique),
+            // Read with their neighbours, or words about a value.
+            "then" | "else" | "minContains" | "maxContains" | "uniqueItems" | "contentSchema" => {}
+            _ => self.open = true,
+        }
+    }
+
+    fn dependencies(&mut self, value: &Value) {
+        for (key, rule) in value.as_object().into_iter().flatten() {
+            let key = key.clone();
+            self.rules.push(match rule {
+                Value::Array(others) => {
+                    let others = others.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+                    Condition::Requires { key, others }
+                }
+                schema => Condition::With { key, shape: read_condition(schema) },
+            });
+        }
+    }
+}
 
 /// Why a schema applies to a value.
 pub(super) enum Asked<'a> {

@@ -82,24 +82,15 @@ fn without(shape: &mut Shape, names: &BTreeSet<String>) {
         (Kind::All(_) | Kind::Union(_), 0) => shape.kind = Kind::Any,
         (Kind::All(_) | Kind::Union(_), 1) => {
             for part in parts {
-                adopt(shape, part);
+                shape.nullable |= part.nullable;
+                shape.adopt(&part);
+                shape.kind = part.kind;
             }
         }
         (Kind::All(all), _) => *all = parts.into(),
         (Kind::Union(UnionRules { variants, .. }), _) => *variants = parts.into(),
         _ => {}
     }
-}
-
-/// Replaces the kind by that of the only part, whose remarks count if there are no others.
-fn adopt(shape: &mut Shape, part: Shape) {
-    let description = if shape.description.is_empty() { part.description } else { shape.description.clone() };
-    let default = shape.default.take().or(part.default);
-    let examples = if shape.examples.is_empty() { part.examples } else { shape.examples.clone() };
-    let (nullable, deprecated) = (shape.nullable || part.nullable, shape.deprecated || part.deprecated);
-    let title = if shape.title.is_none() { part.title } else { shape.title.clone() };
-    let choices = if shape.choices.is_none() { part.choices } else { shape.choices.clone() };
-    *shape = Shape { kind: part.kind, nullable, description, default, examples, deprecated, title, choices };
 }
 
 #[cfg(test)]

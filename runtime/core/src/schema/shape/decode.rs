@@ -42,7 +42,6 @@ use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 
 use check::Checker;
-pub(super) use objects::find_field;
 
 /// A problem with the arguments of a call, for the model that must correct it, or with a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -240,6 +239,4 @@ pub fn result_problems(result: &Value, shape: &Shape, defs: &List<Def>) -> Vec<A
 }
 
 #[cfg(test)]
-pub(in crate::schema::shape) mod oracle;
-#[cfg(test)]
-mod tests;
+pub(in crate::schema::shape) mod tests;

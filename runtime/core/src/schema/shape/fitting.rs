@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::children::mapped;
 use super::decode::texts::read_text;
-use super::decode::{ArgumentProblem, find_field, fits, problems_as};
+use super::decode::{ArgumentProblem, fits, problems_as};
 use super::{Access, Def, Kind, Literal, Shape, prose, resolved};
 use crate::base::frozen::List;
 
@@ -28,7 +28,7 @@ pub fn meant_call(arguments: &Value, input: &Shape, defs: &List<Def>) -> Value {
         (&mut meant, resolved(input, defs).map(|input| &input.kind))
     {
         for (key, value) in given {
-            let Some(field) = find_field(rules, key, Access::ReadOnly) else { continue };
+            let Some(field) = rules.field(key, Access::ReadOnly) else { continue };
             if misfit(value, &field.shape, defs).is_some()
                 && let Some(read) = stands_for(value, &field.shape, defs)
             {

@@ -225,6 +225,4 @@ impl<'a> Renderer<'a> {
 }
 
 #[cfg(test)]
-mod gates;
-#[cfg(test)]
 mod tests;

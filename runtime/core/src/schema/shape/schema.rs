@@ -107,6 +107,11 @@ pub fn resolved<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a Shape> 
     None
 }
 
+/// Returns the shape that references lead to; the reference itself if it leads nowhere.
+pub(super) fn target<'s>(shape: &'s Shape, defs: &'s List<Def>) -> &'s Shape {
+    resolved(shape, defs).unwrap_or(shape)
+}
+
 /// Returns the object that a shape describes: behind references, and with rules beside it.
 #[must_use]
 pub fn object_in<'a>(shape: &'a Shape, defs: &'a List<Def>) -> Option<&'a ObjectRules> {

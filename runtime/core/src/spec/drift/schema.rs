@@ -4,21 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::turn::{Turn, as_bool, listed, presence, rule};
+use super::turn::{Side, Turn, as_bool, listed, presence, rule};
 use super::{Class, Found, Given, Named, differ, members};
 use crate::base::canonical::canonical;
 use crate::schema::shape::pointer::{child, referenced};
-
-/// The side that must keep to a schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::spec) enum Side {
-    /// The caller: allowing more is compatible.
-    Input,
-    /// The tool: allowing less is compatible.
-    Output,
-    /// Unknown, or both.
-    Either,
-}
 
 /// Returns the schemas that a schema names by itself.
 pub(in crate::spec) fn own_names(schema: Option<&Value>) -> Named<'_> {

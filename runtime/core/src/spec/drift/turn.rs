@@ -4,9 +4,19 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::schema::Side;
 use super::{Class, Given};
 use crate::base::canonical::canonical;
+
+/// The side that must keep to a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::spec) enum Side {
+    /// The caller: allowing more is compatible.
+    Input,
+    /// The tool: allowing less is compatible.
+    Output,
+    /// Unknown, or both.
+    Either,
+}
 
 /// A change of the values that a keyword allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::lint::{Others, suspicions};
 use crate::base::canonical::canonical;
-use crate::spec::drift::schema::{Side, own_names};
+use crate::spec::drift::schema::own_names;
+use crate::spec::drift::turn::Side;
 use crate::spec::drift::{Found, Given, differ, members};
 
 pub use crate::spec::drift::{Change, Class};

@@ -10,7 +10,7 @@ use super::{Entry, Surface};
 use crate::base::frozen::Text;
 use crate::schema::shape::pointer::child;
 use crate::spec::Network;
-use crate::spec::drift::schema::Side;
+use crate::spec::drift::turn::Side;
 use crate::spec::drift::{Change, Class, Found, Given, Named, members};
 use crate::spec::hosts::{beyond, told};
 use crate::spec::mcp::lint::suspicions;

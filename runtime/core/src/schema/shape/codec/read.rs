@@ -381,7 +381,7 @@ impl<'a> Reader<'a> {
 
     /// Returns the shape of a key that is not one of the members: a field by its own name, or another key.
     fn known<'s>(&self, key: &str, rules: &'s ObjectRules) -> Option<&'s Shape> {
-        let field = decode::find_field(rules, key, self.codec.hidden);
+        let field = rules.field(key, self.codec.hidden);
         field.map(|field| &field.shape).or_else(|| rules.extra_shape(key))
     }
 }

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::conditions::Conditions;
 use super::literals::{comparable, comparisons, is_one_of};
 use super::{ArgumentProblem, ArgumentProblemKind, say};
 use crate::base::frozen::List;
 use crate::base::truncate;
 use crate::schema::dialect::Dialect;
+use crate::schema::shape::conditions::Conditions;
 use crate::schema::shape::{
     Access, ArrayRules, Def, Extra, Kind, Literal, Number, Shape, TupleRules, find_def, is_pattern, pattern,
     pointer,

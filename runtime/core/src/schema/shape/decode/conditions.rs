@@ -12,84 +12,8 @@ use serde_json::{Map, Value};
 use super::check::{Checker, Form};
 use super::{ArgumentProblem, ArgumentProblemKind};
 use crate::base::frozen::Text;
-use crate::schema::shape::conditions::{self, Asked};
-use crate::schema::shape::read::read_condition;
+use crate::schema::shape::conditions::{self, Asked, Condition, Conditions, Part};
 use crate::schema::shape::{Access, Kind, Shape, pointer, resolved};
-
-/// The rules of one text.
-#[derive(Default)]
-pub(super) struct Conditions {
-    rules: Vec<Condition>,
-    /// Whether there is another rule that is not followed.
-    open: bool,
-}
-
-/// A schema that a value is checked against.
-struct Part {
-    shape: Shape,
-    schema: Value,
-}
-
-enum Condition {
-    Not(Part),
-    If { when: Box<Part>, then: Option<Box<Shape>>, otherwise: Option<Box<Shape>> },
-    Contains { item: Part, least: u64, most: Option<u64> },
-    Keys(Shape),
-    Requires { key: String, others: Vec<String> },
-    With { key: String, shape: Shape },
-    Unique,
-}
-
-impl Conditions {
-    fn of(text: &str) -> Conditions {
-        let Ok(Value::Object(raw)) = serde_json::from_str::<Value>(text) else {
-            return Conditions { open: true, ..Conditions::default() };
-        };
-        let mut conditions = Conditions::default();
-        for (keyword, value) in &raw {
-            conditions.add(keyword, value, &raw);
-        }
-        conditions
-    }
-
-    fn add(&mut self, keyword: &str, value: &Value, raw: &Map<String, Value>) {
-        let part = |schema: &Value| Part { shape: read_condition(schema), schema: schema.clone() };
-        let shape = |keyword: &str| raw.get(keyword).map(|schema| Box::new(read_condition(schema)));
-        let count = |keyword: &str| raw.get(keyword).and_then(Value::as_u64);
-        match keyword {
-            "not" => self.rules.push(Condition::Not(part(value))),
-            "if" => self.rules.push(Condition::If {
-                when: part(value).into(),
-                then: shape("then"),
-                otherwise: shape("else"),
-            }),
-            "contains" => self.rules.push(Condition::Contains {
-                item: part(value),
-                least: count("minContains").unwrap_or(1),
-                most: count("maxContains"),
-            }),
-            "propertyNames" => self.rules.push(Condition::Keys(read_condition(value))),
-            "dependentRequired" | "dependentSchemas" | "dependencies" => self.dependencies(value),
-            "uniqueItems" if *value == Value::Bool(true) => self.rules.push(Condition::Unique),
-            // Read with their neighbours, or words about a value.
-            "then" | "else" | "minContains" | "maxContains" | "uniqueItems" | "contentSchema" => {}
-            _ => self.open = true,
-        }
-    }
-
-    fn dependencies(&mut self, value: &Value) {
-        for (key, rule) in value.as_object().into_iter().flatten() {
-            let key = key.clone();
-            self.rules.push(match rule {
-                Value::Array(others) => {
-                    let others = others.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-                    Condition::Requires { key, others }
-                }
-                schema => Condition::With { key, shape: read_condition(schema) },
-            });
-        }
-    }
-}
 
 impl Checker<'_> {
     /// Adds the problems of a value with shapes that all apply.

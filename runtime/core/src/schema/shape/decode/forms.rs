@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::literals::equals;
-use super::objects::find_field;
 use crate::base::frozen::List;
-use crate::schema::shape::schema::resolved;
+use crate::schema::shape::schema::target;
 use crate::schema::shape::{
     Access, Def, Extra, Field, Kind, Literal, ObjectRules, Shape, UnionRules, listed,
 };
@@ -56,7 +55,7 @@ impl<'s> Form<'s> {
 
     /// Returns the field of a key.
     pub(super) fn field(&self, key: &str) -> Option<&'s Field> {
-        self.parts.iter().find_map(|rules| find_field(rules, key, self.hidden))
+        self.parts.iter().find_map(|rules| rules.field(key, self.hidden))
     }
 
     /// Returns the names of the fields with values to choose from.
@@ -110,11 +109,6 @@ impl<'s> Form<'s> {
         let missing = |field: &&Field| field.required && self.given(given, &field.name).is_none();
         given.keys().filter(strange).count() + self.fields().filter(missing).count()
     }
-}
-
-/// Returns the shape that references lead to; the reference itself if it leads nowhere.
-pub(super) fn target<'s>(shape: &'s Shape, defs: &'s List<Def>) -> &'s Shape {
-    resolved(shape, defs).unwrap_or(shape)
 }
 
 fn leaves_of<'s>(

@@ -7,9 +7,10 @@ use std::cmp::Reverse;
 use serde_json::{Map, Value};
 
 use super::check::Checker;
-use super::forms::{Form, takes_type, target};
+use super::forms::{Form, takes_type};
 use super::literals::equals;
 use super::{ArgumentProblem, ArgumentProblemKind, say};
+use crate::schema::shape::schema::target;
 use crate::schema::shape::{Kind, Literal, Shape, UnionRules, listed, pointer};
 
 /// The problems of a value with each of the variants.

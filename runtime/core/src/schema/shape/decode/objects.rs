@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::check::Checker;
 use super::{ArgumentProblemKind, say};
 use crate::schema::shape::schema::takes_null;
-use crate::schema::shape::{Access, Extra, Field, ObjectRules, object_in};
+use crate::schema::shape::{Extra, Field, ObjectRules, object_in};
 
 /// How many keys are compared with a field in the time of a small step.
 const PAIRS: usize = 4;
@@ -22,7 +22,7 @@ impl Checker<'_> {
         let mut taken: Vec<(&str, &str)> = Vec::new();
         let mut count = 0;
         for (key, value) in given {
-            let field = find_field(known, key, self.hidden);
+            let field = known.field(key, self.hidden);
             if self.is_absent(value, field, known, key) {
                 continue;
             }
@@ -69,7 +69,7 @@ impl Checker<'_> {
             false => given
                 .iter()
                 .filter(|(_, value)| !value.is_null())
-                .filter_map(|(key, _)| find_field(known, key, hidden))
+                .filter_map(|(key, _)| known.field(key, hidden))
                 .map(|field| field.name.as_str())
                 .collect(),
         };
@@ -94,7 +94,7 @@ impl Checker<'_> {
             return None;
         }
         let hidden = self.hidden;
-        let unknown = given.keys().map(String::as_str).filter(|key| find_field(known, key, hidden).is_none());
+        let unknown = given.keys().map(String::as_str).filter(|key| known.field(key, hidden).is_none());
         self.meant(name, unknown)
     }
 
@@ -165,8 +165,7 @@ impl Checker<'_> {
     fn holder<'k>(&self, key: &str, known: &'k ObjectRules) -> Option<&'k str> {
         let has = |field: &&Field| {
             let inner = object_in(&field.shape, self.defs);
-            field.access != self.hidden
-                && inner.is_some_and(|inner| find_field(inner, key, self.hidden).is_some())
+            field.access != self.hidden && inner.is_some_and(|inner| inner.field(key, self.hidden).is_some())
         };
         let mut holders = known.fields.iter().filter(|_| !self.is_result).filter(has);
         holders.next().filter(|_| holders.next().is_none()).map(|field| field.name.as_str())
@@ -189,18 +188,4 @@ impl Checker<'_> {
         });
         self.at(key, |checker| checker.add(ArgumentProblemKind::Unknown, message));
     }
-}
-
-/// Returns the field of a key: by its name, its wire name, or an alias.
-pub(in crate::schema::shape) fn find_field<'s>(
-    known: &'s ObjectRules,
-    key: &str,
-    hidden: Access,
-) -> Option<&'s Field> {
-    let by = |fits: &dyn Fn(&Field) -> bool| {
-        known.fields.iter().find(|field| field.access != hidden && fits(field))
-    };
-    by(&|field| field.name == *key)
-        .or_else(|| by(&|field| field.wire_name() == key))
-        .or_else(|| by(&|field| field.aliases.iter().any(|alias| *alias == *key)))
 }

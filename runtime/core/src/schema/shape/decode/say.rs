@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::forms::target;
 use crate::base::frozen::List;
 use crate::base::truncate;
 use crate::schema::shape::prose;
+use crate::schema::shape::schema::target;
 use crate::schema::shape::{Access, Def, Kind, Literal, ObjectRules, Shape, UnionRules, listed};
 
 /// The length at which given texts are cut, in characters.

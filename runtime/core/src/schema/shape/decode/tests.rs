@@ -1,5 +1,6 @@
 mod keywords;
 mod limits;
+pub(in crate::schema::shape) mod oracle;
 mod texts;
 mod unions;
 

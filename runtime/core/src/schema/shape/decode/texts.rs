@@ -17,9 +17,9 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::fits;
 use super::integers::rounded_integers;
 use super::say::unique;
-use super::{find_field, fits};
 use crate::base::frozen::{List, Text};
 use crate::schema::shape::schema::takes_null;
 use crate::schema::shape::{
@@ -43,7 +43,7 @@ pub fn read_texts<'v>(
     let (Value::Object(given), false) = (arguments, texts.is_empty()) else { return read };
     let Some(Kind::Object(rules)) = resolved(shape, defs).map(|shape| &shape.kind) else { return read };
     for (key, value) in given {
-        let Some(field) = find_field(rules, key, Access::ReadOnly) else { continue };
+        let Some(field) = rules.field(key, Access::ReadOnly) else { continue };
         if !texts.iter().any(|name| *name == *field.wire_name()) {
             continue;
         }
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
     fn members(&self, members: &Map<String, Value>, rules: &'a ObjectRules) -> Option<Value> {
         let mut read = Cow::Borrowed(members);
         for (key, value) in members {
-            let shape = match (find_field(rules, key, Access::ReadOnly), &rules.extra) {
+            let shape = match (rules.field(key, Access::ReadOnly), &rules.extra) {
                 (Some(field), _) => &field.shape,
                 (None, Extra::Of(shape)) => shape,
                 _ => continue,

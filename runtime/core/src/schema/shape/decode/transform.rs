@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 use super::check::{Checker, Form};
 use super::literals::equals;
-use super::objects::find_field;
 use super::{ArgumentProblem, fits};
 use crate::base::json::whole;
 use crate::schema::dialect::JSON_SCHEMA;
@@ -94,7 +93,7 @@ impl<'a> Checker<'a> {
             let mut absent: Option<bool> = None;
             for part in parts {
                 let Kind::Object(known) = &part.kind else { continue };
-                let field = find_field(known, key, self.hidden);
+                let field = known.field(key, self.hidden);
                 let dropped = self.is_absent(value, field, known, key);
                 absent = Some(dropped && absent.unwrap_or(true));
                 if let Some(field) = field {

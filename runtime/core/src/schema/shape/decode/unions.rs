@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::ArgumentProblem;
 use super::check::Checker;
-use super::objects::find_field;
 use super::say;
 use crate::schema::shape::{
     Discriminator, Extra, Kind, Literal, Shape, UnionMode, UnionRules, find_def, listed,
@@ -98,7 +97,7 @@ impl Checker<'_> {
                 items.iter().map(|item| below(item, &rules.items)).sum()
             }
             (Kind::Object(rules), Value::Object(fields)) => {
-                let of = |(key, value): (&String, &Value)| match find_field(rules, key, self.hidden) {
+                let of = |(key, value): (&String, &Value)| match rules.field(key, self.hidden) {
                     Some(field) => below(value, &field.shape),
                     None => usize::from(rules.patterns.is_empty() && !matches!(rules.extra, Extra::Of(_))),
                 };
@@ -149,11 +148,11 @@ impl Checker<'_> {
         }
         match &variant.kind {
             Kind::Object(rules) => {
-                let field = find_field(rules, property, self.hidden)?;
+                let field = rules.field(property, self.hidden)?;
                 given
                     .iter()
                     .find(|(key, _)| {
-                        find_field(rules, key, self.hidden).is_some_and(|known| known.name == field.name)
+                        rules.field(key, self.hidden).is_some_and(|known| known.name == field.name)
                     })
                     .map(|(_, value)| value)
             }
@@ -191,7 +190,7 @@ impl Checker<'_> {
     fn listed_tags(&self, variant: &Shape, property: &str, depth: usize) -> Vec<String> {
         match &variant.kind {
             Kind::Object(rules) => {
-                let field = find_field(rules, property, self.hidden);
+                let field = rules.field(property, self.hidden);
                 match field.and_then(|field| listed::values(&field.shape, self.defs)) {
                     Some(values) => values
                         .iter()

@@ -225,7 +225,8 @@ mod tests {
     use super::*;
     use crate::schema::dialect::JSON_SCHEMA;
     use crate::schema::shape::StringRules;
-    use crate::schema::shape::decode::{decode, oracle};
+    use crate::schema::shape::decode::decode;
+    use crate::schema::shape::decode::tests::oracle;
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]

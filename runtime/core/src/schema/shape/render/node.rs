@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::objects::NO_OTHER_KEYS;
 use super::{Object, Renderer, canonical};
 use crate::base::truncate;
 use crate::schema::dialect::Nulls;
@@ -14,6 +13,9 @@ use crate::schema::shape::{Extra, Kind, Literal, ObjectRules, Shape, StringRules
 
 /// Why a schema without a form of its own is lost.
 pub(super) const NO_PLACE: &str = "the dialect has no place for the schema";
+
+/// Why keys other than those of fields are lost.
+pub(super) const NO_OTHER_KEYS: &str = "objects have no other keys than their fields in the dialect";
 
 /// Why a rule is lost that the dialect has for other values.
 pub(super) const NOT_THIS_VALUE: &str = "the dialect takes the keyword, but not this value of it";

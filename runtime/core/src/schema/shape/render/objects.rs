@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::node::{NOT_THIS_VALUE, Node, named, typed, written};
+use super::node::{NO_OTHER_KEYS, NOT_THIS_VALUE, Node, named, typed, written};
 use super::{Object, Renderer};
 use crate::schema::dialect::Nulls;
 use crate::schema::shape::codec::{self, Form, Member, Of, WHOLE};
@@ -12,9 +12,6 @@ use crate::schema::shape::{Extra, Field, Kind, Literal, ObjectRules, PatternFiel
 
 /// Why a field that may be left out loses `null`.
 const NO_NULL: &str = "a model writes `null` for a field that it leaves out, so `null` itself cannot be sent";
-
-/// Why keys other than those of fields are lost.
-pub(super) const NO_OTHER_KEYS: &str = "objects have no other keys than their fields in the dialect";
 
 impl Renderer<'_> {
     /// Renders an object. `root`: the arguments of a tool must always be spelled out.

@@ -1,3 +1,5 @@
+mod gates;
+
 use serde_json::{Value, json};
 
 use super::*;

@@ -75,6 +75,16 @@ impl ObjectRules {
         wrong_count(count, self.min_properties, self.max_properties, "key")
     }
 
+    /// Returns the field of a key: by its name, its wire name, or an alias.
+    pub(crate) fn field(&self, key: &str, hidden: Access) -> Option<&Field> {
+        let by = |fits: &dyn Fn(&Field) -> bool| {
+            self.fields.iter().find(|field| field.access != hidden && fits(field))
+        };
+        by(&|field| field.name == *key)
+            .or_else(|| by(&|field| field.wire_name() == key))
+            .or_else(|| by(&|field| field.aliases.iter().any(|alias| *alias == *key)))
+    }
+
     /// Returns the shape of the value under a key that is not a field, if it has one.
     pub(crate) fn extra_shape(&self, key: &str) -> Option<&Shape> {
         match (self.patterns.iter().find(|known| pattern::matches(&known.pattern, key)), &self.extra) {

@@ -216,56 +216,6 @@ fn refusal(rules: &StringRules, text: &str) -> (Trial, Option<String>) {
     (tried, told)
 }
 
-/// Rules of texts, for property tests.
-#[cfg(test)]
-pub(crate) mod arbitrary {
-    use proptest::option;
-    use proptest::prelude::*;
-
-    use super::StringRules;
-    use crate::base::frozen::Text;
-
-    /// Rules of every form.
-    pub(crate) fn any() -> impl Strategy<Value = StringRules> {
-        let word = || prop_oneof!["[a-c]{1,2}", "[a-z~/%ß ]{0,4}"].prop_map(Text::from);
-        let words = [word(), word(), word(), word(), word(), word()];
-        (option::of(0u64..5), option::of(proptest::num::u64::ANY), words).prop_map(
-            |(
-                min_length,
-                max_length,
-                [pattern, deny, deny_message, format, content_encoding, content_media_type],
-            )| StringRules {
-                min_length,
-                max_length,
-                pattern,
-                deny,
-                deny_message,
-                format,
-                content_encoding,
-                content_media_type,
-            },
-        )
-    }
-
-    /// Rules that short texts meet and miss.
-    pub(crate) fn small() -> impl Strategy<Value = StringRules> {
-        let pattern = prop_oneof![Just(""), Just("^a"), Just("b$"), Just("[ab]{2}"), Just("ß")];
-        let deny = prop_oneof![9 => Just(""), 1 => Just("^b"), 1 => Just("ab")];
-        (option::of(0u64..3), option::of(0u64..4), pattern, deny).prop_map(
-            |(min_length, max_length, pattern, deny)| StringRules {
-                min_length,
-                max_length,
-                pattern: pattern.into(),
-                deny: deny.into(),
-                deny_message: Text::EMPTY,
-                format: Text::EMPTY,
-                content_encoding: Text::EMPTY,
-                content_media_type: Text::EMPTY,
-            },
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

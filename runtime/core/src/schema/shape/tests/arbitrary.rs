@@ -5,10 +5,8 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::rules::number::arbitrary as numbers;
-use super::rules::text::arbitrary as texts;
-use super::*;
 use crate::base::frozen::{List, Text};
+use crate::schema::shape::*;
 
 fn word() -> impl Strategy<Value = Text> {
     prop_oneof!["[a-c]{1,2}", "[a-z~/%ß ]{0,4}"].prop_map(Text::from)
@@ -152,4 +150,104 @@ pub(crate) fn shape() -> impl Strategy<Value = Shape> {
         let all = vec(inner, 0..4).prop_map(|parts| Kind::All(parts.into()));
         annotated(prop_oneof![array, tuple, object, union, all])
     })
+}
+
+/// Rules of numbers, for property tests.
+pub(crate) mod numbers {
+    use proptest::option::{of, weighted};
+    use proptest::prelude::*;
+
+    use crate::base::frozen::Text;
+    use crate::schema::shape::{Number, NumberRules};
+
+    /// Rules of every form.
+    pub(crate) fn any() -> impl Strategy<Value = NumberRules> {
+        let number = || {
+            prop_oneof![
+                (-20i128..20).prop_map(Number::Int),
+                prop_oneof![Just(0.1), Just(2.5), Just(-1e-9), Just(1e200)].prop_map(Number::Float),
+                prop_oneof![Just(i128::from(u64::MAX)), Just(i128::from(i64::MIN)), Just(1i128 << 100)]
+                    .prop_map(Number::Int),
+            ]
+        };
+        let format = prop_oneof!["[a-c]{1,2}", "[a-z~/%ß ]{0,4}"].prop_map(Text::from);
+        (of(number()), of(number()), of(number()), of(number()), format).prop_map(
+            |(minimum, maximum, exclusive_minimum, exclusive_maximum, format)| NumberRules {
+                minimum,
+                maximum,
+                exclusive_minimum,
+                exclusive_maximum,
+                multiple_of: Some(Number::Float(0.25)),
+                format,
+            },
+        )
+    }
+
+    /// Rules that small numbers meet and miss.
+    pub(crate) fn small() -> impl Strategy<Value = NumberRules> {
+        let number = || {
+            prop_oneof![(-3i128..6).prop_map(Number::Int), Just(Number::Float(0.5)), Just(Number::Float(2.5))]
+        };
+        let step = prop_oneof![(1i128..4).prop_map(Number::Int), Just(Number::Float(0.5))];
+        let sides = (of(number()), of(number()), weighted(0.2, number()), weighted(0.2, number()));
+        (sides, weighted(0.3, step)).prop_map(
+            |((minimum, maximum, exclusive_minimum, exclusive_maximum), multiple_of)| NumberRules {
+                minimum,
+                maximum,
+                exclusive_minimum,
+                exclusive_maximum,
+                multiple_of,
+                format: Text::EMPTY,
+            },
+        )
+    }
+}
+
+/// Rules of texts, for property tests.
+pub(crate) mod texts {
+    use proptest::option;
+    use proptest::prelude::*;
+
+    use crate::base::frozen::Text;
+    use crate::schema::shape::StringRules;
+
+    /// Rules of every form.
+    pub(crate) fn any() -> impl Strategy<Value = StringRules> {
+        let word = || prop_oneof!["[a-c]{1,2}", "[a-z~/%ß ]{0,4}"].prop_map(Text::from);
+        let words = [word(), word(), word(), word(), word(), word()];
+        (option::of(0u64..5), option::of(proptest::num::u64::ANY), words).prop_map(
+            |(
+                min_length,
+                max_length,
+                [pattern, deny, deny_message, format, content_encoding, content_media_type],
+            )| StringRules {
+                min_length,
+                max_length,
+                pattern,
+                deny,
+                deny_message,
+                format,
+                content_encoding,
+                content_media_type,
+            },
+        )
+    }
+
+    /// Rules that short texts meet and miss.
+    pub(crate) fn small() -> impl Strategy<Value = StringRules> {
+        let pattern = prop_oneof![Just(""), Just("^a"), Just("b$"), Just("[ab]{2}"), Just("ß")];
+        let deny = prop_oneof![9 => Just(""), 1 => Just("^b"), 1 => Just("ab")];
+        (option::of(0u64..3), option::of(0u64..4), pattern, deny).prop_map(
+            |(min_length, max_length, pattern, deny)| StringRules {
+                min_length,
+                max_length,
+                pattern: pattern.into(),
+                deny: deny.into(),
+                deny_message: Text::EMPTY,
+                format: Text::EMPTY,
+                content_encoding: Text::EMPTY,
+                content_media_type: Text::EMPTY,
+            },
+        )
+    }
 }

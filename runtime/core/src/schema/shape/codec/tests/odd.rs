@@ -10,7 +10,7 @@ use crate::base::cpu_time::cpu_time;
 use crate::base::frozen::List;
 use crate::schema::dialect::{ANTHROPIC_STRICT, JSON_SCHEMA, OPENAI_STRICT};
 use crate::schema::shape::decode::decode;
-use crate::schema::shape::decode::oracle::arguments;
+use crate::schema::shape::decode::tests::oracle::arguments;
 use crate::schema::shape::read::read_document;
 use crate::schema::shape::render::render_input;
 use crate::schema::shape::{Field, Kind, ObjectRules, Shape, StringRules, UnionMode, UnionRules, encode};

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, Nulls};
-use crate::schema::shape::decode::{decode, fits, oracle};
+use crate::schema::shape::decode::tests::oracle;
+use crate::schema::shape::decode::{decode, fits};
 use crate::schema::shape::encode;
 use crate::schema::shape::render::{Loss, render_input};
 use crate::schema::shape::{ArrayRules, Extra, Field, Kind, ObjectRules, Shape, TupleRules, UnionRules};

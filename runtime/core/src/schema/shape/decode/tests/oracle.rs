@@ -5,12 +5,11 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::decode;
 use crate::base::frozen::List;
 use crate::schema::dialect::{ANTHROPIC, Dialect, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
+use crate::schema::shape::arbitrary::{numbers, texts};
+use crate::schema::shape::decode::decode;
 use crate::schema::shape::render::{render_input, render_output};
-use crate::schema::shape::rules::number::arbitrary as numbers;
-use crate::schema::shape::rules::text::arbitrary as texts;
 use crate::schema::shape::{
     Access, ArrayRules, Def, Extra, Field, Kind, Literal, ObjectRules, PatternField, Shape, TupleRules,
     UnionMode, UnionRules, arbitrary,
@@ -164,7 +163,7 @@ proptest! {
             let decoded = decode(&arguments, &shape, &defs, &JSON_SCHEMA);
             prop_assert_eq!(decoded.is_ok(), validator.is_valid(&arguments), "{} {} {:?}", arguments, schema, decoded);
             // The short way gives what the long way gives, or nothing.
-            if super::exact::is_exact(&arguments, &shape, &defs, &JSON_SCHEMA) {
+            if super::super::exact::is_exact(&arguments, &shape, &defs, &JSON_SCHEMA) {
                 prop_assert_eq!(decoded.as_ref(), Ok(&arguments));
             }
             // Without renames, decoding changes at most how an integer is written.

@@ -4,10 +4,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{render_input, render_output};
 use crate::base::frozen::List;
 use crate::schema::dialect::{ANTHROPIC, Dialect, GEMINI, Nulls};
 use crate::schema::shape::read::read;
+use crate::schema::shape::render::{render_input, render_output};
 use crate::schema::shape::{
     Def, Discriminator, Extra, Field, Kind, ObjectRules, Shape, UnionMode, UnionRules, arbitrary,
 };

@@ -1,0 +1,3 @@
+//! What tests of shapes share.
+
+pub(crate) mod arbitrary;
