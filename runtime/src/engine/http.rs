@@ -71,7 +71,6 @@ mod send;
 mod sequence;
 mod settings;
 mod style;
-mod taped;
 mod tls;
 mod tool;
 mod torn;

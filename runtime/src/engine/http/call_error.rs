@@ -6,7 +6,6 @@ use reqwest::header::HeaderMap;
 use reqwest::{StatusCode, Url};
 use serde_core::de::{Error as _, IgnoredAny};
 
-use super::engine::target;
 use super::request::HttpRequest;
 use super::secret::Applied;
 use super::{html, readable, response};
@@ -123,7 +122,7 @@ impl Answered {
         status: StatusCode,
         final_url: Option<&Url>,
     ) -> Answered {
-        let call = format!("{}: {}", tool.spec.name, target(request, final_url));
+        let call = format!("{}: {}", tool.spec.name, request.target(final_url));
         Answered { call, status: status.as_u16(), credentials: request.credentials.clone() }
     }
 

@@ -14,7 +14,7 @@ use super::request::{Body, HttpRequest};
 use super::secret::{Applied, Secret};
 #[cfg(feature = "mcp")]
 use super::transport::{Redirects, Route, SendError};
-use super::{settings, transport};
+use super::{secret, transport};
 #[cfg(feature = "mcp")]
 use crate::call::error::ToolError;
 #[cfg(feature = "mcp")]
@@ -50,7 +50,7 @@ impl HttpRequest {
             return Err("the URL must not hold a user name or a password; send a header".to_owned());
         }
         let (mut credentials, mut headers) = (Applied::default(), plain);
-        for secret in settings::secret_pairs(url.query().unwrap_or_default()) {
+        for secret in secret::secret_pairs(url.query().unwrap_or_default()) {
             credentials.hide(secret);
         }
         for (name, value) in secret {

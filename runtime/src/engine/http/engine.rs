@@ -11,36 +11,26 @@ use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Url};
 use serde_json::Value;
-use tokio::time::Instant;
 use toolgen_core::internal::hosts;
 
 use super::build::build;
-use super::credentials::{
-    CredentialRequest, Credentials, MissingCredential, MissingCredentials, authorize, origin, with_meant,
-};
+use super::credentials::{MissingCredential, MissingCredentials, authorize, origin};
 use super::guard::{Guard, opened_by};
-use super::refusal::PROXY;
 use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
 use super::response::Limits;
 use super::save::Saving;
-use super::secret::Secret;
-use super::send::Sending;
 use super::sequence::declared_events;
 use super::settings::HttpEngineBuilder;
-use super::taped::Taped;
+use super::settings::Tokens;
 use super::tls::Identity;
-use super::tool::HttpTool;
-use super::transport::{Clients, Redirects, Route};
-use super::{pages, response, tls, transport, url};
+use super::transport::{Clients, Redirects, Route, Taped};
+use super::{tls, url};
 use crate::base::frozen::{Frozen, Text};
-use crate::base::time::whole_millis;
-use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
-use crate::call::result::ToolResult;
-use crate::call::tool::{AgentTool, DEFAULT_TIMEOUT, time_limit};
+use crate::call::tool::{DEFAULT_TIMEOUT, time_limit};
 use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
-use crate::spec::plan::{Placement, RequestPlan, Tool};
-use crate::spec::{Effects, Network, Timeout, ToolSpec};
+use crate::spec::plan::{RequestPlan, Tool};
+use crate::spec::{Network, ToolSpec};
 
 /// Runs tools that are HTTP requests. Clones share one connection pool.
 ///
@@ -93,59 +83,6 @@ impl HttpEngine {
         HttpEngine::new(clients.clone(), guard.clone(), settings.clone().document_url(url))
     }
 
-    /// Returns generated tools that this engine runs.
-    #[must_use]
-    pub fn tools(&self, tools: &'static [&'static Tool]) -> Vec<Arc<dyn AgentTool>> {
-        tools.iter().map(|tool| self.tool(Frozen::Static(*tool))).collect()
-    }
-
-    /// Returns tools built at run time that this engine runs.
-    #[must_use]
-    pub fn tools_from(&self, tools: impl IntoIterator<Item = Tool>) -> Vec<Arc<dyn AgentTool>> {
-        tools.into_iter().map(|tool| self.tool(tool)).collect()
-    }
-
-    /// Returns one tool that this engine runs.
-    pub fn tool(&self, tool: impl Into<Frozen<Tool>>) -> Arc<dyn AgentTool> {
-        let tool = tool.into();
-        let spec = self.changed(&tool);
-        Arc::new(HttpTool { engine: self.clone(), tool, spec })
-    }
-
-    /// Returns the specification with the engine's settings in place of the tool's, so that every caller grants the
-    /// time and checks the hosts that apply.
-    fn changed(&self, tool: &Tool) -> Option<ToolSpec> {
-        let (settings, spec) = (&self.inner.settings, &tool.spec);
-        let timeout = settings.timeout.filter(|_| spec.timeout == Timeout::Default);
-        let host = settings.base_host().filter(|_| spec.effects != Effects::UNDECLARED);
-        let schemes =
-            tool.call.http().into_iter().flat_map(|plan| &plan.security).flat_map(|one| &one.schemes);
-        let tokens = schemes.filter_map(|scheme| settings.oauth_of(&scheme.id)?.host());
-        let mut tokens: Vec<Text> = tokens.map(Text::from).collect();
-        tokens.dedup();
-        let plan = tool.call.http().filter(|_| !settings.files.can_read());
-        let input =
-            plan.filter(|plan| plan.sends_files()).and_then(|plan| plan.without_paths(spec.input.shape()));
-        if timeout.is_none() && host.is_none() && tokens.is_empty() && input.is_none() {
-            return None;
-        }
-        let mut changed = spec.clone();
-        if let Some(input) = input {
-            changed.input = input.into();
-        }
-        if let Some(timeout) = timeout {
-            changed.timeout = Timeout::Millis(whole_millis(timeout));
-        }
-        if let Some(host) = host {
-            changed.effects.network = Network::Hosts(vec![Text::from(host)].into());
-        }
-        if let Network::Hosts(hosts) = &changed.effects.network {
-            tokens.retain(|host| !hosts.contains(host));
-            changed.effects.network = Network::Hosts(hosts.iter().cloned().chain(tokens).collect());
-        }
-        Some(changed)
-    }
-
     /// Returns the request a call would send, with its credentials, as for a dry run.
     ///
     /// If a needed credential is missing, the request comes without it, and with what is missing for each alternative.
@@ -160,7 +97,8 @@ impl HttpEngine {
         arguments: &Value,
     ) -> Result<(HttpRequest, Vec<Vec<MissingCredential>>), Vec<RequestProblem>> {
         let mut request = self.unproven(plan, arguments)?;
-        let missing = authorize(&mut request, plan, &self.known(&Tokens::new())).err().unwrap_or_default();
+        let missing =
+            authorize(&mut request, plan, &self.settings().known(&Tokens::new())).err().unwrap_or_default();
         Ok((request, missing))
     }
 
@@ -181,11 +119,6 @@ impl HttpEngine {
             }
         }
         Ok(request)
-    }
-
-    /// Returns the credentials of a call for which these tokens were got.
-    pub(super) fn known<'a>(&'a self, tokens: &'a Tokens) -> Known<'a> {
-        Known { settings: &self.inner.settings, tokens }
     }
 
     pub(super) fn options(&self) -> BuildOptions<'_> {
@@ -216,7 +149,7 @@ impl HttpEngine {
         tools: impl IntoIterator<Item = impl AsRef<Tool>>,
     ) -> Vec<MissingCredentials> {
         let tokens = Tokens::new();
-        let known = self.known(&tokens);
+        let known = self.settings().known(&tokens);
         let lacking = tools.into_iter().filter_map(|tool| {
             let tool = tool.as_ref();
             let plan = tool.call.http()?;
@@ -263,7 +196,7 @@ impl HttpEngine {
     pub(super) fn route<'a>(&'a self, allowed: &'a Network) -> Route<'a> {
         let Inner { clients, guard, .. } = &*self.inner;
         let settings = self.settings();
-        let taped = settings.tape.as_ref().map(|tape| Taped { tape, settings });
+        let taped = settings.tape.as_ref().map(|tape| Taped { tape, secrets: settings.secrets().collect() });
         Route {
             clients,
             guard,
@@ -303,71 +236,12 @@ impl HttpEngine {
                 .map(|place| Saving { place, all: self.inner.settings.saves_all }),
         }
     }
-
-    pub(super) async fn run(
-        &self,
-        tool: &Frozen<Tool>,
-        mut arguments: Value,
-        limit: Option<Duration>,
-        ctx: &ToolContext,
-    ) -> Result<ToolResult, ToolError> {
-        if let (Some(most), Some(pages)) = (pages::wanted(tool, &mut arguments)?, &plan(tool)?.pagination) {
-            return self.run_pages(tool, pages, (arguments, most), limit, ctx).await;
-        }
-        let started = Instant::now();
-        let request = self.prepare(tool, arguments).await?;
-        let until = limit.map(|limit| started + limit);
-        let mut sending = Sending::new(self, tool, ctx, until)?;
-        let request = &sending.proven(request).await?;
-        let reply = sending.send(request).await?;
-        let refusal = self.failed(tool, request, &reply);
-        let limits = Limits { stream_until: response::stream_until(started, limit), ..self.limits(tool) };
-        let result = response::result(request, reply, limits).await;
-        let mut result = result.map_err(|error| network(request, "READ_ERROR", error))?;
-        if let Some(refusal) = refusal {
-            refusal.tell(&mut result.details);
-        }
-        sending.told(&mut result);
-        Ok(result)
-    }
 }
 
 /// Returns the request plan of a tool. A tool with another kind of call belongs to another engine.
 pub(super) fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
     let other = || format!("`{}` is not an HTTP request, so this engine cannot carry it out", tool.spec.name);
     tool.call.http().ok_or_else(|| ToolError::failed_with("WRONG_ENGINE", other()))
-}
-
-/// Describes a network failure in words that hold no credential: for a model with the host and the port that were asked,
-/// for operators with where the request went.
-pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
-    // Redirects may have led elsewhere.
-    let asked = error.url().cloned().or_else(|| Url::parse(&request.url).ok());
-    let place = asked.and_then(|url| match url.port_or_known_default() {
-        Some(port) => Some(format!("{}:{port}: ", url.host_str()?)),
-        None => Some(format!("{}: ", url.host_str()?)),
-    });
-    let place = request.credentials.redact(&place.unwrap_or_default());
-    let cause = request.credentials.redact(&transport::describe(error));
-    let (code, remedy) = match cause.contains("proxy authorization required") {
-        true => ("PROXY_REFUSED", format!(": {PROXY}")),
-        false => (code, String::new()),
-    };
-    ToolError::failed_with(code, format!("Error: HTTP request failed: {place}{cause}"))
-        .with_operator_detail(format!("HTTP request failed: {}: {cause}{remedy}", target(request, None)))
-}
-
-/// Returns what a request asks for as operators see it: the method, the URL, and the one that redirects led to, without
-/// their queries and without credentials.
-pub(super) fn target(request: &HttpRequest, final_url: Option<&Url>) -> String {
-    let shown = |url: &Url| {
-        request.credentials.redact(&format!("{}{}", url.origin().ascii_serialization(), url.path()))
-    };
-    let first = Url::parse(&request.url).map(|url| shown(&url)).unwrap_or_default();
-    match final_url {
-        None => format!("{} {first}", request.method),
-        Some(last) => format!("{} {first} → {}", request.method, shown(last)),
-    }
 }
 
 fn refuse(problems: &[RequestProblem]) -> ToolError {
@@ -523,64 +397,5 @@ impl HttpEngine {
             }
         }
         all.into_iter().map(|(remedy, tools)| ClosedHost { tools, remedy }).collect()
-    }
-}
-
-/// The tokens of a call, by scheme.
-pub(super) type Tokens = Vec<(String, Secret)>;
-
-/// The placeholder for a token that is requested only when a request is sent.
-const LATER: &str = "(a token by OAuth)";
-
-/// The credentials of one call.
-#[derive(Debug)]
-pub(super) struct Known<'a> {
-    pub(super) settings: &'a HttpEngineBuilder,
-    /// The tokens that were got for the call.
-    pub(super) tokens: &'a Tokens,
-}
-
-impl Credentials for Known<'_> {
-    fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
-        if let Some(oauth) = self.settings.oauth_of(request.scheme) {
-            let got = self.tokens.iter().find(|(scheme, _)| scheme == request.scheme);
-            let got = got.map(|(_, token)| token.clone()).or_else(|| oauth.known());
-            return Some(got.unwrap_or_else(|| Secret::new(LATER)));
-        }
-        match request.placement {
-            Placement::MutualTls if self.settings.identity.is_some() => Some(Secret::new("")),
-            _ => self.settings.credentials.credential(request),
-        }
-    }
-
-    fn is_sent_otherwise(&self, request: &CredentialRequest<'_>) -> bool {
-        self.settings.header_of(request.placement).is_some()
-    }
-
-    fn source(&self, request: &CredentialRequest<'_>) -> String {
-        let settings = self.settings;
-        match (settings.oauth_of(request.scheme), request.placement) {
-            (Some(oauth), _) => format!("a token by OAuth from {}", oauth.shown_url()),
-            (None, Placement::MutualTls) if settings.identity.is_some() => {
-                "the client's certificate".to_owned()
-            }
-            (None, placement) => match placement.header().filter(|_| settings.header_of(placement).is_some())
-            {
-                Some(name) if settings.credentials.credential(request).is_none() => {
-                    format!("the header `{name}` that the program sends with every request")
-                }
-                _ => settings.credentials.source(request),
-            },
-        }
-    }
-
-    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
-        if *request.placement == Placement::MutualTls {
-            return "give the engine the client's certificate and key: `HttpEngineBuilder::client_certificate`, \
-                    or `--client-cert` and `--client-key`"
-                .to_owned();
-        }
-        let told = self.settings.credentials.remedy(request);
-        with_meant(told, request.scheme, self.settings.oauth.iter().map(|(scheme, _)| scheme.as_str()))
     }
 }

@@ -15,13 +15,14 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
 use super::call_error::{Answered, CallError, unlike_json};
-use super::engine::{HttpEngine, network, plan};
+use super::engine::{HttpEngine, plan};
 use super::pages::{Page, Place, Reader, wanted};
+use super::refusal::network;
 use super::request::HttpRequest;
-use super::response::header;
 use super::send::Sending;
 use super::sequence::{EventData, Sequence, declared_events, may_be_sequence};
 use super::transport::Reply;
+use super::transport::header;
 use super::{charset, response};
 use crate::base::frozen::Frozen;
 use crate::base::future::BoxFuture;
@@ -319,7 +320,11 @@ impl Reading {
         let answered = self.answered.clone();
         Err(if !page.status.is_success() {
             let answer = (page.status, &page.headers);
-            let told = self.engine.refusal(&self.tool, &page.request, answer, page.final_url.as_ref()).told;
+            let told = self
+                .engine
+                .settings()
+                .refusal(&self.tool, &page.request, answer, page.final_url.as_ref())
+                .told;
             answered.refusing(&page.request, &page.headers, (page.refused, told), body)
         } else if page.truncated {
             answered.too_large(self.engine.settings().max_typed_bytes)
@@ -396,7 +401,7 @@ impl Flow {
                 let body = request.credentials.shown(&read.bytes, &content_type, read.truncated);
                 if !status.is_success() {
                     let answer = (status, response.headers());
-                    let told = engine.refusal(tool, &request, answer, final_url.as_ref()).told;
+                    let told = engine.settings().refusal(tool, &request, answer, final_url.as_ref()).told;
                     return Err(answered.refusing(&request, response.headers(), (refused, told), body));
                 }
                 let why = format!("the answer is not a sequence of items, but `{content_type}`");

@@ -9,13 +9,11 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::engine::HttpEngine;
 use super::secret::Secret;
 use crate::call::error::ToolError;
-use crate::spec::Network;
 
 /// How long a token must still be valid to be used.
 const LEEWAY: Duration = Duration::from_secs(30);
@@ -174,12 +172,12 @@ impl OAuth {
         self.with(|settings| settings.rotated = Some(Arc::new(keep)))
     }
 
-    /// Returns the token URL without its query, which may hold a key.
     /// Returns the token URL.
     pub(super) fn url(&self) -> &str {
         &self.settings.token_url
     }
 
+    /// Returns the token URL without its query, which may hold a key.
     pub(super) fn shown_url(&self) -> &str {
         let url = &self.settings.token_url;
         url.split_once('?').map_or(url, |(url, _)| url)
@@ -197,72 +195,5 @@ impl OAuth {
         let token = self.shared.token.read().unwrap_or_else(PoisonError::into_inner);
         let valid = |token: &&Token| token.expires.is_none_or(|expires| Instant::now() < expires);
         token.as_ref().filter(valid).map(|token| token.secret.clone())
-    }
-
-    /// Returns a token: the one that is known, unless it is the one a service refused.
-    pub(super) async fn token(
-        &self,
-        engine: &HttpEngine,
-        scheme: &str,
-        allowed: &Network,
-        refused: Option<&Secret>,
-    ) -> Result<Secret, ToolError> {
-        let usable = || self.known().filter(|token| Some(token) != refused);
-        if let Some(token) = usable() {
-            return Ok(token);
-        }
-        let began = Instant::now();
-        let mut asking = Arc::clone(&self.shared.asking).lock_owned().await;
-        if let Some(token) = usable() {
-            return Ok(token);
-        }
-        // What was asked while this call waited was asked for it, too.
-        if let Some((_, why)) = asking.failed.as_ref().filter(|(failed, _)| *failed >= began) {
-            return Err(why.clone());
-        }
-        asking.failed = None;
-        // A server may already have replaced the refresh token when a call is cancelled: it is not the call that asks.
-        let (oauth, engine, scheme, allowed) =
-            (self.clone(), engine.clone(), scheme.to_owned(), allowed.clone());
-        let asked = tokio::spawn(async move { oauth.ask(&engine, &scheme, &allowed, asking).await });
-        asked
-            .await
-            .unwrap_or_else(|_| Err(ToolError::failed_with("OAUTH_ERROR", "no token could be asked for")))
-    }
-
-    async fn ask(
-        &self,
-        engine: &HttpEngine,
-        scheme: &str,
-        allowed: &Network,
-        mut asking: OwnedMutexGuard<Asking>,
-    ) -> Result<Secret, ToolError> {
-        let granted = match exchange::granted(self, engine, scheme, allowed, asking.refresh.as_ref()).await {
-            Ok(granted) => granted,
-            Err(why) => {
-                // Whether hosts are allowed is another question for each call.
-                if !matches!(why, ToolError::Denied { .. }) {
-                    asking.failed = Some((Instant::now(), why.clone()));
-                }
-                return Err(why);
-            }
-        };
-        if let Some(refresh) =
-            granted.refresh.filter(|_| matches!(self.settings.grant, Grant::RefreshToken(_)))
-        {
-            if let Some(keep) =
-                self.settings.rotated.as_ref().filter(|_| asking.refresh.as_ref() != Some(&refresh))
-            {
-                keep(&refresh);
-            }
-            asking.refresh = Some(refresh);
-        }
-        let expires = granted.valid.and_then(|valid| {
-            let leeway = self.settings.leeway.min(valid / 2);
-            Instant::now().checked_add(valid - leeway)
-        });
-        let token = Token { secret: granted.token.clone(), expires };
-        *self.shared.token.write().unwrap_or_else(PoisonError::into_inner) = Some(token);
-        Ok(granted.token)
     }
 }

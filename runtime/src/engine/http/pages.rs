@@ -13,11 +13,12 @@ use tokio::time::Instant;
 
 use super::call_error::Answered;
 use super::charset;
-use super::engine::{HttpEngine, network, plan};
+use super::engine::{HttpEngine, plan};
+use super::refusal::network;
 use super::request::{Body, HttpRequest};
 use super::response;
 use super::send::Sending;
-use super::transport::{KEPT, Reply};
+use super::transport::{KEPT, Reply, header};
 use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
@@ -165,7 +166,7 @@ impl Reader<'_> {
             refused,
         };
         if status.is_success() && !page.truncated && page.refused.is_none() {
-            page.list = self.list(&page.bytes, &response::header(&page.headers, "content-type"));
+            page.list = self.list(&page.bytes, &header(&page.headers, "content-type"));
         }
         if let Some((body, items)) = &page.list {
             total::count(self.pages, place, body, items.len());

@@ -5,13 +5,12 @@ use reqwest::{StatusCode, Url};
 use serde_json::Value;
 
 use super::credentials::{Credentials, origin, wanted};
-use super::engine::Tokens;
-use super::engine::{HttpEngine, target};
 use super::request::HttpRequest;
-use super::response::header;
-use super::transport::Reply;
+use super::settings::{HttpEngineBuilder, Tokens};
+use super::transport::{self, Reply, header};
 use crate::base::printable::printable;
 use crate::base::truncate::cut;
+use crate::call::error::ToolError;
 use crate::call::result::OPERATOR;
 use crate::spec::plan::{RequestPlan, Tool};
 
@@ -42,7 +41,7 @@ impl Refusal {
     }
 }
 
-impl HttpEngine {
+impl HttpEngineBuilder {
     /// Returns what an answer that means that the call failed means to its operator.
     pub(super) fn failed(&self, tool: &Tool, request: &HttpRequest, reply: &Reply) -> Option<Refusal> {
         let (response, last) = (&reply.response, reply.final_url.as_ref());
@@ -55,7 +54,7 @@ impl HttpEngine {
         let status = reply.response.status();
         let is_answer = tool.call.http().is_some_and(|plan| plan.redirects.contains(&status.as_u16()));
         let failed = status.as_u16() >= 400 || (status.is_redirection() && !is_answer);
-        let accepted = || self.settings().accepts(tool.spec.name.as_str(), status.as_u16());
+        let accepted = || self.accepts(tool.spec.name.as_str(), status.as_u16());
         reply.refused.is_some() || (failed && !accepted())
     }
 
@@ -67,7 +66,7 @@ impl HttpEngine {
         (status, headers): (StatusCode, &HeaderMap),
         final_url: Option<&Url>,
     ) -> Refusal {
-        let answered = format!("{} → {}", target(request, final_url), status.as_u16());
+        let answered = format!("{} → {}", request.target(final_url), status.as_u16());
         let refusal = |code, told| Refusal { code, answered, told };
         let said = |name: &str| {
             let said = cut(&printable(&request.credentials.redact(&header(headers, name))), SAID);
@@ -142,6 +141,25 @@ impl HttpEngine {
         }
         format!("no credential was sent: {}", remedies.join(", or "))
     }
+}
+
+/// Describes a network failure in words that hold no credential: for a model with the host and the port that were asked,
+/// for operators with where the request went.
+pub(super) fn network(request: &HttpRequest, code: &'static str, error: reqwest::Error) -> ToolError {
+    // Redirects may have led elsewhere.
+    let asked = error.url().cloned().or_else(|| Url::parse(&request.url).ok());
+    let place = asked.and_then(|url| match url.port_or_known_default() {
+        Some(port) => Some(format!("{}:{port}: ", url.host_str()?)),
+        None => Some(format!("{}: ", url.host_str()?)),
+    });
+    let place = request.credentials.redact(&place.unwrap_or_default());
+    let cause = request.credentials.redact(&transport::describe(error));
+    let (code, remedy) = match cause.contains("proxy authorization required") {
+        true => ("PROXY_REFUSED", format!(": {PROXY}")),
+        false => (code, String::new()),
+    };
+    ToolError::failed_with(code, format!("Error: HTTP request failed: {place}{cause}"))
+        .with_operator_detail(format!("HTTP request failed: {}: {cause}{remedy}", request.target(None)))
 }
 
 /// Returns the scopes that an operation needs, if the document names some.

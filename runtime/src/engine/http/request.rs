@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use reqwest::Url;
 use serde_json::Value;
 
 use super::files::{Files, NoFiles};
@@ -55,6 +56,19 @@ impl HttpRequest {
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;
         Some(&found.1)
+    }
+
+    /// Returns what it asks for as operators see it: the method, the URL, and the one that redirects led to, without their
+    /// queries and without credentials.
+    pub(super) fn target(&self, final_url: Option<&Url>) -> String {
+        let shown = |url: &Url| {
+            self.credentials.redact(&format!("{}{}", url.origin().ascii_serialization(), url.path()))
+        };
+        let first = Url::parse(&self.url).map(|url| shown(&url)).unwrap_or_default();
+        match final_url {
+            None => format!("{} {first}", self.method),
+            Some(last) => format!("{} {first} → {}", self.method, shown(last)),
+        }
     }
 
     /// Returns the URL with credentials shown as `****`.

@@ -13,7 +13,7 @@ use super::readable::{Shown, TRUNCATED};
 use super::request::HttpRequest;
 use super::save::{self, Saving};
 use super::sequence::{EventData, Sequence, events};
-use super::transport::Reply;
+use super::transport::{Reply, header};
 use super::{charset, readable, xml};
 use crate::base::frozen::Text;
 use crate::base::media_type::{essence, is_json, is_json_lines, is_xml};
@@ -333,10 +333,6 @@ fn content_type(request: &HttpRequest, headers: &HeaderMap) -> String {
         true => "application/octet-stream".to_owned(),
         false => named,
     }
-}
-
-pub(super) fn header(headers: &HeaderMap, name: &str) -> String {
-    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
 }
 
 /// Returns the headers as an object; repeated ones are joined by a comma, and session cookies are hidden.

@@ -166,6 +166,20 @@ impl Applied {
     }
 }
 
+/// Words in a name that mark its value as a credential.
+const SENSITIVE: [&str; 8] = ["auth", "code", "cookie", "key", "passw", "secret", "sig", "token"];
+
+pub(super) fn is_sensitive(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SENSITIVE.iter().any(|word| name.contains(word))
+}
+
+/// Returns the values in a query whose names mark them as credentials.
+pub(super) fn secret_pairs(query: &str) -> impl Iterator<Item = &str> {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.filter(|(name, _)| is_sensitive(name)).map(|(_, value)| value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

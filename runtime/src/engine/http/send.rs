@@ -7,10 +7,11 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::credentials::{authorize, choose, no_credential, origin};
-use super::engine::Tokens;
-use super::engine::{self, HttpEngine, network};
+use super::engine::{self, HttpEngine};
+use super::refusal::network;
 use super::request::HttpRequest;
 use super::retry::{Attempts, Why, idempotency_key};
+use super::settings::Tokens;
 use super::transport::{self, Reply, Route, SendError};
 use crate::base::time::whole_millis;
 use crate::call::context::ToolContext;
@@ -70,7 +71,7 @@ impl<'a> Sending<'a> {
 
     /// Returns the schemes of a request whose tokens the engine gets itself.
     fn needed(&self, url: &str) -> Result<Vec<String>, ToolError> {
-        let found = choose(self.plan, &origin(url), &self.engine.known(&self.tokens));
+        let found = choose(self.plan, &origin(url), &self.engine.settings().known(&self.tokens));
         let found = found.map_err(|missing| no_credential(&missing))?;
         let own =
             found.into_iter().filter(|(scheme, _)| self.engine.settings().oauth_of(&scheme.id).is_some());
@@ -88,7 +89,7 @@ impl<'a> Sending<'a> {
     }
 
     fn authorize(&self, request: &mut HttpRequest) -> Result<(), ToolError> {
-        let authorized = authorize(request, self.plan, &self.engine.known(&self.tokens));
+        let authorized = authorize(request, self.plan, &self.engine.settings().known(&self.tokens));
         authorized.map_err(|missing| no_credential(&missing))
     }
 

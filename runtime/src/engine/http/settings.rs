@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use reqwest::Url;
 
-use super::credentials::{Credentials, NoCredentials};
+use super::credentials::{CredentialRequest, Credentials, NoCredentials, with_meant};
 use super::files::{Files, FilesRoot, NoFiles};
 use super::guard::{Resolver, SystemResolver};
 use super::oauth::OAuth;
 use super::retry::Retries;
+use super::secret::{Secret, is_sensitive, secret_pairs};
 use super::tls::Identity;
 use crate::engine::tape::Tape;
 use crate::spec::plan::Placement;
@@ -89,20 +90,6 @@ impl fmt::Debug for BaseUrl {
     }
 }
 
-/// Words in a name that mark its value as a credential.
-const SENSITIVE: [&str; 8] = ["auth", "code", "cookie", "key", "passw", "secret", "sig", "token"];
-
-pub(super) fn is_sensitive(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    SENSITIVE.iter().any(|word| name.contains(word))
-}
-
-/// Returns the values in a query whose names mark them as credentials.
-pub(super) fn secret_pairs(query: &str) -> impl Iterator<Item = &str> {
-    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    pairs.filter(|(name, _)| is_sensitive(name)).map(|(_, value)| value)
-}
-
 impl HttpEngineBuilder {
     pub(super) fn new() -> HttpEngineBuilder {
         HttpEngineBuilder {
@@ -165,6 +152,11 @@ impl HttpEngineBuilder {
     /// Returns the source of the tokens of a scheme, if the engine gets them itself.
     pub(super) fn oauth_of(&self, scheme: &str) -> Option<&OAuth> {
         self.oauth.iter().find(|(known, _)| known == scheme).map(|(_, oauth)| oauth)
+    }
+
+    /// Returns the credentials of a call for which these tokens were got.
+    pub(super) fn known<'a>(&'a self, tokens: &'a Tokens) -> Known<'a> {
+        Known { settings: self, tokens }
     }
 
     /// Returns the host that every request is sent to, as effects name it.
@@ -401,5 +393,64 @@ impl HttpEngineBuilder {
     pub fn retries(mut self, retries: Retries) -> Self {
         self.retries = retries;
         self
+    }
+}
+
+/// The tokens of a call, by scheme.
+pub(super) type Tokens = Vec<(String, Secret)>;
+
+/// The placeholder for a token that is requested only when a request is sent.
+const LATER: &str = "(a token by OAuth)";
+
+/// The credentials of one call.
+#[derive(Debug)]
+pub(super) struct Known<'a> {
+    pub(super) settings: &'a HttpEngineBuilder,
+    /// The tokens that were got for the call.
+    pub(super) tokens: &'a Tokens,
+}
+
+impl Credentials for Known<'_> {
+    fn credential(&self, request: &CredentialRequest<'_>) -> Option<Secret> {
+        if let Some(oauth) = self.settings.oauth_of(request.scheme) {
+            let got = self.tokens.iter().find(|(scheme, _)| scheme == request.scheme);
+            let got = got.map(|(_, token)| token.clone()).or_else(|| oauth.known());
+            return Some(got.unwrap_or_else(|| Secret::new(LATER)));
+        }
+        match request.placement {
+            Placement::MutualTls if self.settings.identity.is_some() => Some(Secret::new("")),
+            _ => self.settings.credentials.credential(request),
+        }
+    }
+
+    fn is_sent_otherwise(&self, request: &CredentialRequest<'_>) -> bool {
+        self.settings.header_of(request.placement).is_some()
+    }
+
+    fn source(&self, request: &CredentialRequest<'_>) -> String {
+        let settings = self.settings;
+        match (settings.oauth_of(request.scheme), request.placement) {
+            (Some(oauth), _) => format!("a token by OAuth from {}", oauth.shown_url()),
+            (None, Placement::MutualTls) if settings.identity.is_some() => {
+                "the client's certificate".to_owned()
+            }
+            (None, placement) => match placement.header().filter(|_| settings.header_of(placement).is_some())
+            {
+                Some(name) if settings.credentials.credential(request).is_none() => {
+                    format!("the header `{name}` that the program sends with every request")
+                }
+                _ => settings.credentials.source(request),
+            },
+        }
+    }
+
+    fn remedy(&self, request: &CredentialRequest<'_>) -> String {
+        if *request.placement == Placement::MutualTls {
+            return "give the engine the client's certificate and key: `HttpEngineBuilder::client_certificate`, \
+                    or `--client-cert` and `--client-key`"
+                .to_owned();
+        }
+        let told = self.settings.credentials.remedy(request);
+        with_meant(told, request.scheme, self.settings.oauth.iter().map(|(scheme, _)| scheme.as_str()))
     }
 }

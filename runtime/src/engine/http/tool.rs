@@ -1,14 +1,20 @@
 //! A tool that is an HTTP request, as callers see it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::Instant;
 
-use super::engine::HttpEngine;
-use super::response::{EMPTY, NO_TEXT};
-use crate::base::frozen::Frozen;
+use super::engine::{HttpEngine, plan};
+use super::pages;
+use super::refusal::network;
+use super::response::{self, EMPTY, Limits, NO_TEXT};
+use super::send::Sending;
+use crate::base::frozen::{Frozen, Text};
 use crate::base::future::BoxFuture;
 use crate::base::media_type::{essence, is_json};
+use crate::base::time::whole_millis;
 use crate::call::context::ToolContext;
 use crate::call::digest::fingerprint;
 use crate::call::error::ToolError;
@@ -19,8 +25,90 @@ use crate::call::tool::AgentTool;
 use crate::engine::Engine;
 use crate::engine::limit::within;
 use crate::schema::shape::decode::{ArgumentProblem, result_problems};
-use crate::spec::ToolSpec;
 use crate::spec::plan::Tool;
+use crate::spec::{Effects, Network, Timeout, ToolSpec};
+
+impl HttpEngine {
+    /// Returns generated tools that this engine runs.
+    #[must_use]
+    pub fn tools(&self, tools: &'static [&'static Tool]) -> Vec<Arc<dyn AgentTool>> {
+        tools.iter().map(|tool| self.tool(Frozen::Static(*tool))).collect()
+    }
+
+    /// Returns tools built at run time that this engine runs.
+    #[must_use]
+    pub fn tools_from(&self, tools: impl IntoIterator<Item = Tool>) -> Vec<Arc<dyn AgentTool>> {
+        tools.into_iter().map(|tool| self.tool(tool)).collect()
+    }
+
+    /// Returns one tool that this engine runs.
+    pub fn tool(&self, tool: impl Into<Frozen<Tool>>) -> Arc<dyn AgentTool> {
+        let tool = tool.into();
+        let spec = self.changed(&tool);
+        Arc::new(HttpTool { engine: self.clone(), tool, spec })
+    }
+
+    /// Returns the specification with the engine's settings in place of the tool's, so that every caller grants the
+    /// time and checks the hosts that apply.
+    fn changed(&self, tool: &Tool) -> Option<ToolSpec> {
+        let (settings, spec) = (self.settings(), &tool.spec);
+        let timeout = settings.timeout.filter(|_| spec.timeout == Timeout::Default);
+        let host = settings.base_host().filter(|_| spec.effects != Effects::UNDECLARED);
+        let schemes =
+            tool.call.http().into_iter().flat_map(|plan| &plan.security).flat_map(|one| &one.schemes);
+        let tokens = schemes.filter_map(|scheme| settings.oauth_of(&scheme.id)?.host());
+        let mut tokens: Vec<Text> = tokens.map(Text::from).collect();
+        tokens.dedup();
+        let plan = tool.call.http().filter(|_| !settings.files.can_read());
+        let input =
+            plan.filter(|plan| plan.sends_files()).and_then(|plan| plan.without_paths(spec.input.shape()));
+        if timeout.is_none() && host.is_none() && tokens.is_empty() && input.is_none() {
+            return None;
+        }
+        let mut changed = spec.clone();
+        if let Some(input) = input {
+            changed.input = input.into();
+        }
+        if let Some(timeout) = timeout {
+            changed.timeout = Timeout::Millis(whole_millis(timeout));
+        }
+        if let Some(host) = host {
+            changed.effects.network = Network::Hosts(vec![Text::from(host)].into());
+        }
+        if let Network::Hosts(hosts) = &changed.effects.network {
+            tokens.retain(|host| !hosts.contains(host));
+            changed.effects.network = Network::Hosts(hosts.iter().cloned().chain(tokens).collect());
+        }
+        Some(changed)
+    }
+
+    async fn run(
+        &self,
+        tool: &Frozen<Tool>,
+        mut arguments: Value,
+        limit: Option<Duration>,
+        ctx: &ToolContext,
+    ) -> Result<ToolResult, ToolError> {
+        if let (Some(most), Some(pages)) = (pages::wanted(tool, &mut arguments)?, &plan(tool)?.pagination) {
+            return self.run_pages(tool, pages, (arguments, most), limit, ctx).await;
+        }
+        let started = Instant::now();
+        let request = self.prepare(tool, arguments).await?;
+        let until = limit.map(|limit| started + limit);
+        let mut sending = Sending::new(self, tool, ctx, until)?;
+        let request = &sending.proven(request).await?;
+        let reply = sending.send(request).await?;
+        let refusal = self.settings().failed(tool, request, &reply);
+        let limits = Limits { stream_until: response::stream_until(started, limit), ..self.limits(tool) };
+        let result = response::result(request, reply, limits).await;
+        let mut result = result.map_err(|error| network(request, "READ_ERROR", error))?;
+        if let Some(refusal) = refusal {
+            refusal.tell(&mut result.details);
+        }
+        sending.told(&mut result);
+        Ok(result)
+    }
+}
 
 impl Engine for HttpEngine {
     fn runs(&self, tool: &Tool) -> bool {

@@ -8,12 +8,14 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::call_error::{Answered, CallError, unlike_json};
-use super::engine::{HttpEngine, network};
+use super::engine::HttpEngine;
 use super::items::Items;
+use super::refusal::network;
 use super::request::HttpRequest;
-use super::response::{Limits, Read, as_json, header, read};
+use super::response::{Limits, Read, as_json, read};
 use super::send::Sending;
 use super::transport::Reply;
+use super::transport::header;
 use super::{charset, response};
 use crate::base::frozen::Frozen;
 use crate::base::media_type::is_json;
@@ -115,7 +117,10 @@ impl HttpEngine {
         let shown = || request.credentials.shown(&body.bytes, &content_type, body.truncated);
         let limits = self.limits(&tool);
         if !limits.is_answer(status) {
-            let told = self.refusal(&tool, &request, (status, response.headers()), final_url.as_ref()).told;
+            let told = self
+                .settings()
+                .refusal(&tool, &request, (status, response.headers()), final_url.as_ref())
+                .told;
             return Err(answered.refusing(&request, response.headers(), (refused, told), shown()));
         }
         if body.truncated {

@@ -1,13 +1,15 @@
-//! One request for a token, and what the server answers.
+//! Asking for a token: one request at a time, and what the server answers.
 
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::sync::OwnedMutexGuard;
+use tokio::time::{Instant, timeout};
 
-use super::{Grant, OAuth};
+use super::{Asking, Grant, OAuth, Token};
 use crate::call::error::ToolError;
 use crate::engine::http::encode::{Escape, escape};
 use crate::engine::http::engine::HttpEngine;
@@ -23,16 +25,85 @@ const TIME: Duration = Duration::from_secs(30);
 /// The longest answer of a server, in bytes.
 const LONGEST: usize = 256 << 10;
 
+impl OAuth {
+    /// Returns a token: the one that is known, unless it is the one a service refused.
+    pub(in crate::engine::http) async fn token(
+        &self,
+        engine: &HttpEngine,
+        scheme: &str,
+        allowed: &Network,
+        refused: Option<&Secret>,
+    ) -> Result<Secret, ToolError> {
+        let usable = || self.known().filter(|token| Some(token) != refused);
+        if let Some(token) = usable() {
+            return Ok(token);
+        }
+        let began = Instant::now();
+        let mut asking = Arc::clone(&self.shared.asking).lock_owned().await;
+        if let Some(token) = usable() {
+            return Ok(token);
+        }
+        // What was asked while this call waited was asked for it, too.
+        if let Some((_, why)) = asking.failed.as_ref().filter(|(failed, _)| *failed >= began) {
+            return Err(why.clone());
+        }
+        asking.failed = None;
+        // A server may already have replaced the refresh token when a call is cancelled: it is not the call that asks.
+        let (oauth, engine, scheme, allowed) =
+            (self.clone(), engine.clone(), scheme.to_owned(), allowed.clone());
+        let asked = tokio::spawn(async move { oauth.ask(&engine, &scheme, &allowed, asking).await });
+        asked
+            .await
+            .unwrap_or_else(|_| Err(ToolError::failed_with("OAUTH_ERROR", "no token could be asked for")))
+    }
+
+    async fn ask(
+        &self,
+        engine: &HttpEngine,
+        scheme: &str,
+        allowed: &Network,
+        mut asking: OwnedMutexGuard<Asking>,
+    ) -> Result<Secret, ToolError> {
+        let granted = match granted(self, engine, scheme, allowed, asking.refresh.as_ref()).await {
+            Ok(granted) => granted,
+            Err(why) => {
+                // Whether hosts are allowed is another question for each call.
+                if !matches!(why, ToolError::Denied { .. }) {
+                    asking.failed = Some((Instant::now(), why.clone()));
+                }
+                return Err(why);
+            }
+        };
+        if let Some(refresh) =
+            granted.refresh.filter(|_| matches!(self.settings.grant, Grant::RefreshToken(_)))
+        {
+            if let Some(keep) =
+                self.settings.rotated.as_ref().filter(|_| asking.refresh.as_ref() != Some(&refresh))
+            {
+                keep(&refresh);
+            }
+            asking.refresh = Some(refresh);
+        }
+        let expires = granted.valid.and_then(|valid| {
+            let leeway = self.settings.leeway.min(valid / 2);
+            Instant::now().checked_add(valid - leeway)
+        });
+        let token = Token { secret: granted.token.clone(), expires };
+        *self.shared.token.write().unwrap_or_else(PoisonError::into_inner) = Some(token);
+        Ok(granted.token)
+    }
+}
+
 /// What a server granted.
-pub(super) struct Granted {
-    pub(super) token: Secret,
+struct Granted {
+    token: Secret,
     /// How long the token is valid, if the server says.
-    pub(super) valid: Option<Duration>,
-    pub(super) refresh: Option<Secret>,
+    valid: Option<Duration>,
+    refresh: Option<Secret>,
 }
 
 /// Asks for a token.
-pub(super) async fn granted(
+async fn granted(
     oauth: &OAuth,
     engine: &HttpEngine,
     scheme: &str,

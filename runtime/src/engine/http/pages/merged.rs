@@ -11,7 +11,8 @@ use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
-use crate::engine::http::engine::{HttpEngine, network};
+use crate::engine::http::engine::HttpEngine;
+use crate::engine::http::refusal::network;
 use crate::engine::http::response::{self, Limits};
 use crate::spec::plan::{Pagination, Tool};
 
@@ -145,7 +146,7 @@ impl HttpEngine {
     /// Returns a page as the result of a call, with this body.
     async fn answered(&self, tool: &Tool, page: Page, body: Vec<u8>) -> Result<ToolResult, ToolError> {
         let (request, reply) = page.reply(body);
-        let refusal = self.failed(tool, &request, &reply);
+        let refusal = self.settings().failed(tool, &request, &reply);
         let limits = Limits { stream_until: None, ..self.limits(tool) };
         let result = response::result(&request, reply, limits).await;
         let mut result = result.map_err(|error| network(&request, "READ_ERROR", error))?;
