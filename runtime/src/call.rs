@@ -28,6 +28,7 @@ pub mod roots;
 pub(crate) mod secrets;
 pub mod services;
 pub mod session;
+pub mod store;
 pub mod structured;
 pub mod tool;
 pub mod values;

@@ -20,16 +20,14 @@ pub mod pages;
 mod pattern;
 pub mod policy;
 #[cfg(feature = "postgres")]
-mod postgres;
+pub(crate) mod postgres;
 pub mod rate;
 pub mod redact;
-#[cfg(feature = "redis")]
-pub mod redis;
 pub mod repeat;
 #[cfg(feature = "audit")]
 pub mod replay;
 #[cfg(feature = "sqlite")]
-mod sqlite;
+pub(crate) mod sqlite;
 pub mod trace;
 pub mod voice;
 

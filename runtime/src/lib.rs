@@ -43,9 +43,10 @@
 //! |---|---|---|
 //! | `builtin` | use ready-made tools | files, searches, shells, chats |
 //! | `serve` | serve tools to others | a server of the Model Context Protocol |
+//! | [`store`] | share state between processes | [`MemoryStore`](store::MemoryStore), `SqliteStore`, `PostgresStore`, `RedisStore` |
 //! | [`agent`] | run the calls of a turn, loops and sub-agents | [`agent::dispatch`], `agent_loop`, `state_map`, `sub_agent` |
 //! | [`provider`] | offer tools to an agent | [`Provider`], [`ProviderBuilder`], [`ToolFactory`](provider::ToolFactory), [`one_shot`](provider::one_shot) |
-//! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), [`trace`](layers::trace), `otel`, `audit`, `replay`, `cassette`, `redis` |
+//! | [`layers`] | limit, watch and record calls | [`policy`](layers::policy), [`rate`](layers::rate), [`depends`](layers::depends), [`middleware`](layers::middleware), [`control`](layers::control), [`breaker`](layers::breaker), [`repeat`](layers::repeat), [`pages`](layers::pages), [`redact`](layers::redact), [`hooks`](layers::hooks), [`events`](layers::events), [`trace`](layers::trace), `otel`, `audit`, `replay`, `cassette` |
 //! | [`wire`] | talk to a model's provider | [`WireFormat`](wire::WireFormat) |
 //! | [`engine`] | run tools that are data; tools of closures | [`Engines`], [`FunctionTable`](engine::FunctionTable), [`dynamic`](engine::dynamic), `command`, `http`, `mcp`, `typed`, `executor` |
 //! | [`registry`] | collect tools | [`Registry`], [`toolsets`](registry::toolsets), [`catalogue`](registry::catalogue) |
@@ -66,9 +67,9 @@
 //! | `chrono`, `jiff`, `url`, `uuid` | | types of these crates, instead of texts, in such structs |
 //! | `agent` | | the loop of an agent, state maps, agents as tools |
 //! | `audit` | | records of calls, in memory and as lines of JSON |
-//! | `sqlite` | | records, and calls that wait for an approval, in SQLite (with `audit`) |
-//! | `postgres` | | records and waiting approvals in PostgreSQL (with `audit`) |
-//! | `redis` | | rate limits, circuit breakers, sessions, failures, approvals and pages that processes share, in Redis or Valkey |
+//! | `sqlite` | | records, and state that processes share, in SQLite (with `audit`): see [`store`] |
+//! | `postgres` | | the same in PostgreSQL (with `audit`) |
+//! | `redis` | | state that processes share, in Redis or Valkey |
 //! | `executor` | | tools that are commands, and how tools start programs, with guards |
 //! | `process` | | executors that start processes and containers (with `executor`) |
 //! | `mcp` | | tools of MCP servers (with `process`) |
@@ -120,6 +121,8 @@ pub mod provider;
 pub mod registry;
 #[cfg(feature = "mcp-server")]
 pub mod serve;
+#[cfg(feature = "runtime")]
+pub mod store;
 #[cfg(feature = "runtime")]
 pub mod wire;
 

@@ -18,7 +18,7 @@ use crate::base::sync::unpoisoned;
 mod shared;
 mod store;
 
-pub use shared::{SessionChanges, SessionData, SessionKey, SessionStore};
+pub use shared::SESSION_UNKNOWN;
 pub use store::{Sessions, SessionsLimits};
 
 use shared::Shared;

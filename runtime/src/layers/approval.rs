@@ -1,12 +1,12 @@
 //! Seals on waiting calls, the store of those already resumed, and the queue in which they wait.
 //!
 //! A call that waits is [data](crate::layers::middleware::ApprovalRequest), which a program may keep and bring back to
-//! [`Provider::resume`](crate::Provider::resume). With an [`ApprovalQueue`] it need not: the provider puts the call there,
-//! people decide about it from any process, and any worker carries it out, once. [`Approvals`] has the states.
+//! [`Provider::resume`](crate::Provider::resume). With a queue it need not: the provider puts the call there, people decide about it from any process, and any worker carries it out, once. [`Approvals`] has the states.
 //!
 //! ```
 //! use serde_json::json;
-//! use toolgen_runtime::layers::approval::{Approvals, MemoryApprovals};
+//! use toolgen_runtime::call::store::MemoryStore;
+//! use toolgen_runtime::layers::approval::Approvals;
 //! use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
 //! use toolgen_runtime::{Provider, Registry, ToolCall, ToolContext, tool, toolset};
 //!
@@ -15,7 +15,7 @@
 //! # fn pay(to: &str) -> String { format!("paid {to}") }
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let approvals = Approvals::new(MemoryApprovals::new()); // across processes: `SqliteApprovals`, and an `approval_key`
+//! let approvals = Approvals::on(MemoryStore::new()); // across processes: `SqliteStore`, and an `approval_key`
 //! let provider = Provider::builder(&Registry::new(toolset![pay])?)
 //!     .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It costs money.".to_owned()))
 //!     .approval_queue(approvals.clone())
@@ -40,12 +40,8 @@
 mod approvals;
 mod entry;
 mod error;
-mod memory;
-#[cfg(feature = "postgres")]
-mod postgres;
-mod queue;
-#[cfg(feature = "sqlite")]
-mod sqlite;
+mod rows;
+mod state;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,7 +51,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 
 use crate::base::frozen::Text;
-use crate::base::future::BoxFuture;
 use crate::call::ToolCall;
 use crate::call::approval::ApprovalRequest;
 use crate::call::callback;
@@ -64,6 +59,7 @@ use crate::call::context::ToolContext;
 use crate::call::digest::{SealKey, fingerprint, promise};
 use crate::call::error::ToolError;
 use crate::call::resumption::{APPROVAL, Ticket, Waited};
+use crate::call::store::MemoryStore;
 use crate::call::tool::AgentTool;
 use crate::call::waiting::{CalledBy, WaitingCall, millis_of};
 use crate::registry::Registry;
@@ -73,48 +69,17 @@ pub(crate) use approvals::Claimed;
 pub use approvals::{Approvals, CLAIM_EXPIRY};
 pub use entry::{ApprovalClaim, ApprovalDecision, ApprovalOutcome, QueuedApproval};
 pub use error::ApprovalError;
-pub use memory::MemoryApprovals;
-#[cfg(feature = "postgres")]
-pub use postgres::PostgresApprovals;
-pub use queue::{ApprovalQueue, ApprovalState, QueueRow};
-#[cfg(feature = "sqlite")]
-pub use sqlite::SqliteApprovals;
+use rows::Spent;
+pub use state::ApprovalState;
 
 /// How long a call waits for approval or for input by default: 24 hours.
 pub const APPROVAL_EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long [`MemoryApprovals`] and `SqliteApprovals` show a call that has waited in them after its time was over: 30
-/// days.
+/// How long a queue shows a call that has waited in it after its time was over: 30 days.
 pub const APPROVALS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// How long stores remember a name after its request expired, since clocks differ.
-#[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
-pub(crate) const SLACK: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// Remembers which calls were resumed, so that none is resumed twice.
-///
-/// Set with [`ProviderBuilder::approval_store`](crate::provider::ProviderBuilder::approval_store). The default,
-/// [`MemoryApprovals`], keeps nothing beyond the end of the program. Programs that set
-/// [`approval_key`](crate::provider::ProviderBuilder::approval_key), so that requests outlive them or move to another
-/// process, need a store that lives as long as the key does and that all of these processes share: `SqliteApprovals`
-/// (feature `sqlite`), or a table of another database. `INSERT` the name under a unique index, and the second attempt
-/// fails. An [`ApprovalQueue`] is such a store, in which calls also wait.
-pub trait ApprovalStore: Send + Sync {
-    /// Takes a name and returns whether it was free: `false` if it was taken before. Of two concurrent calls for the
-    /// same name, one returns `false`. The store may forget the name after `expires_at`, when its request is refused
-    /// anyway.
-    ///
-    /// # Errors
-    ///
-    /// If the store cannot determine this. Then the call does not run.
-    fn take<'a>(&'a self, name: &'a str, expires_at: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>>;
-}
-
-impl<T: ApprovalStore + ?Sized> ApprovalStore for Arc<T> {
-    fn take<'a>(&'a self, name: &'a str, expires_at: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>> {
-        (**self).take(name, expires_at)
-    }
-}
+/// How long a store remembers a name after its request expired, since clocks differ.
+const SLACK: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Returns whether an error code says that a waiting call may not be resumed, which must not count against its tool.
 pub(crate) fn is_refusal(code: &str) -> bool {
@@ -186,11 +151,11 @@ pub(crate) struct Seals {
     /// Generated on first use, unless set.
     key: Arc<OnceLock<SealKey>>,
     pub(crate) expiry: Duration,
-    pub(crate) store: Arc<dyn ApprovalStore>,
-    /// Where calls wait. If it is set, it is the store, too.
-    queue: Option<Approvals>,
+    /// Where the names are that were used up, and calls wait if it is a queue.
+    approvals: Approvals,
+    is_queue: bool,
     /// The names that this process knows to be used up, whatever the store says later.
-    spent: Arc<MemoryApprovals>,
+    spent: Arc<Spent>,
     /// The length of the key that was set, if it is too short.
     short_key: Option<usize>,
 }
@@ -203,8 +168,8 @@ impl Default for Seals {
         Seals {
             key: Arc::default(),
             expiry: APPROVAL_EXPIRY,
-            store: Arc::new(MemoryApprovals::new()),
-            queue: None,
+            approvals: Approvals::on(MemoryStore::new()),
+            is_queue: false,
             spent: Arc::default(),
             short_key: None,
         }
@@ -222,16 +187,16 @@ impl Seals {
         self.short_key
     }
 
-    pub(crate) fn set_store(&mut self, store: Arc<dyn ApprovalStore>) {
-        (self.store, self.queue) = (store, None);
+    pub(crate) fn set_store(&mut self, approvals: Approvals) {
+        (self.approvals, self.is_queue) = (approvals, false);
     }
 
-    pub(crate) fn set_queue(&mut self, queue: Approvals) {
-        (self.store, self.queue) = (queue.store(), Some(queue));
+    pub(crate) fn set_queue(&mut self, approvals: Approvals) {
+        (self.approvals, self.is_queue) = (approvals, true);
     }
 
     pub(crate) fn queue(&self) -> Option<&Approvals> {
-        self.queue.as_ref()
+        Some(&self.approvals).filter(|_| self.is_queue)
     }
 
     fn key(&self) -> Result<&SealKey, ToolError> {
@@ -337,9 +302,9 @@ impl Seals {
         for ticket in tickets {
             let Ticket { name, prefix, expires_at, .. } = ticket;
             let is_known = self.spent.knows(name);
-            self.spent.note(name, *expires_at);
+            self.spent.take(name, *expires_at);
             // Without an answer of the store, at least nothing runs here.
-            let taken = callback::answer(Some(limit), self.store.take(name, *expires_at)).await;
+            let taken = callback::answer(Some(limit), self.approvals.take(name, *expires_at)).await;
             if is_known || matches!(taken, Ok(Ok(false))) {
                 return Err(refusal(prefix, "USED", "its request was resumed before, and runs once."));
             }
@@ -350,7 +315,7 @@ impl Seals {
     /// Remembers that requests are used up.
     pub(crate) fn note_spent(&self, tickets: &[Ticket]) {
         for ticket in tickets {
-            self.spent.note(&ticket.name, ticket.expires_at);
+            self.spent.take(&ticket.name, ticket.expires_at);
         }
     }
 
@@ -359,16 +324,17 @@ impl Seals {
             return Err(ApprovalError::Taken);
         }
         self.take_stored(ticket).await?;
-        self.spent.note(&ticket.name, ticket.expires_at);
+        self.spent.take(&ticket.name, ticket.expires_at);
         Ok(())
     }
 
     async fn take_stored(&self, ticket: &Ticket) -> Result<(), ApprovalError> {
-        if let Some(queue) = self.queue.as_ref().filter(|_| ticket.prefix == APPROVAL) {
+        if let Some(queue) = self.queue().filter(|_| ticket.prefix == APPROVAL) {
             // Before the name is taken, so that whoever looks sees what may have run.
             queue.start(ticket).await?;
         }
-        let taken = self.store.take(&ticket.name, ticket.expires_at).await.map_err(ApprovalError::Queue)?;
+        let taken =
+            self.approvals.take(&ticket.name, ticket.expires_at).await.map_err(ApprovalError::Queue)?;
         if taken { Ok(()) } else { Err(ApprovalError::Taken) }
     }
 
@@ -380,7 +346,7 @@ impl Seals {
         ctx: &ToolContext,
         limit: Duration,
     ) -> Result<(), ToolError> {
-        let Some(queue) = self.queue.as_ref().filter(|_| ctx.depth() == 0 && ctx.agent_depth() == 0) else {
+        let Some(queue) = self.queue().filter(|_| ctx.depth() == 0 && ctx.agent_depth() == 0) else {
             return Ok(());
         };
         // If this does not come to an end, the row may be there all the same, or come later.

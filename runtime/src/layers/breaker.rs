@@ -31,6 +31,7 @@ use std::future::poll_fn;
 use std::panic::resume_unwind;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -42,7 +43,8 @@ use crate::layers::layer::{Invocation, Layer, Next, Outcome, Stage};
 use crate::spec::ToolSpec;
 
 pub use settings::{BreakerSettings, BreakerState, BreakerStats};
-pub use shared::{CircuitChange, SharedCircuits};
+use shared::Circuits;
+pub use shared::SharedBreaker;
 use state::{Admission, Machine};
 
 /// The code of a refused call.
@@ -56,7 +58,7 @@ pub const SERVICE_UNAVAILABLE: &str = "SERVICE_UNAVAILABLE";
 pub struct CircuitBreaker {
     settings: BreakerSettings,
     services: RwLock<BTreeMap<Box<str>, Arc<Service>>>,
-    shared: Option<Arc<dyn SharedCircuits>>,
+    shared: Option<Arc<Circuits>>,
 }
 
 #[derive(Debug)]
@@ -64,7 +66,7 @@ struct Service {
     settings: BreakerSettings,
     machine: Mutex<Machine>,
     /// The link to other processes that is notified of changes of the circuit, and the name of the circuit.
-    shared: Option<(Arc<dyn SharedCircuits>, Box<str>)>,
+    shared: Option<(Arc<Circuits>, Box<str>)>,
 }
 
 impl CircuitBreaker {
@@ -205,7 +207,7 @@ impl CircuitBreaker {
     pub fn reset(&self, service: &str) {
         if let Some(known) = self.known(service) {
             unpoisoned(known.machine.lock()).reset();
-            known.tell(CircuitChange::Closed);
+            known.tell(None);
         }
     }
 
@@ -252,10 +254,10 @@ impl Layer for CircuitBreaker {
 }
 
 impl Service {
-    /// Notifies other processes of a change of the circuit. No lock is held.
-    fn tell(&self, change: CircuitChange) {
+    /// Notifies other processes that the circuit opened, for this long, or closed. No lock is held.
+    fn tell(&self, open: Option<Duration>) {
         if let Some((shared, name)) = &self.shared {
-            shared.changed(name, change);
+            shared.changed(name, open);
         }
     }
 }
@@ -275,7 +277,7 @@ impl Permit {
         self.settled = true;
         let closed = unpoisoned(self.service.machine.lock()).succeeded(self.generation);
         if closed {
-            self.service.tell(CircuitChange::Closed);
+            self.service.tell(None);
         }
     }
 
@@ -284,7 +286,7 @@ impl Permit {
         self.settled = true;
         let opened = unpoisoned(self.service.machine.lock()).failed(self.generation, &self.service.settings);
         if opened {
-            self.service.tell(CircuitChange::Opened(self.service.settings.reset));
+            self.service.tell(Some(self.service.settings.reset));
         }
     }
 

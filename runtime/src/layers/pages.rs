@@ -36,7 +36,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use read::{READ_RESULT, ReadResult};
-pub use shared::{PageStore, StoredPage};
+pub use shared::RESULT_UNKNOWN;
 pub use store::StoreLimits;
 
 use crate::base::future::BoxFuture;
@@ -101,7 +101,7 @@ impl Default for Pages {
 pub struct Pages {
     limit: ResultLimit,
     store: Arc<Store>,
-    shared: Option<Arc<dyn PageStore>>,
+    shared: Option<Arc<dyn crate::call::store::Store>>,
 }
 
 impl Pages {

@@ -3,4 +3,4 @@
 mod target;
 mod tls;
 
-pub(super) use target::{Target, breaks, class, may_pass};
+pub(crate) use target::{Target, breaks, class, may_pass, text};

@@ -1,7 +1,8 @@
 //! Rate limits.
 //!
 //! The program that hosts the agent supplies the limit: it knows its customers and their plans, and it may share
-//! counts between machines. [`WindowLimit`] is an implementation for a single process.
+//! counts between machines. [`WindowLimit`] is an implementation for a single process, or for all that share a
+//! [store](WindowLimit::shared).
 //!
 //! A call counts for its [`Principal`]. If it has none, a principal without scopes stands for its agent
 //! (`agent:{id}`), otherwise for its session (`session:{id}`, unless it is the temporary one of a turn or a loop), and
@@ -22,6 +23,7 @@ use crate::base::sync::unpoisoned;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::principal::Principal;
+use crate::call::store::{OnFailure, Store, StoreError, WINDOW_PARTS as PARTS};
 use crate::layers::layer::{Invocation, Layer, Stage};
 use crate::spec::ToolSpec;
 
@@ -129,7 +131,13 @@ pub fn exceeded(tool: &str) -> ToolError {
     ToolError::failed_with("RATE_LIMITED", text)
 }
 
-/// A rate limit for one process: at most a given number of calls in any time window of a given length, per principal
+/// The code of the error of a call that could not be counted, because the store of the counts cannot be reached.
+pub const RATE_LIMIT_UNKNOWN: &str = "RATE_LIMIT_UNKNOWN";
+
+/// The table of the counters.
+const TABLE: &str = "rate";
+
+/// A rate limit for one process, or for all that share a [store](Self::shared): at most a given number of calls in any time window of a given length, per principal
 /// in total and per principal and tool. Refused calls do not count.
 ///
 /// The limits hold for every window of that length, not only for full minutes. Time is counted in 64ths of the window,
@@ -158,10 +166,9 @@ pub struct WindowLimit {
     principals: usize,
     start: Instant,
     counts: Mutex<Counts>,
+    shared: Option<Arc<dyn Store>>,
+    on_failure: OnFailure,
 }
-
-/// The number of parts a window is divided into.
-pub(crate) const PARTS: u64 = 64;
 
 #[derive(Default)]
 struct Counts {
@@ -197,6 +204,8 @@ impl WindowLimit {
             principals: 10_000,
             start: Instant::now(),
             counts: Mutex::default(),
+            shared: None,
+            on_failure: OnFailure::Refuse,
         }
     }
 
@@ -228,13 +237,39 @@ impl WindowLimit {
         self
     }
 
-    /// Returns the window, the calls of one tool in it, and the calls of this principal in it.
-    #[cfg(feature = "redis")]
-    pub(crate) fn bounds(&self, principal: &Principal) -> (Duration, u32, u32) {
-        (self.window, self.per_tool, principal.quota.unwrap_or(self.per_principal))
+    /// Counts calls in a store, for all processes of a deployment.
+    ///
+    /// A call costs one request, which counts and answers at once. So the limits are exact, however many processes ask.
+    /// Limits with windows of another length have counts of their own. The number of principals is limited only by what
+    /// the store can hold.
+    #[must_use]
+    pub fn shared(mut self, store: impl Store + 'static) -> WindowLimit {
+        self.shared = Some(Arc::new(store));
+        self
     }
 
-    /// Returns whether a call may proceed now, and counts it if so.
+    /// Sets what becomes of calls while the [store](Self::shared) cannot be reached: by default they are refused
+    /// ([`OnFailure::Refuse`]) with the code [`RATE_LIMIT_UNKNOWN`]. With [`OnFailure::Degrade`] each process counts its
+    /// own calls, from zero, so together they let through as many times the limit as there are processes.
+    #[must_use]
+    pub fn on_failure(mut self, on_failure: OnFailure) -> WindowLimit {
+        self.on_failure = on_failure;
+        self
+    }
+
+    /// Counts a call in the store.
+    async fn count(&self, store: &dyn Store, principal: &Principal, tool: &str) -> Result<bool, StoreError> {
+        let most = principal.quota.unwrap_or(self.per_principal);
+        if most == 0 || self.per_tool == 0 {
+            return Ok(false);
+        }
+        // A principal may have any ID, and a tool has no slash in its name.
+        let who = format!("{}/{}", self.window.as_micros(), principal.id);
+        let (all, own) = (format!("all/{who}"), format!("tool/{tool}/{who}"));
+        store.count(TABLE, &[(&own, self.per_tool), (&all, most)], self.window).await
+    }
+
+    /// Returns whether a call may proceed now by the counts of this process alone, and counts it if so.
     pub fn admit(&self, principal: &Principal, tool: &Text) -> bool {
         let part_length = (self.window.as_nanos() / u128::from(PARTS)).max(1);
         let part = u64::try_from(self.start.elapsed().as_nanos() / part_length).unwrap_or(u64::MAX);
@@ -299,7 +334,8 @@ impl Caller {
 
 impl RateLimit for WindowLimit {
     fn allow<'a>(&'a self, principal: &'a Principal, spec: &'a ToolSpec) -> BoxFuture<'a, bool> {
-        Box::pin(std::future::ready(self.admit(principal, &spec.name.to_text())))
+        let asked = self.ask(principal, spec);
+        Box::pin(async move { asked.await.is_ok() })
     }
 
     fn ask<'a>(
@@ -307,7 +343,24 @@ impl RateLimit for WindowLimit {
         principal: &'a Principal,
         spec: &'a ToolSpec,
     ) -> BoxFuture<'a, Result<(), ToolError>> {
-        Box::pin(std::future::ready(answer(self.admit(principal, &spec.name.to_text()), spec)))
+        let Some(store) = &self.shared else {
+            return Box::pin(std::future::ready(answer(self.admit(principal, &spec.name.to_text()), spec)));
+        };
+        Box::pin(async move {
+            match (self.count(store, principal, spec.name.as_str()).await, self.on_failure) {
+                (Ok(is_allowed), _) => answer(is_allowed, spec),
+                (Err(_), OnFailure::Degrade) => answer(self.admit(principal, &spec.name.to_text()), spec),
+                (Err(why), OnFailure::Refuse) => {
+                    let text = format!(
+                        "The call was not executed: whether the rate limit allows '{}' now is not known, because the \
+                         state that counts calls cannot be reached. Try again in a moment.",
+                        spec.name
+                    );
+                    let error = ToolError::failed_with(RATE_LIMIT_UNKNOWN, text);
+                    Err(error.with_operator_detail(why.to_string()))
+                }
+            }
+        })
     }
 }
 
@@ -318,6 +371,8 @@ impl fmt::Debug for WindowLimit {
             .field("per_tool", &self.per_tool)
             .field("per_principal", &self.per_principal)
             .field("principals", &self.principals)
+            .field("shared", &self.shared)
+            .field("on_failure", &self.on_failure)
             .finish_non_exhaustive()
     }
 }

@@ -6,7 +6,8 @@
 //! independent of it.
 //!
 //! A [`Provider`](crate::Provider) counts the failures of each principal and agent in each session separately, and
-//! does not count those of calls without any of them. Several processes count together with a [`FailureStore`].
+//! does not count those of calls without any of them. Several processes count together in a
+//! [store](crate::ProviderBuilder::repeat_store).
 //!
 //! Arguments are the same if they are the same JSON: the order of keys does not matter, `1` and `1.0` are one number,
 //! and missing arguments equal an empty object.
@@ -34,7 +35,6 @@ use crate::call::error::ToolError;
 
 use fingerprint::Fingerprints;
 pub(crate) use scope::Repeats;
-pub use shared::{FailedCall, FailureStore};
 
 /// The code of a refused repetition.
 pub const REPEATED_FAILURE: &str = "REPEATED_FAILURE";

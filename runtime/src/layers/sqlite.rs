@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode};
 
 /// How long to wait for other writers of the same database.
-pub(super) const BUSY: Duration = Duration::from_secs(5);
+pub(crate) const BUSY: Duration = Duration::from_secs(5);
 
 /// Makes a connection wait for other writers, and lets others read while it writes.
-pub(super) fn prepared(connection: Connection) -> Result<Connection, rusqlite::Error> {
+pub(crate) fn prepared(connection: Connection) -> Result<Connection, rusqlite::Error> {
     connection.busy_timeout(BUSY)?;
     let began = Instant::now();
     loop {
@@ -27,7 +27,7 @@ pub(super) fn prepared(connection: Connection) -> Result<Connection, rusqlite::E
 }
 
 /// Runs statements in one transaction, which an error undoes.
-pub(super) fn transact<T>(
+pub(crate) fn transact<T>(
     connection: &Connection,
     run: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
 ) -> Result<T, rusqlite::Error> {
@@ -41,7 +41,7 @@ pub(super) fn transact<T>(
 
 /// Whether a database stores a table of this name. A view or a virtual table does not count: its rows are made up by
 /// its maker's query while it is read, perhaps without end.
-pub(super) fn stores(connection: &Connection, table: &str) -> Result<bool, rusqlite::Error> {
+pub(crate) fn stores(connection: &Connection, table: &str) -> Result<bool, rusqlite::Error> {
     let known =
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?)";
     connection.query_row(known, [table], |row| row.get(0))

@@ -13,6 +13,7 @@ use toolgen_core::internal::hosts;
 
 use super::{Bounds, Inner, Provider, ProviderContext, ProviderError, Slot};
 use crate::base::frozen::Text;
+use crate::call::store::Store;
 use crate::call::tool::AgentTool;
 #[cfg(feature = "audit")]
 use crate::layers::audit::Auditor;
@@ -29,7 +30,6 @@ use crate::layers::pages::{Pages, READ_RESULT};
 use crate::layers::policy::{Policy, Rules};
 use crate::layers::rate::{Limited, RateLimit};
 use crate::layers::redact::Redactor;
-use crate::layers::repeat::FailureStore;
 use crate::layers::trace::Trace;
 use crate::layers::voice::Voice;
 use crate::provider::pipeline::Layers;
@@ -169,8 +169,10 @@ impl ProviderBuilder {
     /// Counts the failures of identical calls together with other processes, for callers whose sessions have the same
     /// IDs there, or that are known by their principal or agent. Calls with secret arguments are counted in this process
     /// alone. While the store cannot be reached, each process goes by the failures that it saw.
+    ///
+    /// A call costs one request before it, and one after it if it fails, or succeeds after it failed before.
     #[must_use]
-    pub fn repeat_store(mut self, store: impl FailureStore + 'static) -> ProviderBuilder {
+    pub fn repeat_store(mut self, store: impl Store + 'static) -> ProviderBuilder {
         Arc::make_mut(&mut self.layers.repeats).share(Arc::new(store));
         self
     }

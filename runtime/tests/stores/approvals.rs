@@ -1,26 +1,20 @@
 //! Calls that wait in a queue: what each state leads to, in every store, in one process and in many.
 
 mod layers;
-#[cfg(target_os = "linux")]
-use toolgen_test_support::postgres;
 mod processes;
-use toolgen_test_support::redis;
 mod rows;
 mod seen;
 mod states;
-mod stores;
-
-use std::fs;
-use std::path::PathBuf;
 
 use toolgen_runtime::{ProviderContext, Service};
 
 use crate::prelude::*;
+use crate::shared::{Home, homes};
 
 /// What ran, and whether anything may.
 #[derive(Clone, Default)]
-struct World {
-    paid: Arc<Mutex<Vec<String>>>,
+pub(crate) struct World {
+    pub(crate) paid: Arc<Mutex<Vec<String>>>,
     closed: Arc<Mutex<bool>>,
 }
 
@@ -61,7 +55,7 @@ fn asks(world: &World) -> impl Fn(&ToolRequest<'_>) -> Decision + Send + Sync + 
     }
 }
 
-fn builder(world: &World, approvals: &Approvals) -> ProviderBuilder {
+pub(crate) fn builder(world: &World, approvals: &Approvals) -> ProviderBuilder {
     let context = ProviderContext::new().with_service(Arc::new(world.clone())).with_agent_id("clerk");
     Provider::builder(&Registry::new(toolset![pay, relay]).unwrap())
         .context(context)
@@ -70,18 +64,18 @@ fn builder(world: &World, approvals: &Approvals) -> ProviderBuilder {
 }
 
 /// A turn of a principal.
-fn turn_of(principal: &str) -> ToolContext {
+pub(crate) fn turn_of(principal: &str) -> ToolContext {
     ToolContext::new("turn", "")
         .with_principal(Principal::new(principal.to_owned()).with_scopes(["read", "write"]))
         .with_session(Session::new("monday"))
 }
 
-fn turn() -> ToolContext {
+pub(crate) fn turn() -> ToolContext {
     turn_of("alice")
 }
 
 /// Makes a call that waits.
-async fn ask(provider: &Provider, to: &str) -> ApprovalRequest {
+pub(crate) async fn ask(provider: &Provider, to: &str) -> ApprovalRequest {
     let call = ToolCall::new("call-1", "pay", json!({"to": to, "pin": "0815"}));
     match provider.call(call, &turn()).await.outcome {
         Err(ToolError::ApprovalRequired(request)) => *request,
@@ -89,63 +83,11 @@ async fn ask(provider: &Provider, to: &str) -> ApprovalRequest {
     }
 }
 
-async fn entry(approvals: &Approvals, id: &str) -> QueuedApproval {
+pub(crate) async fn entry(approvals: &Approvals, id: &str) -> QueuedApproval {
     approvals.get(id).await.unwrap().unwrap()
 }
 
-/// A folder of its own below that of the tests' files, gone when the test is over. It was made here, and nothing above
-/// it is ever removed.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Scratch {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("approvals-{}-{number}", std::process::id());
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        // Fails if there is one already: what is removed later is this one.
-        fs::create_dir(&folder).unwrap();
-        Scratch(folder)
-    }
-
-    fn folder(&self) -> &Path {
-        &self.0
-    }
-
-    fn database(&self) -> PathBuf {
-        self.0.join("calls.db")
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// What a queue lives in: it is gone when the test is over.
-#[allow(dead_code, reason = "it is there to be dropped")]
-enum Home {
-    Folder(Scratch),
-    #[cfg(target_os = "linux")]
-    Postgres(Arc<postgres::Server>),
-    Redis(redis::Server),
-}
-
-/// A queue of each kind, with what it needs. Those of servers are left out, and that is said, where there is none.
-async fn queues() -> Vec<(&'static str, Approvals, Home)> {
-    let mut queues = vec![("memory", Approvals::new(MemoryApprovals::new()), Home::Folder(Scratch::new()))];
-    {
-        let scratch = Scratch::new();
-        let store = SqliteApprovals::open(scratch.database()).unwrap();
-        queues.push(("sqlite", Approvals::new(store), Home::Folder(scratch)));
-    }
-    #[cfg(target_os = "linux")]
-    if let Some((store, server)) = stores::postgres().await {
-        queues.push(("postgres", Approvals::new(store), Home::Postgres(server)));
-    }
-    if let Some(server) = redis::Server::start() {
-        queues.push(("redis", Approvals::new(stores::redis(&server.url()).approvals()), Home::Redis(server)));
-    }
-    queues
+/// A queue of each kind, with what it needs.
+fn queues() -> Vec<(&'static str, Approvals, Home)> {
+    homes().into_iter().map(|home| (home.name(), Approvals::on(home.open()), home)).collect()
 }

@@ -5,5 +5,5 @@ mod approvals;
 mod audit;
 mod postgres;
 mod prelude;
-mod redis;
 mod replay;
+mod shared;

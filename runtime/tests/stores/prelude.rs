@@ -4,14 +4,11 @@ pub(crate) use std::fs::OpenOptions;
 pub(crate) use std::path::Path;
 pub(crate) use std::sync::atomic::{AtomicU32, Ordering};
 pub(crate) use std::sync::{Arc, Mutex};
-pub(crate) use std::time::{Duration, Instant, SystemTime};
+pub(crate) use std::time::{Duration, Instant};
 
 pub(crate) use serde_json::{Value, json};
 pub(crate) use toolgen_runtime::agent::dispatch::DispatchOptions;
-pub(crate) use toolgen_runtime::layers::approval::{
-    ApprovalError, ApprovalQueue, ApprovalState, ApprovalStore, Approvals, MemoryApprovals, QueueRow,
-    QueuedApproval, SqliteApprovals,
-};
+pub(crate) use toolgen_runtime::layers::approval::{ApprovalError, ApprovalState, Approvals, QueuedApproval};
 pub(crate) use toolgen_runtime::layers::audit::rusqlite::Connection;
 pub(crate) use toolgen_runtime::layers::audit::{
     AuditReader, AuditSink, AuditStatus, Auditor, CallInfo, JsonLinesSink, MemorySink, PostgresSink,
@@ -21,8 +18,8 @@ pub(crate) use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Decision, Middleware, ToolRequest,
 };
 pub(crate) use toolgen_runtime::layers::pages::{Pages, ResultLimit};
-pub(crate) use toolgen_runtime::layers::redis::{OnFailure, RedisState};
 pub(crate) use toolgen_runtime::provider::ProviderBuilder;
+pub(crate) use toolgen_runtime::store::{MemoryStore, OnFailure, RedisStore, SqliteStore, Store};
 pub(crate) use toolgen_runtime::testing::replay::{RecordedRun, Replay, RunSelection};
 pub(crate) use toolgen_runtime::{
     BoxFuture, Principal, Provider, Registry, Session, ToolCall, ToolContext, ToolError, ToolResponse,

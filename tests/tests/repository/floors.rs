@@ -15,7 +15,7 @@ const FLOORS: &[&[&str]] = &[
     &["layers"],
     &["provider"],
     &["agent"],
-    &["builtin", "serve"],
+    &["builtin", "serve", "store"],
 ];
 
 /// The crates of the floors: the lower ones are compiled once for a program and its build script.

@@ -4,9 +4,9 @@ use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use toolgen_runtime::layers::approval::{Approvals, PostgresApprovals, SqliteApprovals};
+use toolgen_runtime::layers::approval::Approvals;
 use toolgen_runtime::layers::audit::{AuditReader, Auditor, JsonLinesSink, PostgresSink, SqliteSink};
-use toolgen_runtime::layers::redis::RedisState;
+use toolgen_runtime::store::{PostgresStore, RedisStore, SqliteStore};
 
 /// A file or a server, as an argument of the command line names it. Printed without passwords.
 #[derive(Clone, Debug)]
@@ -99,25 +99,25 @@ impl Place {
         match self {
             Place::File(path) => {
                 let opened = match decides {
-                    true => SqliteApprovals::open_existing(path),
-                    false => SqliteApprovals::open_read_only(path),
+                    true => SqliteStore::open_existing(path),
+                    false => SqliteStore::open_read_only(path),
                 };
                 match opened {
-                    Ok(store) => Ok(store.map(Approvals::new)),
+                    Ok(store) => Ok(store.map(Approvals::on)),
                     Err(why) => Err(format!(
                         "{self}: the database cannot be opened: {why}; name the one that the program writes"
                     )),
                 }
             }
             Place::Postgres(url) => {
-                let store = PostgresApprovals::connect_existing(url).await;
-                store.map(|store| store.map(Approvals::new)).map_err(|why| why.to_string())
+                let store = PostgresStore::connect_existing(url).await;
+                store.map(|store| store.map(Approvals::on)).map_err(|why| why.to_string())
             }
             Place::Redis { url, namespace } => {
-                let state =
-                    RedisState::builder(url, namespace.clone()).build().map_err(|why| why.to_string())?;
-                state.ping().await.map_err(|why| why.to_string())?;
-                Ok(Some(Approvals::new(state.approvals())))
+                let store =
+                    RedisStore::builder(url, namespace.clone()).build().map_err(|why| why.to_string())?;
+                store.ping().await.map_err(|why| why.to_string())?;
+                Ok(Some(Approvals::on(store)))
             }
         }
     }

@@ -3,102 +3,124 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Session, SessionLimits, remember};
+use crate::base::canonical::digest;
+use crate::base::data::Members;
 use crate::base::frozen::Text;
-use crate::base::future::BoxFuture;
 use crate::base::sync::unpoisoned;
+use crate::base::time::whole_millis;
 use crate::call::error::ToolError;
+use crate::call::store::{Expected, OnFailure, Row, Store, StoreError};
 
-/// The key of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SessionKey<'a> {
-    /// The owner of the session, see [`Sessions::open_for`](super::Sessions::open_for). May be empty.
-    pub owner: &'a str,
-    /// Its ID. Never blank.
-    pub id: &'a str,
+/// The code of the error of a call whose session cannot be read, because its store cannot be reached.
+pub const SESSION_UNKNOWN: &str = "SESSION_UNKNOWN";
+
+const TABLE: &str = "sessions";
+
+/// How often a change is made again because another process was faster.
+const TRIES: u32 = 1000;
+
+/// Where the sessions of a program are kept for its other processes.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) on_failure: OnFailure,
+    /// How long a session is kept after its last use.
+    pub(super) ttl: Duration,
 }
 
-/// The part of a session that processes share.
-#[derive(Clone, PartialEq)]
-pub struct SessionData {
-    /// The version, which differs after each change; 0 if nothing is stored.
-    pub version: u64,
-    /// The values by their key.
-    pub values: BTreeMap<String, Value>,
-    /// The tools that were called successfully, and how long ago.
-    pub called: Vec<(Text, Duration)>,
-}
-
-/// What a process changed in a session.
-#[derive(Clone, Default, PartialEq)]
-pub struct SessionChanges {
-    /// The values that were set, and `None` for those that were removed.
-    pub values: BTreeMap<String, Option<Value>>,
-    /// Whether the call history was cleared, before the calls of `called`.
-    pub forget_calls: bool,
-    /// The tools that were called successfully, and how long ago.
-    pub called: Vec<(Text, Duration)>,
-}
-
-/// Keeps sessions where other processes find them. Set with [`Sessions::shared`](super::Sessions::shared). Values may be
-/// secrets: keep them as safe as those.
-pub trait SessionStore: Send + Sync {
-    /// Returns what is stored, or `None` if that is still `known`, the version that was returned last; 0 at first. What
-    /// is stored is kept for `ttl` from now on.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read. Then a call of the session fails with this error. A store that would rather go by what the
-    /// process knows returns `None`.
-    fn load<'a>(
-        &'a self,
-        key: SessionKey<'a>,
-        known: u64,
-        ttl: Duration,
-    ) -> BoxFuture<'a, Result<Option<SessionData>, ToolError>>;
-
-    /// Applies changes at once, keeps the result for `ttl` from now on, and returns its version. Of the call history at
-    /// least the latest success of as many tools is kept as the limits say.
-    ///
-    /// # Errors
-    ///
-    /// If it is not certain that they are stored. They are given again then, with later ones, so a change must have the
-    /// same effect when it is applied twice.
-    fn save<'a>(
-        &'a self,
-        key: SessionKey<'a>,
-        changes: &'a SessionChanges,
-        limits: SessionLimits,
-        ttl: Duration,
-    ) -> BoxFuture<'a, Result<u64, ToolError>>;
-
+impl Place {
     /// Removes a session, and returns whether there was one.
-    ///
-    /// # Errors
-    ///
-    /// If it is not certain that it is removed.
-    fn remove<'a>(&'a self, key: SessionKey<'a>) -> BoxFuture<'a, Result<bool, ToolError>>;
+    pub(super) async fn remove(&self, owner: &str, id: &str) -> Result<bool, ToolError> {
+        self.store.delete(TABLE, &key(owner, id), Expected::Any).await.map_err(|why| unsaved(&why))
+    }
+
+    /// Stores what is known, if nobody was faster.
+    async fn put(&self, key: &str, stored: &Stored) -> Result<Option<u64>, StoreError> {
+        // Twice as long, so that not every call has to say that the session is in use.
+        let (ttl, value) = (self.ttl.saturating_mul(2), stored.written());
+        self.store.put(TABLE, key, value.as_bytes(), ttl, Expected::known(stored.version)).await
+    }
+}
+
+/// An owner or an ID may contain anything, so neither is part of the key itself.
+fn key(owner: &str, id: &str) -> String {
+    digest(&json!([owner, id]))
+}
+
+fn unsaved(why: &StoreError) -> ToolError {
+    ToolError::failed_with(SESSION_UNKNOWN, why.to_string())
+}
+
+/// What is in the store of a session: `{"values": {…}, "called": {tool: milliseconds since 1970}}`.
+#[derive(Clone, Default)]
+struct Stored {
+    /// `None` if nothing is stored.
+    version: Option<u64>,
+    values: BTreeMap<String, Value>,
+    /// The times of the last successes.
+    called: BTreeMap<Text, u64>,
+}
+
+impl Stored {
+    fn of(row: Option<Row>) -> Result<Stored, StoreError> {
+        let Some(row) = row else { return Ok(Stored::default()) };
+        let read = || {
+            let mut members = Members::read(serde_json::from_slice::<Value>(&row.value)?, "the session")?;
+            let (values, called) = (members.take("values")?, members.take("called")?);
+            Ok(Stored { version: Some(row.version), values, called })
+        };
+        read().map_err(|why: serde_json::Error| StoreError::unreadable("a session", why))
+    }
+
+    fn written(&self) -> String {
+        json!({ "values": self.values, "called": self.called }).to_string()
+    }
+
+    /// Makes changes, and forgets the oldest successes beyond the limit.
+    fn change(&mut self, unsaved: &Unsaved, limits: SessionLimits) {
+        for (key, (_, value)) in &unsaved.values {
+            match value {
+                Some(value) => drop(self.values.insert(key.clone(), value.clone())),
+                None => drop(self.values.remove(key)),
+            }
+        }
+        if unsaved.forgotten.is_some() {
+            self.called.clear();
+        }
+        let now = now();
+        for (tool, (_, at)) in &unsaved.called {
+            let at = now.saturating_sub(whole_millis(at.elapsed()));
+            self.called.insert(tool.clone(), at);
+        }
+        while self.called.len() > limits.history_tools.max(1) {
+            let oldest = self.called.iter().min_by_key(|(_, at)| **at).map(|(tool, _)| tool.clone());
+            oldest.map(|tool| self.called.remove(&tool));
+        }
+    }
+}
+
+fn now() -> u64 {
+    whole_millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
 /// The side of a session that other processes see.
 pub(super) struct Shared {
-    store: Arc<dyn SessionStore>,
-    owner: Text,
-    ttl: Duration,
-    /// The version that was read last. Held by whoever talks to the store, so that nothing older comes after something
-    /// newer.
-    version: tokio::sync::Mutex<u64>,
+    place: Place,
+    key: String,
+    /// What was read last. Held by whoever talks to the store, so that nothing older comes after something newer.
+    known: tokio::sync::Mutex<Stored>,
     unsaved: Mutex<Unsaved>,
 }
 
 /// Changes that may not be stored yet, each with its number. They are forgotten when they are stored, not when they are
 /// sent: a caller may give up in between.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Unsaved {
     count: u64,
     values: BTreeMap<String, (u64, Option<Value>)>,
@@ -107,8 +129,13 @@ struct Unsaved {
 }
 
 impl Shared {
-    pub(super) fn new(store: Arc<dyn SessionStore>, owner: Text, ttl: Duration) -> Shared {
-        Shared { store, owner, ttl, version: tokio::sync::Mutex::default(), unsaved: Mutex::default() }
+    pub(super) fn new(place: Place, owner: &str, id: &str) -> Shared {
+        let key = key(owner, id);
+        Shared { place, key, known: tokio::sync::Mutex::default(), unsaved: Mutex::default() }
+    }
+
+    async fn read(&self) -> Result<Option<Row>, StoreError> {
+        self.place.store.get(TABLE, &self.key).await
     }
 
     pub(super) fn note_value(&self, key: String, value: Option<Value>) {
@@ -136,18 +163,8 @@ impl Unsaved {
         self.count
     }
 
-    /// Returns what is to be stored, and the number of the latest change; `None` if there is nothing to store.
-    fn changes(&self) -> Option<(SessionChanges, u64)> {
-        if self.values.is_empty() && self.called.is_empty() && self.forgotten.is_none() {
-            return None;
-        }
-        let now = Instant::now();
-        let changes = SessionChanges {
-            values: self.values.iter().map(|(key, (_, value))| (key.clone(), value.clone())).collect(),
-            forget_calls: self.forgotten.is_some(),
-            called: self.called.iter().map(|(tool, (_, at))| (tool.clone(), now - *at)).collect(),
-        };
-        Some((changes, self.count))
+    fn is_empty(&self) -> bool {
+        self.values.is_empty() && self.called.is_empty() && self.forgotten.is_none()
     }
 
     /// Forgets the changes up to a number.
@@ -170,13 +187,32 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If the store cannot be read and does not let the process go by what it knows.
+    /// If the store cannot be read and the sessions do not [go by what the process knows](OnFailure::Degrade).
     pub async fn refresh(&self) -> Result<(), ToolError> {
         let Some(shared) = &self.0.shared else { return Ok(()) };
-        let mut version = shared.version.lock().await;
-        if let Some(data) = shared.store.load(self.key(shared), *version, shared.ttl).await? {
-            *version = data.version;
-            self.adopt(shared, data);
+        let mut known = shared.known.lock().await;
+        match self.read(shared, &mut known).await {
+            Err(why) if shared.place.on_failure == OnFailure::Refuse => {
+                let text = "The call was not executed: the state of the session is not known, because the server that \
+                            keeps it cannot be reached. Try again in a moment.";
+                Err(ToolError::failed_with(SESSION_UNKNOWN, text).with_operator_detail(why.to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn read(&self, shared: &Shared, known: &mut Stored) -> Result<(), StoreError> {
+        let row = shared.read().await?;
+        let left = row.as_ref().map(|row| row.left);
+        if row.as_ref().map(|row| row.version) != known.version {
+            *known = Stored::of(row)?;
+            self.adopt(shared, known);
+        }
+        // If this fails, the session was read all the same.
+        if left.is_some_and(|left| left < shared.place.ttl)
+            && let Ok(Some(version)) = shared.place.put(&shared.key, known).await
+        {
+            known.version = Some(version);
         }
         Ok(())
     }
@@ -189,41 +225,46 @@ impl Session {
     /// If it cannot be stored. It is kept, and stored the next time.
     pub async fn save(&self) -> Result<(), ToolError> {
         let Some(shared) = &self.0.shared else { return Ok(()) };
-        let mut version = shared.version.lock().await;
-        let Some((changes, last)) = unpoisoned(shared.unsaved.lock()).changes() else { return Ok(()) };
-        let stored = shared.store.save(self.key(shared), &changes, self.0.limits, shared.ttl).await?;
-        unpoisoned(shared.unsaved.lock()).saved(last);
-        // Otherwise somebody else changed it, too, which is still to be read.
-        if stored == *version + 1 {
-            *version = stored;
+        let mut known = shared.known.lock().await;
+        for _ in 0..TRIES {
+            let changes = unpoisoned(shared.unsaved.lock()).clone();
+            if changes.is_empty() {
+                return Ok(());
+            }
+            let mut stored = known.clone();
+            stored.change(&changes, self.0.limits);
+            if let Some(version) =
+                shared.place.put(&shared.key, &stored).await.map_err(|why| unsaved(&why))?
+            {
+                *known = Stored { version: Some(version), ..stored };
+                unpoisoned(shared.unsaved.lock()).saved(changes.count);
+                return Ok(());
+            }
+            // Somebody else changed it, too: on top of that.
+            let row = shared.read().await.map_err(|why| unsaved(&why))?;
+            *known = Stored::of(row).map_err(|why| unsaved(&why))?;
+            self.adopt(shared, &known);
         }
-        Ok(())
-    }
-
-    fn key<'a>(&'a self, shared: &'a Shared) -> SessionKey<'a> {
-        SessionKey { owner: &shared.owner, id: &self.0.id }
+        Err(unsaved(&StoreError::new(format!(
+            "others changed the session {TRIES} times while it was stored"
+        ))))
     }
 
     /// Takes over the stored data, with the changes that are not stored yet.
-    fn adopt(&self, shared: &Shared, data: SessionData) {
+    fn adopt(&self, shared: &Shared, stored: &Stored) {
         // In the order in which changes take them.
         let mut values = unpoisoned(self.0.values.lock());
         let mut history = unpoisoned(self.0.history.lock());
         let unsaved = unpoisoned(shared.unsaved.lock());
-        *values = data.values;
-        for (key, (_, value)) in &unsaved.values {
-            match value {
-                Some(value) => drop(values.insert(key.clone(), value.clone())),
-                None => drop(values.remove(key)),
-            }
-        }
+        let mut stored = stored.clone();
+        stored.change(&unsaved, self.0.limits);
+        *values = stored.values;
         history.clear();
-        let now = Instant::now();
-        let stored = data.called.into_iter().filter(|_| unsaved.forgotten.is_none());
+        let (now, clock) = (Instant::now(), now());
         // A time before the clock began is too long ago for everybody.
-        let stored = stored.filter_map(|(tool, ago)| Some((tool, now.checked_sub(ago)?)));
-        let own = unsaved.called.iter().map(|(tool, (_, at))| (tool.clone(), *at));
-        let mut called: Vec<(Text, Instant)> = stored.chain(own).collect();
+        let at = |at: u64| now.checked_sub(Duration::from_millis(clock.saturating_sub(at)));
+        let mut called: Vec<(Text, Instant)> =
+            stored.called.into_iter().filter_map(|(tool, millis)| Some((tool, at(millis)?))).collect();
         called.sort_by_key(|(_, at)| *at);
         for (tool, at) in called {
             remember(&mut history, tool, at, self.0.limits);
@@ -231,30 +272,12 @@ impl Session {
     }
 }
 
-/// Names the values that it holds but does not show them: some are secrets.
-impl fmt::Debug for SessionData {
+impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SessionData")
-            .field("version", &self.version)
-            .field("values", &self.values.keys())
-            .field("called", &self.called)
+        f.debug_struct("Place")
+            .field("store", &self.store)
+            .field("on_failure", &self.on_failure)
+            .field("ttl", &self.ttl)
             .finish()
-    }
-}
-
-/// Names the values that were changed but does not show them: some are secrets.
-impl fmt::Debug for SessionChanges {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SessionChanges")
-            .field("values", &self.values.keys())
-            .field("forget_calls", &self.forget_calls)
-            .field("called", &self.called)
-            .finish()
-    }
-}
-
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("owner", &self.owner).field("ttl", &self.ttl).finish_non_exhaustive()
     }
 }

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::shared::{SessionKey, SessionStore, Shared};
+use super::shared::{Place, Shared};
 use super::{Session, SessionLimits, Span};
 use crate::base::frozen::Text;
 use crate::base::sync::unpoisoned;
 use crate::call::error::ToolError;
+use crate::call::store::{OnFailure, Store};
 
 /// The sessions of a program, by owner and ID. Clones share them.
 ///
@@ -30,7 +31,7 @@ pub struct Sessions(Arc<Inner>);
 
 struct Inner {
     limits: SessionsLimits,
-    shared: Option<Arc<dyn SessionStore>>,
+    shared: Option<Place>,
     held: Mutex<BTreeMap<(Text, Text), Held>>,
 }
 
@@ -84,13 +85,26 @@ impl Sessions {
     ///
     /// A provider reads what others changed before it runs a call of such a session, and stores what changed when the
     /// call is over; [`Session::refresh`] and [`Session::save`] do so at other times. Of two changes of one value the
-    /// later one holds. A call whose session cannot be read fails, unless the store says otherwise; changes that cannot
-    /// be stored are kept, and are stored with those of the next call.
+    /// later one holds. Changes that cannot be stored are kept, and are stored with those of the next call.
+    ///
+    /// A call costs one request before it, and one after it if it changed the session, as a success does. Values are in
+    /// the store as JSON, in plain text: if they are secrets, so are its contents.
     ///
     /// Whoever can open the ID of a session has what is in it: use [`open_for`](Self::open_for) if clients choose IDs.
     #[must_use]
-    pub fn shared(limits: SessionsLimits, store: impl SessionStore + 'static) -> Sessions {
-        Sessions(Arc::new(Inner { limits, shared: Some(Arc::new(store)), held: Mutex::default() }))
+    pub fn shared(limits: SessionsLimits, store: impl Store + 'static) -> Sessions {
+        let place = Place { store: Arc::new(store), on_failure: OnFailure::Refuse, ttl: limits.ttl };
+        Sessions(Arc::new(Inner { limits, shared: Some(place), held: Mutex::default() }))
+    }
+
+    /// Sets what becomes of calls of [shared](Self::shared) sessions while the store cannot be reached, before the first
+    /// session is opened: by default they are refused ([`OnFailure::Refuse`]) with the code
+    /// [`SESSION_UNKNOWN`](super::SESSION_UNKNOWN). With [`OnFailure::Degrade`] they go by what this process knows of the
+    /// session; what they change is stored later.
+    #[must_use]
+    pub fn on_failure(self, on_failure: OnFailure) -> Sessions {
+        let shared = self.0.shared.clone().map(|place| Place { on_failure, ..place });
+        Sessions(Arc::new(Inner { limits: self.0.limits, shared, held: Mutex::default() }))
     }
 
     /// Opens the session of this ID, creating it if needed. If clients choose their IDs, use
@@ -121,7 +135,7 @@ impl Sessions {
         }
         make_room(&mut held, now, limits);
         let shared = self.0.shared.as_ref();
-        let shared = shared.map(|store| Shared::new(Arc::clone(store), key.0.clone(), limits.ttl));
+        let shared = shared.map(|place| Shared::new(place.clone(), &key.0, &key.1));
         let session = Session::made(key.1.clone(), limits.session, Span::Kept, shared);
         held.insert(key, Held { session: session.clone(), opened: now });
         session
@@ -148,9 +162,7 @@ impl Sessions {
         let (owner, id) = (owner.into(), id.into());
         let was_here = self.close_for(owner.clone(), id.clone());
         match &self.0.shared {
-            Some(store) if !id.trim().is_empty() => {
-                Ok(store.remove(SessionKey { owner: &owner, id: &id }).await? || was_here)
-            }
+            Some(place) if !id.trim().is_empty() => Ok(place.remove(&owner, &id).await? || was_here),
             _ => Ok(was_here),
         }
     }

@@ -4,14 +4,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::ApprovalStore;
 use super::entry::{ApprovalDecision, QueuedApproval};
 use super::error::ApprovalError;
-use super::queue::{ApprovalQueue, ApprovalState};
+use super::rows::Spent;
+use super::state::ApprovalState;
 use crate::base::frozen::Text;
 use crate::call::approval::ApprovalRequest;
 use crate::call::error::ToolError;
 use crate::call::resumption::Ticket;
+use crate::call::store::{OnFailure, Store};
 use crate::call::waiting::{CalledBy, millis_of};
 
 /// How long a worker has to start a call that it claimed before another may claim it: five minutes by default.
@@ -35,10 +36,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a change is retried because somebody else was faster.
 const TRIES: u32 = 100;
 
-/// The calls that wait for an approval in an [`ApprovalQueue`], for everyone who deals with them: a provider puts them
-/// there and runs them ([`ProviderBuilder::approval_queue`](crate::provider::ProviderBuilder::approval_queue),
+/// The calls that wait for an approval in a [store](crate::call::store), for everyone who deals with them: a provider puts
+/// them there and runs them ([`ProviderBuilder::approval_queue`](crate::provider::ProviderBuilder::approval_queue),
 /// [`Provider::resume_decided`](crate::Provider::resume_decided)), and whoever decides lists, grants and denies them.
 /// Clones share the queue.
+///
+/// It also remembers which calls were resumed, so that none is resumed twice, and may be given to a provider for that
+/// alone ([`ProviderBuilder::approval_store`](crate::provider::ProviderBuilder::approval_store)). A name is taken before
+/// its call runs: if the answer of the store is lost, the call does not run, and the request may be used up; then the call
+/// has to be made again.
 ///
 /// | state | becomes | when |
 /// |---|---|---|
@@ -62,8 +68,7 @@ const TRIES: u32 = 100;
 /// # Secrets
 ///
 /// The readable part of an entry holds no secrets: arguments are as approvers see them. The sealed call, whose
-/// arguments are what runs, stands next to it in the [`request`](super::QueueRow::request) of its row, until it starts
-/// or expires. The seal is checked before it runs, so a queue that somebody changes makes no other call run.
+/// arguments are what runs, is a row of its own, until it starts or expires: keep the store as safe as they are. The seal is checked before it runs, so a queue that somebody changes makes no other call run.
 ///
 /// # Who may write
 ///
@@ -75,15 +80,34 @@ const TRIES: u32 = 100;
 /// compare with the [records](crate::layers::audit), kept where the queue's writers cannot change them.
 #[derive(Clone)]
 pub struct Approvals {
-    queue: Arc<dyn ApprovalQueue>,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) on_failure: OnFailure,
+    /// The names that were taken here, if they may be taken without the store.
+    pub(super) own: Arc<Spent>,
     worker: Text,
     lease: Duration,
 }
 
 impl Approvals {
-    /// Creates the handle of a queue.
-    pub fn new(queue: impl ApprovalQueue + 'static) -> Approvals {
-        Approvals { queue: Arc::new(queue), worker: Text::EMPTY, lease: CLAIM_EXPIRY }
+    /// Creates the handle of the queue in a store.
+    pub fn on(store: impl Store + 'static) -> Approvals {
+        Approvals {
+            store: Arc::new(store),
+            on_failure: OnFailure::Refuse,
+            own: Arc::default(),
+            worker: Text::EMPTY,
+            lease: CLAIM_EXPIRY,
+        }
+    }
+
+    /// Sets what becomes of resumed calls while the store cannot be reached: by default they are refused
+    /// ([`OnFailure::Refuse`]) with the code `APPROVAL_UNKNOWN` or `INPUT_REQUEST_UNKNOWN`. With [`OnFailure::Degrade`]
+    /// each process resumes a request once, so a call may run as often as there are processes: only for calls that may be
+    /// repeated. Calls that would wait are answered with an error, whatever is set.
+    #[must_use]
+    pub fn on_failure(mut self, on_failure: OnFailure) -> Approvals {
+        self.on_failure = on_failure;
+        self
     }
 
     /// Sets the name under which calls are claimed, for people who look for the worker: such as that of a machine and
@@ -102,29 +126,15 @@ impl Approvals {
         self
     }
 
-    /// The store of the names that were used up.
-    pub(super) fn store(&self) -> Arc<dyn ApprovalStore> {
-        Arc::clone(&self.queue) as Arc<dyn ApprovalStore>
-    }
-
     /// Returns the calls in these states, those that have waited longest first.
     ///
     /// # Errors
     ///
     /// If the queue cannot be read.
     pub async fn list(&self, states: &[ApprovalState]) -> Result<Vec<QueuedApproval>, ApprovalError> {
-        let mut stored: Vec<ApprovalState> =
-            states.iter().copied().filter(|state| *state != ApprovalState::Expired).collect();
-        if stored.len() < states.len() {
-            use ApprovalState::{Claimed, Denied, Granted, Waiting};
-            stored.extend(
-                [Waiting, Granted, Denied, Claimed].into_iter().filter(|state| !states.contains(state)),
-            );
-        }
-        let rows = self.queue.list(&stored).await.map_err(ApprovalError::Queue)?;
-        let now = now();
-        let all = rows.into_iter().map(|row| QueuedApproval::of(row, now));
-        Ok(all.filter(|entry| states.contains(&entry.state)).collect())
+        let mut all = self.all().await?;
+        all.retain(|entry| states.contains(&entry.state));
+        Ok(all)
     }
 
     /// Returns the calls about which somebody has decided and that no worker has, for
@@ -135,9 +145,7 @@ impl Approvals {
     ///
     /// If the queue cannot be read.
     pub async fn decided(&self) -> Result<Vec<QueuedApproval>, ApprovalError> {
-        let states = [ApprovalState::Granted, ApprovalState::Denied, ApprovalState::Claimed];
-        let mut all = self.list(&states).await?;
-        let now = now();
+        let (mut all, now) = (self.open().await?, now());
         all.retain(|entry| entry.damage.is_none() && entry.is_free(self.lease, now));
         Ok(all)
     }
@@ -148,8 +156,7 @@ impl Approvals {
     ///
     /// If the queue cannot be read.
     pub async fn get(&self, id: &str) -> Result<Option<QueuedApproval>, ApprovalError> {
-        let row = self.queue.read(id).await.map_err(ApprovalError::Queue)?;
-        Ok(row.map(|row| QueuedApproval::of(row, now())))
+        Ok(self.read(id).await?)
     }
 
     /// Returns the call whose ID begins with a text.
@@ -165,7 +172,7 @@ impl Approvals {
         if start.is_empty() {
             return Err(none());
         }
-        match self.queue.ids(start).await.map_err(ApprovalError::Queue)?.as_slice() {
+        match self.ids(start).await?.as_slice() {
             [] => Err(none()),
             [id] => self.get(id).await?.ok_or_else(none),
             several => Err(ApprovalError::Ambiguous { id: start.to_owned(), count: several.len() }),
@@ -231,8 +238,7 @@ impl Approvals {
 
     /// Puts a call that waits into the queue.
     pub(super) async fn put(&self, request: &ApprovalRequest) -> Result<(), ApprovalError> {
-        let row = QueuedApproval::new(request, now()).row()?;
-        self.queue.insert(row).await.map_err(ApprovalError::Queue)
+        self.insert(&QueuedApproval::new(request, now())).await
     }
 
     /// Makes sure that a call never runs once its caller was told that it does not wait here, although a request to the
@@ -256,7 +262,9 @@ impl Approvals {
 
     /// Uses a call up, unless it already is, and finishes its row. Returns whether there was one.
     async fn call_off(&self, id: &str, until: SystemTime, is_used: &mut bool) -> bool {
-        *is_used = *is_used || self.queue.take(id, until).await.is_ok();
+        *is_used = *is_used || self.take(id, until).await.is_ok();
+        // The sealed call may be there without an entry.
+        let _ = self.unseal(id).await;
         let ended = self.change(id, |entry, now| {
             entry.call_off("APPROVAL_NOT_QUEUED", now);
             Ok(())
@@ -348,17 +356,15 @@ impl Approvals {
         change: impl Fn(&mut QueuedApproval, SystemTime) -> Result<(), ApprovalError>,
     ) -> Result<QueuedApproval, ApprovalError> {
         for _ in 0..TRIES {
-            let row = self.queue.read(id).await.map_err(ApprovalError::Queue)?;
-            let Some(row) = row else { return Err(ApprovalError::NotFound { id: id.to_owned() }) };
-            let now = now();
-            let mut entry = QueuedApproval::of(row, now);
+            let Some(mut entry) = self.read(id).await? else {
+                return Err(ApprovalError::NotFound { id: id.to_owned() });
+            };
             if let Some(damage) = entry.damage {
                 return Err(ApprovalError::Damaged(damage));
             }
-            change(&mut entry, now)?;
-            let version = entry.version;
-            entry.version = version.wrapping_add(1);
-            if self.queue.replace(entry.row()?, version).await.map_err(ApprovalError::Queue)? {
+            change(&mut entry, now())?;
+            if let Some(version) = self.replace(&entry).await? {
+                entry.version = version;
                 return Ok(entry);
             }
         }
@@ -370,14 +376,16 @@ impl Approvals {
 impl fmt::Debug for Approvals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Approvals")
+            .field("store", &self.store)
+            .field("on_failure", &self.on_failure)
             .field("worker", &self.worker)
             .field("lease", &self.lease)
             .finish_non_exhaustive()
     }
 }
 
-/// Returns the time in whole milliseconds, as queues store it.
-fn now() -> SystemTime {
+/// Returns the time in whole milliseconds, as entries have it.
+pub(super) fn now() -> SystemTime {
     let now = SystemTime::now();
     UNIX_EPOCH.checked_add(Duration::from_millis(millis_of(now))).unwrap_or(now)
 }

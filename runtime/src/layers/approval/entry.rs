@@ -7,13 +7,14 @@ use serde_core::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::error::ApprovalError;
-use super::queue::{ApprovalState, QueueRow};
+use super::state::ApprovalState;
 use crate::base::data::Members;
 use crate::base::discreet::discreet_debug;
 use crate::base::frozen::Text;
 use crate::call::approval::ApprovalRequest;
 use crate::call::called::CalledTool;
 use crate::call::digest::seal_name;
+use crate::call::store::Row;
 use crate::call::waiting::{CalledBy, millis_of};
 
 /// A call that waits, or has waited, for an approval in a queue, without the secrets among its arguments.
@@ -167,11 +168,14 @@ impl QueuedApproval {
         self.expires_at = request.expires_at;
     }
 
-    /// Returns what a row says now.
-    pub(super) fn of(row: QueueRow, now: SystemTime) -> QueuedApproval {
-        let mut entry = QueuedApproval::blank(row.id, row.asked_at, row.expires_at);
-        (entry.state, entry.version) = (row.state, row.version);
-        if let Err(why) = entry.read(&row.entry, row.request.as_deref(), now) {
+    /// Returns what a row says now, with that of its sealed call. One that cannot be read is shown as damaged: an error
+    /// would keep all others from people and workers.
+    pub(super) fn of(row: Row, request: Option<Row>, now: SystemTime) -> QueuedApproval {
+        // Whatever its time is, it is shown.
+        let never = now.checked_add(Duration::from_secs(1 << 36)).unwrap_or(now);
+        let mut entry = QueuedApproval::blank(Text::from(row.key), UNIX_EPOCH, never);
+        entry.version = row.version;
+        if let Err(why) = entry.read(&row.value, request.as_ref().map(|row| row.value.as_slice()), now) {
             entry.damage = Some(why.to_string());
         }
         let over = matches!(
@@ -184,13 +188,19 @@ impl QueuedApproval {
         entry
     }
 
-    fn read(&mut self, text: &str, request: Option<&str>, now: SystemTime) -> Result<(), serde_json::Error> {
-        let text: Value = serde_json::from_str(text)?;
+    fn read(
+        &mut self,
+        text: &[u8],
+        request: Option<&[u8]>,
+        now: SystemTime,
+    ) -> Result<(), serde_json::Error> {
+        let text: Value = serde_json::from_slice(text)?;
         let mut members = Members::read(text, "the entry of the queue")?;
-        if members.has("damage") {
-            let damage: String = members.take("damage")?;
-            return Err(serde_json::Error::custom(damage));
-        }
+        let state: Text = members.take("state")?;
+        // A state of a later version: nothing is done with what nobody here knows.
+        self.state = ApprovalState::named(&state).unwrap_or(ApprovalState::Finished);
+        self.asked_at = time(&mut members, "asked_at")?;
+        self.expires_at = time(&mut members, "expires_at")?;
         self.call_id = members.take("call_id")?;
         self.tool = members.take("tool")?;
         self.called_by = CalledBy::read(&mut members)?;
@@ -201,23 +211,25 @@ impl QueuedApproval {
             self.decision = Some(ApprovalDecision {
                 granted: decision.take("granted")?,
                 by: decision.take("by")?,
-                at: time(&mut decision)?,
+                at: time(&mut decision, "at")?,
                 note: decision.take("note")?,
             });
         }
         if let Some(mut claim) = part(&mut members, "claim")? {
             self.claim = Some(ApprovalClaim {
                 worker: claim.take("worker")?,
-                at: time(&mut claim)?,
+                at: time(&mut claim, "at")?,
                 refused: claim.or_default("refused")?,
             });
         }
         if let Some(mut outcome) = part(&mut members, "outcome")? {
             let error_code = outcome.or_default("error_code")?;
-            self.outcome = Some(ApprovalOutcome { error_code, at: time(&mut outcome)? });
+            self.outcome = Some(ApprovalOutcome { error_code, at: time(&mut outcome, "at")? });
         }
-        if let Some(request) = request {
-            let request: ApprovalRequest = serde_json::from_str(request)?;
+        // One that was started cannot run again, even if its sealed call is still there.
+        let is_begun = matches!(self.state, ApprovalState::Started | ApprovalState::Finished);
+        if let Some(request) = request.filter(|_| !is_begun) {
+            let request: ApprovalRequest = serde_json::from_slice(request)?;
             if seal_name(&request.seal) != self.id.as_str() {
                 return Err(serde_json::Error::custom("its sealed call is that of another row"));
             }
@@ -240,21 +252,15 @@ impl QueuedApproval {
         }
     }
 
-    /// Returns the row to store, with the next version.
-    pub(super) fn row(&self) -> Result<QueueRow, ApprovalError> {
-        let written = |why: serde_json::Error| ApprovalError::Damaged(why.to_string());
-        // One that was started can no longer run.
-        let is_over = matches!(self.state, ApprovalState::Started | ApprovalState::Finished);
-        let request = self.request.as_deref().filter(|_| !is_over);
-        Ok(QueueRow {
-            id: self.id.clone(),
-            version: self.version,
-            state: self.state,
-            asked_at: self.asked_at,
-            expires_at: self.expires_at,
-            entry: serde_json::to_string(self).map_err(written)?,
-            request: request.map(serde_json::to_string).transpose().map_err(written)?,
-        })
+    /// Returns what is stored for people to see.
+    pub(super) fn written(&self) -> Result<String, ApprovalError> {
+        serde_json::to_string(self).map_err(|why| ApprovalError::Damaged(why.to_string()))
+    }
+
+    /// Returns the sealed call as it is stored.
+    pub(super) fn sealed(&self) -> Result<Option<String>, ApprovalError> {
+        let request = self.request.as_deref().map(serde_json::to_string).transpose();
+        request.map_err(|why| ApprovalError::Damaged(why.to_string()))
     }
 
     /// Whether a worker may claim it: it was decided, and no worker has it, or none has started it within this time.
@@ -359,7 +365,7 @@ fn part(members: &mut Members, name: &str) -> Result<Option<Members>, serde_json
     Members::read(value, "the entry of the queue").map(Some)
 }
 
-fn time(members: &mut Members) -> Result<SystemTime, serde_json::Error> {
-    let time = UNIX_EPOCH.checked_add(Duration::from_millis(members.take("at")?));
-    time.ok_or_else(|| serde_json::Error::custom("`at` is not a time"))
+fn time(members: &mut Members, name: &str) -> Result<SystemTime, serde_json::Error> {
+    let time = UNIX_EPOCH.checked_add(Duration::from_millis(members.take(name)?));
+    time.ok_or_else(|| serde_json::Error::custom(format!("`{name}` is not a time")))
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::entry::ApprovalDecision;
 use crate::call::error::ToolError;
+use crate::call::store::StoreError;
 
 /// Why something cannot be done with a call in a queue.
 #[derive(Clone, PartialEq)]
@@ -92,5 +93,11 @@ impl std::error::Error for ApprovalError {
             ApprovalError::Queue(why) => Some(why),
             _ => None,
         }
+    }
+}
+
+impl From<StoreError> for ApprovalError {
+    fn from(why: StoreError) -> ApprovalError {
+        ApprovalError::Queue(why.into())
     }
 }

@@ -1,65 +1,221 @@
 //! Circuits that several processes open and close together.
 
-use std::fmt;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use super::CircuitBreaker;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::{BreakerState, CircuitBreaker, SERVICE_UNAVAILABLE};
 use crate::base::sync::unpoisoned;
 use crate::call::error::ToolError;
+use crate::call::store::{Expected, OnFailure, Row, Store, StoreError};
 
-/// A change of a circuit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CircuitChange {
-    /// It opened, and refuses calls for this long.
-    Opened(Duration),
-    /// It closed.
-    Closed,
-}
+/// How often a process asks by default what others opened and closed.
+const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Shares the circuits of this process with others. Without one, the default, circuits are in the memory of the process
-/// alone.
+/// How long a store remembers a circuit after the time for which it is open. A row is kept for both together, so what is
+/// left of it says how long the circuit is still open, by the clock of the store.
+const MEMORY: Duration = Duration::from_secs(60 * 60);
+
+/// The table of the circuits, by service.
+const TABLE: &str = "circuits";
+const OPEN: &[u8] = b"open";
+const CLOSED: &[u8] = b"closed";
+
+/// Builds circuit breakers that processes share, from [`CircuitBreaker::shared`].
 ///
-/// Changes by others go to [`CircuitBreaker::open_elsewhere`] and [`CircuitBreaker::closed_elsewhere`]. No method may
-/// wait: they are called where calls begin and end.
-pub trait SharedCircuits: fmt::Debug + Send + Sync {
-    /// Takes note that a circuit opened or closed in this process.
-    fn changed(&self, service: &str, change: CircuitChange);
-
-    /// Returns whether a call of a service may ask its circuit.
-    ///
-    /// # Errors
-    ///
-    /// Why not: what others know of the service cannot be determined. The call is refused with this error.
-    fn check(&self, service: &str) -> Result<(), ToolError>;
+/// A circuit that opens or closes in one process does so in all of them, within the [interval](Self::interval) and one
+/// request: a tenth of a second by default. Each process counts the failures that it sees itself; after the reset time
+/// each makes one trial call, and the first that ends decides for all.
+///
+/// Calls do not wait for the store: a task asks for changes, one small request in each interval, and passes on those of
+/// this process. It ends when the breaker is dropped.
+#[derive(Debug)]
+pub struct SharedBreaker {
+    breaker: CircuitBreaker,
+    store: Arc<dyn Store>,
+    interval: Duration,
+    on_failure: OnFailure,
 }
 
 impl CircuitBreaker {
-    /// Shares circuits with other processes, from the start: services that were set or called before stay this
-    /// process's own.
+    /// Shares circuits with the other processes that use the store, which should have the same settings.
+    /// [Start](SharedBreaker::start) them before they are used: every circuit is closed then.
     #[must_use]
-    pub fn with_shared(mut self, shared: Arc<dyn SharedCircuits>) -> CircuitBreaker {
-        self.shared = Some(shared);
-        self
+    pub fn shared(self, store: impl Store + 'static) -> SharedBreaker {
+        let store = Arc::new(store);
+        SharedBreaker { breaker: self, store, interval: INTERVAL, on_failure: OnFailure::Degrade }
     }
 
     /// Opens the circuit of a service that another process opened, for the time that is left there. A circuit that is
     /// open already stays open at least as long.
-    pub fn open_elsewhere(&self, service: &str, left: Duration) {
+    fn open_elsewhere(&self, service: &str, left: Duration) {
         let found = self.service(service);
         let mut machine = unpoisoned(found.machine.lock());
         let own = machine.stats(found.settings);
-        let is_longer = own.state == super::BreakerState::Open && own.retry_after >= Some(left);
+        let is_longer = own.state == BreakerState::Open && own.retry_after >= Some(left);
         if !left.is_zero() && !is_longer {
             machine.open(found.settings.reset.saturating_sub(left));
         }
     }
 
     /// Closes the circuit of a service that another process closed.
-    pub fn closed_elsewhere(&self, service: &str) {
+    fn closed_elsewhere(&self, service: &str) {
         if let Some(known) = self.known(service) {
             unpoisoned(known.machine.lock()).close_too();
         }
     }
+}
+
+impl SharedBreaker {
+    /// Sets how often the process asks what others opened and closed: every 100 milliseconds by default.
+    #[must_use]
+    pub fn interval(mut self, interval: Duration) -> SharedBreaker {
+        self.interval = interval;
+        self
+    }
+
+    /// Sets what happens while the store cannot be reached: by default each process goes by its own circuits
+    /// ([`OnFailure::Degrade`]), and tells the others when the store is back. With [`OnFailure::Refuse`] calls of services
+    /// are refused with the code [`SERVICE_UNAVAILABLE`] from the first failed request on, and before the first answer.
+    #[must_use]
+    pub fn on_failure(mut self, on_failure: OnFailure) -> SharedBreaker {
+        self.on_failure = on_failure;
+        self
+    }
+
+    /// Starts the task and returns the breakers.
+    ///
+    /// # Errors
+    ///
+    /// If this is not called in a Tokio runtime, in which the task could run.
+    pub fn start(self) -> Result<Arc<CircuitBreaker>, StoreError> {
+        let runtime = tokio::runtime::Handle::try_current().map_err(|_| {
+            StoreError::new("shared circuit breakers need a Tokio runtime: start them inside of one")
+        })?;
+        let circuits = Arc::new(Circuits {
+            on_failure: self.on_failure,
+            seen: Mutex::new(Seen { changes: BTreeMap::new(), answered: false }),
+            woken: Notify::new(),
+        });
+        let mut breaker = self.breaker;
+        breaker.shared = Some(Arc::clone(&circuits));
+        let known = std::mem::take(&mut *unpoisoned(breaker.services.write()));
+        let breaker =
+            known.iter().fold(breaker, |all, (name, service)| all.with_service(name, service.settings));
+        let breaker = Arc::new(breaker);
+        runtime.spawn(follow(self.store, Arc::downgrade(&breaker), circuits, self.interval));
+        Ok(breaker)
+    }
+}
+
+/// What the calls of this process and the task share.
+#[derive(Debug)]
+pub(super) struct Circuits {
+    on_failure: OnFailure,
+    seen: Mutex<Seen>,
+    woken: Notify,
+}
+
+#[derive(Debug)]
+struct Seen {
+    changes: Changes,
+    /// Whether the last request was answered.
+    answered: bool,
+}
+
+/// Changes that are still to be sent to others: until when a circuit is open; `None` if it is closed.
+type Changes = BTreeMap<String, Option<Instant>>;
+
+impl Circuits {
+    /// Takes note that a circuit opened, for this long, or closed in this process.
+    pub(super) fn changed(&self, service: &str, open: Option<Duration>) {
+        // A time that cannot be represented is far enough in the future.
+        let till = open.and_then(|left| Instant::now().checked_add(left.min(MEMORY * 24 * 365)));
+        unpoisoned(self.seen.lock()).changes.insert(service.to_owned(), till);
+        self.woken.notify_one();
+    }
+
+    /// Refuses a call of a service if what others know of it cannot be determined, and that is not wanted.
+    pub(super) fn check(&self, service: &str) -> Result<(), ToolError> {
+        if self.on_failure == OnFailure::Degrade || unpoisoned(self.seen.lock()).answered {
+            return Ok(());
+        }
+        let text = format!(
+            "The call was not executed: whether service '{service}' is available is not known, because the state that \
+             is shared with other processes cannot be reached. Try again in a moment."
+        );
+        Err(ToolError::failed_with(SERVICE_UNAVAILABLE, text))
+    }
+
+    /// Applies changes made elsewhere to the circuits here. Changes that were not passed on are passed on later.
+    fn heard(&self, answer: Result<Vec<Row>, StoreError>, told: Changes, breaker: &CircuitBreaker) -> bool {
+        let mut seen = unpoisoned(self.seen.lock());
+        seen.answered = answer.is_ok();
+        let Ok(mut found) = answer else {
+            for (service, till) in told {
+                seen.changes.entry(service).or_insert(till);
+            }
+            return false;
+        };
+        // What happened here is newer.
+        found.retain(|row| !seen.changes.contains_key(&row.key));
+        drop(seen);
+        for row in found {
+            match row.value.as_slice() {
+                OPEN => breaker.open_elsewhere(&row.key, row.left.saturating_sub(MEMORY)),
+                CLOSED => breaker.closed_elsewhere(&row.key),
+                // What a later version has to say is not for this one.
+                _ => {}
+            }
+        }
+        true
+    }
+}
+
+/// Passes on what circuits do here, and does here what they do elsewhere, until the breaker is dropped.
+async fn follow(
+    store: Arc<dyn Store>,
+    breaker: Weak<CircuitBreaker>,
+    circuits: Arc<Circuits>,
+    interval: Duration,
+) {
+    let mut known = BTreeMap::new();
+    while breaker.strong_count() > 0 {
+        let changes = std::mem::take(&mut unpoisoned(circuits.seen.lock()).changes);
+        let answer = exchange(&*store, &mut known, &changes).await;
+        let Some(breaker) = breaker.upgrade() else { return };
+        let answered = circuits.heard(answer, changes, &breaker);
+        drop(breaker);
+        // A change is passed on at once, but not again and again while the store is away.
+        if answered {
+            let _ = tokio::time::timeout(interval, circuits.woken.notified()).await;
+        } else {
+            tokio::time::sleep(interval).await;
+        }
+    }
+}
+
+/// Stores the changes, and returns the rows whose version is not the known one.
+async fn exchange(
+    store: &dyn Store,
+    known: &mut BTreeMap<String, u64>,
+    changes: &Changes,
+) -> Result<Vec<Row>, StoreError> {
+    for (service, till) in changes {
+        let (value, left) = match till {
+            Some(till) => (OPEN, till.saturating_duration_since(Instant::now())),
+            None => (CLOSED, Duration::ZERO),
+        };
+        let stored = store.put(TABLE, service, value, left.saturating_add(MEMORY), Expected::Any).await?;
+        // What this process says itself is no news to it.
+        known.extend(stored.map(|version| (service.clone(), version)));
+    }
+    let mut rows = store.scan(TABLE, "").await?;
+    let before = std::mem::take(known);
+    known.extend(rows.iter().map(|row| (row.key.clone(), row.version)));
+    rows.retain(|row| before.get(&row.key) != Some(&row.version));
+    Ok(rows)
 }

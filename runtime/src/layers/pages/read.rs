@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::shared::{PageStore, StoredPage};
+use super::shared;
 use super::store::{Owner, Page, Store};
 use super::{bytes, cut, floor, hide_cut};
 use crate::base::frozen::Text;
@@ -38,11 +38,11 @@ static SPEC: ToolSpec = ToolSpec {
 #[derive(Clone, Debug)]
 pub struct ReadResult {
     store: Arc<Store>,
-    shared: Option<Arc<dyn PageStore>>,
+    shared: Option<Arc<dyn crate::call::store::Store>>,
 }
 
 impl ReadResult {
-    pub(super) fn new(store: Arc<Store>, shared: Option<Arc<dyn PageStore>>) -> ReadResult {
+    pub(super) fn new(store: Arc<Store>, shared: Option<Arc<dyn crate::call::store::Store>>) -> ReadResult {
         ReadResult { store, shared }
     }
 
@@ -52,10 +52,7 @@ impl ReadResult {
         let (found, shared) = (self.store.get(handle, &owner), &self.shared);
         match shared.as_ref().filter(|_| found.is_none() && !handle.is_empty()) {
             None => Ok(found),
-            Some(shared) => {
-                let found = shared.get(&owner.digest(), handle).await?;
-                Ok(found.map(|StoredPage { text, size }| Page { text, size, secrets: None }))
-            }
+            Some(shared) => shared::find(shared, &owner, handle).await,
         }
     }
 

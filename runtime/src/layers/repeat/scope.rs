@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::shared::FailureStore;
-use super::{CallKey, RepeatGuard, refusal, shown};
+use super::shared::{FailedCall, Failures};
+use super::{CallKey, RepeatGuard, refusal};
 use crate::base::canonical::digest;
 use crate::base::future::BoxFuture;
-use crate::base::sha256::sha256;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::session::Session;
+use crate::call::store::Store;
 use crate::call::tool::{parsed, read};
 use crate::layers::approval::is_refusal;
 use crate::layers::breaker::SERVICE_UNAVAILABLE;
@@ -30,7 +30,7 @@ pub(crate) struct Repeats {
     limit: Option<NonZeroU32>,
     own: Arc<RepeatGuard>,
     /// The store in which other processes count, too.
-    shared: Option<Arc<dyn FailureStore>>,
+    shared: Option<Failures>,
 }
 
 /// The guard of a session, as a type that tools cannot name.
@@ -41,7 +41,7 @@ struct Guard<'a> {
     rows: Arc<RepeatGuard>,
     principal: Option<&'a str>,
     agent: Option<&'a str>,
-    shared: Option<&'a dyn FailureStore>,
+    shared: Option<&'a Failures>,
     ctx: &'a ToolContext,
 }
 
@@ -50,8 +50,8 @@ struct Counted {
     here: CallKey,
     /// Its key in the store, if it is counted there.
     there: Option<String>,
-    /// Whether it has failed there.
-    has_failed: bool,
+    /// Its failures there.
+    failed: FailedCall,
 }
 
 impl Repeats {
@@ -65,8 +65,8 @@ impl Repeats {
     }
 
     /// Sets the store in which other processes count, too.
-    pub(crate) fn share(&mut self, store: Arc<dyn FailureStore>) {
-        self.shared = Some(store);
+    pub(crate) fn share(&mut self, store: Arc<dyn Store>) {
+        self.shared = Some(Failures(store));
     }
 
     /// Returns the guard that counts failures of a call. `None` if nothing is counted, because that is not wanted, or
@@ -83,7 +83,7 @@ impl Repeats {
         };
         // Nobody elsewhere can go on in a session that ends with a loop of this process.
         let is_elsewhere = known || ctx.session().is_some_and(|session| !session.is_passing());
-        let shared = self.shared.as_deref().filter(|_| is_elsewhere);
+        let shared = self.shared.as_ref().filter(|_| is_elsewhere);
         Some(Guard { rows, principal, agent, shared, ctx })
     }
 }
@@ -103,18 +103,18 @@ impl<'a> Guard<'a> {
             let params = if params.is_null() { &json!({}) } else { params };
             digest(&json!([self.principal, self.agent, session, tool, params]))
         });
-        Counted { here, there, has_failed: false }
+        Counted { here, there, failed: FailedCall::default() }
     }
 
     /// Refuses a call that other processes saw fail too often.
     async fn check_there(&self, tool: &str, counted: &mut Counted) -> Result<(), ToolError> {
         let (Some(shared), Some(call)) = (self.shared, &counted.there) else { return Ok(()) };
         // Where nobody can tell, what this process saw counts.
-        let Ok(Some(failed)) = shared.failures(call).await else { return Ok(()) };
-        counted.has_failed = true;
+        let Ok(failed) = shared.of(call).await else { return Ok(()) };
         if failed.count >= self.rows.limit.get() {
-            return Err(refusal(tool, failed.count, &failed.error));
+            return Err(refusal(tool, failed.count, &failed.shown));
         }
+        counted.failed = failed;
         Ok(())
     }
 
@@ -137,15 +137,14 @@ impl<'a> Guard<'a> {
         }
         self.rows.record_key(counted.here, error.as_deref());
         let (Some(shared), Some(call)) = (self.shared, counted.there) else { return None };
-        let is_news = error.is_some() || counted.has_failed;
+        let (failed, is_news) = (counted.failed, error.is_some());
+        let is_news = is_news || failed.count > 0;
         let memory = self.rows.memory.unwrap_or(FOREVER);
         is_news.then(|| -> BoxFuture<'a, ()> {
             Box::pin(async move {
                 // The call has run: if others cannot be told, this process still counts.
                 let _ = match error {
-                    Some(error) => {
-                        shared.failed(&call, &sha256(error.as_bytes()), &shown(&error), memory).await
-                    }
+                    Some(error) => shared.failed(&call, failed, &error, memory).await,
                     None => shared.succeeded(&call).await,
                 };
             })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ProviderBuilder;
-use crate::layers::approval::{ApprovalStore, Approvals};
+use crate::layers::approval::Approvals;
 use crate::layers::middleware::Approver;
 
 impl ProviderBuilder {
@@ -25,8 +25,8 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets how long a callback of the program that does not wait for people may take: middleware, hooks, an
-    /// [`ApprovalStore`]. 30 seconds by default. Middleware and hooks that take longer refuse the call.
+    /// Sets how long a callback of the program that does not wait for people may take: middleware, hooks, the
+    /// store of [approvals](Self::approval_store). 30 seconds by default. Middleware and hooks that take longer refuse the call.
     ///
     /// Only asynchronous callbacks can be interrupted. Functions that are called on the thread of the call, such as
     /// those that receive events, updates and progress, delay it for as long as they take.
@@ -58,8 +58,8 @@ impl ProviderBuilder {
     /// is a store in memory, shared by this provider and those built from it. It takes the place of an
     /// [`approval_queue`](Self::approval_queue), which is such a store itself.
     #[must_use]
-    pub fn approval_store(mut self, store: impl ApprovalStore + 'static) -> ProviderBuilder {
-        self.layers.seals.set_store(Arc::new(store));
+    pub fn approval_store(mut self, approvals: Approvals) -> ProviderBuilder {
+        self.layers.seals.set_store(approvals);
         self
     }
 

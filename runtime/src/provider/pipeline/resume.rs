@@ -25,7 +25,7 @@ impl Provider {
     /// This never fails: a problem with the request is the answer, and then nothing has run. In addition to the usual
     /// codes, there are `APPROVAL_INVALID` for a request that was changed, of another provider or caller, or of a tool
     /// that has changed since; `APPROVAL_EXPIRED` and `APPROVAL_USED`; and `APPROVAL_UNKNOWN` if the
-    /// [`ApprovalStore`](crate::layers::approval::ApprovalStore) does not say whether it was used. With a
+    /// [store](crate::provider::ProviderBuilder::approval_store) does not say whether it was used. With a
     /// [queue](crate::provider::ProviderBuilder::approval_queue), `APPROVAL_USED` is also the answer if somebody has
     /// denied the call there, or a worker has it.
     pub async fn resume(&self, request: ApprovalRequest, turn: &ToolContext) -> ToolResponse {

@@ -9,6 +9,7 @@ use toolgen_runtime::layers::events::EventKind;
 
 use crate::matrix::evidence::{Answer, Cell, Ran, stem};
 use crate::matrix::rows::{FAILURES, LONGEST, is_guarded};
+use crate::matrix::stores;
 use crate::prelude::*;
 
 /// What holds of every cell, whatever layers it has.
@@ -118,14 +119,14 @@ pub(crate) fn failures(cell: &Cell<'_>) {
 
 /// What other processes can read has none of the secrets.
 pub(crate) fn stored_without_secrets(cell: &Cell<'_>) {
-    let stored = cell.world.stored.text();
+    let stored = stores::text(&cell.world.stored);
     cell.holds(!stored.contains(&cell.world.pin), "no secret is shared", &stored);
 }
 
 /// Other processes know which calls succeeded, and no others.
 pub(crate) fn stored(cell: &Cell<'_>) {
     stored_without_secrets(cell);
-    let called = cell.world.stored.called();
+    let called = stores::called(&cell.world.stored);
     let succeeded = |tool: &str| {
         let of_tool = |answer: &&Answer| answer.path != "rest" && answer.response.name == tool;
         let mut answers = cell.answers.iter().filter(of_tool);

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use std::sync::atomic::AtomicBool;
 
 use toolgen_runtime::layers::approval::Approvals;
+use toolgen_runtime::store::MemoryStore;
 
-use crate::matrix::stores::Stored;
 use crate::prelude::*;
 
 /// How the secret argument of every call begins; the rest is the cell's own.
@@ -64,7 +64,7 @@ pub(crate) struct World {
     /// Whether the requirement of the target holds.
     pub(crate) closed: AtomicBool,
     /// What other processes see.
-    pub(crate) stored: Stored,
+    pub(crate) stored: MemoryStore,
     /// Where the auditor writes, if there is one.
     pub(crate) sink: Mutex<Option<(MemorySink, Auditor)>>,
 }

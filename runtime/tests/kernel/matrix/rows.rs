@@ -2,13 +2,14 @@
 
 use toolgen_runtime::CircuitBreaker;
 use toolgen_runtime::call::session::{Sessions, SessionsLimits};
-use toolgen_runtime::layers::approval::{Approvals, MemoryApprovals};
+use toolgen_runtime::layers::approval::Approvals;
 use toolgen_runtime::layers::breaker::BreakerSettings;
 use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 use toolgen_runtime::layers::redact::Redactor;
 use toolgen_runtime::layers::trace::Trace;
 use toolgen_runtime::layers::voice::Voice;
 use toolgen_runtime::layers::{Invocation, Layer, Stage};
+use toolgen_runtime::store::MemoryStore;
 
 use crate::matrix::checks;
 use crate::matrix::evidence::{Cell, World, stem};
@@ -236,7 +237,7 @@ pub(crate) fn deciders() -> Vec<Row> {
                     b.middleware(By(Arc::clone(w), needs_approval))
                         .approval_key([7; 32])
                         .approval_expiry(Duration::from_secs(60))
-                        .approval_store(MemoryApprovals::new())
+                        .approval_store(Approvals::on(MemoryStore::new()))
                 })
             },
             checks::resumed,
@@ -246,7 +247,7 @@ pub(crate) fn deciders() -> Vec<Row> {
             &["approval_queue"],
             |s| {
                 s.build(|b, w| {
-                    let queue = Approvals::new(MemoryApprovals::new());
+                    let queue = Approvals::on(MemoryStore::new());
                     *w.queue.lock().unwrap() = Some(queue.clone());
                     b.middleware(By(Arc::clone(w), needs_approval)).approval_queue(queue)
                 })

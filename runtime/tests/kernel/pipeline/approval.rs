@@ -1,10 +1,10 @@
 //! What runs is what was approved: with the same arguments, for the same caller, once.
 
-use std::collections::BTreeSet;
 use std::time::SystemTime;
 
-use toolgen_runtime::layers::approval::ApprovalStore;
+use toolgen_runtime::layers::approval::Approvals;
 use toolgen_runtime::layers::middleware::approver;
+use toolgen_runtime::store::{Expected, MemoryStore, Row, Store, StoreError};
 
 use super::Journal;
 use crate::prelude::*;
@@ -272,16 +272,6 @@ async fn a_request_expires() {
     assert_eq!(built.resume(stored(&request), &turn()).await.text(), "wrote /x");
 }
 
-/// A store that outlives providers.
-#[derive(Default)]
-struct Table(Mutex<BTreeSet<String>>);
-
-impl ApprovalStore for Table {
-    fn take<'a>(&'a self, name: &'a str, _: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>> {
-        Box::pin(async move { Ok(self.0.lock().unwrap().insert(name.to_owned())) })
-    }
-}
-
 #[test]
 fn a_key_that_can_be_guessed_builds_no_provider() {
     let ran = Journal::default();
@@ -293,10 +283,10 @@ fn a_key_that_can_be_guessed_builds_no_provider() {
 
 #[tokio::test]
 async fn with_a_key_requests_outlive_their_provider() {
-    let (ran, table) = (Journal::default(), Arc::new(Table::default()));
+    let (ran, table) = (Journal::default(), Approvals::on(MemoryStore::new()));
     let with_key = |key: &'static str| {
         let key = format!("{key}, of thirty-two bytes or more");
-        provider(&ran, &[asks]).approval_key(key).approval_store(Arc::clone(&table)).build().unwrap()
+        provider(&ran, &[asks]).approval_key(key).approval_store(table.clone()).build().unwrap()
     };
     let request = asked(&with_key("secret"), "write", json!({"path": "/x"}), &turn()).await;
     let without = provider(&ran, &[asks]).build().unwrap();
@@ -308,24 +298,62 @@ async fn with_a_key_requests_outlive_their_provider() {
     assert_eq!(ran.lines(), ["/x"]);
 }
 
+/// A store that does not answer.
+#[derive(Debug)]
+struct Broken(&'static str);
+
+impl Broken {
+    fn answer<T: Send + 'static>(&self) -> BoxFuture<'_, Result<T, StoreError>> {
+        Box::pin(async {
+            match self.0 {
+                "fails" => Err(StoreError::new("the disk is full")),
+                "panics" => panic!("secret"),
+                _ => std::future::pending().await,
+            }
+        })
+    }
+}
+
+impl Store for Broken {
+    fn get<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<Option<Row>, StoreError>> {
+        self.answer()
+    }
+
+    fn scan<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
+        self.answer()
+    }
+
+    fn put<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a str,
+        _: &'a [u8],
+        _: Duration,
+        _: Expected,
+    ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
+        self.answer()
+    }
+
+    fn delete<'a>(&'a self, _: &'a str, _: &'a str, _: Expected) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.answer()
+    }
+
+    fn count<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a [(&'a str, u32)],
+        _: Duration,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.answer()
+    }
+}
+
 #[tokio::test]
 async fn a_store_that_does_not_answer_runs_nothing() {
-    struct Broken(&'static str);
-    impl ApprovalStore for Broken {
-        fn take<'a>(&'a self, _: &'a str, _: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>> {
-            Box::pin(async {
-                match self.0 {
-                    "fails" => Err(ToolError::failed("the disk is full")),
-                    "panics" => panic!("secret"),
-                    _ => std::future::pending().await,
-                }
-            })
-        }
-    }
     let ran = Journal::default();
     for how in ["fails", "panics", "hangs"] {
         let provider = provider(&ran, &[asks])
-            .approval_store(Broken(how))
+            .approval_store(Approvals::on(Broken(how)))
             .callback_timeout(Duration::from_millis(10))
             .build()
             .unwrap();

@@ -1,7 +1,8 @@
 //! Tools that need input, and calls that need an approval.
 
 use rmcp::model::CallToolResponse;
-use toolgen_runtime::layers::approval::{ApprovalState, Approvals, MemoryApprovals};
+use toolgen_runtime::layers::approval::{ApprovalState, Approvals};
+use toolgen_runtime::store::MemoryStore;
 
 use crate::prelude::*;
 use crate::serve::client::{ALL, Client, Era, Person, Way, params};
@@ -80,7 +81,7 @@ async fn what_the_client_decides_is_decided_in_the_queue() {
         (true, "paid 5", true, None),
         (false, "did not approve", false, Some("PERMISSION_DENIED".to_owned())),
     ] {
-        let queue = Approvals::new(MemoryApprovals::new());
+        let queue = Approvals::on(MemoryStore::new());
         let provider = provider().approval_queue(queue.clone()).build().unwrap();
         let person = Person::Says(json!({"approve": approve}));
         let server = Server::new(provider.clone()).client_approves();

@@ -3,9 +3,11 @@
 use super::{World, ask, builder, entry, relay, turn};
 use crate::prelude::*;
 
+use toolgen_runtime::store::{Expected, Row, StoreError};
+
 #[tokio::test]
 async fn calls_of_tools_and_calls_decided_at_once_do_not_wait() {
-    let (world, approvals) = (World::default(), Approvals::new(MemoryApprovals::new()));
+    let (world, approvals) = (World::default(), Approvals::on(MemoryStore::new()));
     let provider = builder(&world, &approvals).build().unwrap();
     let why = provider.call(ToolCall::new("c1", "relay", json!({})), &turn()).await.outcome.unwrap_err();
     assert_eq!(why.code(), "APPROVAL_REQUIRED");
@@ -31,52 +33,104 @@ async fn without_a_queue_there_is_nothing_to_resume() {
     assert!(why == ApprovalError::NoQueue && why.to_string().contains("approval_queue"), "{why}");
 }
 
-/// A queue that fails at one of its functions.
-struct Fails(&'static str, MemoryApprovals);
+/// A store in memory that is odd about some requests: those that begin with a text, such as `replace approvals granted`.
+#[derive(Debug)]
+struct Odd {
+    at: &'static str,
+    how: How,
+    inner: MemoryStore,
+}
 
-impl Fails {
-    fn fails<T: Send + 'static>(&self, at: &str) -> Option<BoxFuture<'static, Result<T, ToolError>>> {
-        let failed = || std::future::ready(Err(ToolError::failed("the disk is full")));
-        (self.0 == at).then(|| Box::pin(failed()) as BoxFuture<'static, Result<T, ToolError>>)
+#[derive(Clone, Copy, Debug)]
+enum How {
+    Fails,
+    Hangs,
+    /// It stores a row later, whether somebody waits for it or not.
+    Late,
+}
+
+fn odd(at: &'static str, how: How) -> Approvals {
+    Approvals::on(Odd { at, how, inner: MemoryStore::new() })
+}
+
+impl Odd {
+    fn answer<'a, T: Send + 'a>(
+        &self,
+        request: &str,
+        done: BoxFuture<'a, Result<T, StoreError>>,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
+        match self.how {
+            _ if !request.starts_with(self.at) => done,
+            How::Fails => Box::pin(std::future::ready(Err(StoreError::new("the disk is full")))),
+            How::Hangs => Box::pin(std::future::pending()),
+            How::Late => done,
+        }
     }
 }
 
-impl ApprovalStore for Fails {
-    fn take<'a>(&'a self, name: &'a str, until: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>> {
-        self.fails("take").unwrap_or_else(|| self.1.take(name, until))
-    }
-}
-
-impl ApprovalQueue for Fails {
-    fn insert(&self, row: QueueRow) -> BoxFuture<'_, Result<(), ToolError>> {
-        self.fails("insert").unwrap_or_else(|| self.1.insert(row))
+impl Store for Odd {
+    fn get<'a>(&'a self, table: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<Row>, StoreError>> {
+        self.answer(&format!("get {table}"), self.inner.get(table, key))
     }
 
-    fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<QueueRow>, ToolError>> {
-        self.fails("read").unwrap_or_else(|| self.1.read(id))
+    fn scan<'a>(&'a self, table: &'a str, prefix: &'a str) -> BoxFuture<'a, Result<Vec<Row>, StoreError>> {
+        self.answer(&format!("scan {table}"), self.inner.scan(table, prefix))
     }
 
-    fn list<'a>(&'a self, states: &'a [ApprovalState]) -> BoxFuture<'a, Result<Vec<QueueRow>, ToolError>> {
-        self.fails("list").unwrap_or_else(|| self.1.list(states))
+    fn put<'a>(
+        &'a self,
+        table: &'a str,
+        key: &'a str,
+        value: &'a [u8],
+        ttl: Duration,
+        expected: Expected,
+    ) -> BoxFuture<'a, Result<Option<u64>, StoreError>> {
+        let what = if expected == Expected::Absent { "insert" } else { "replace" };
+        let state = serde_json::from_slice(value).map_or(Value::Null, |row: Value| row["state"].clone());
+        let request = format!("{what} {table} {}", state.as_str().unwrap_or_default());
+        if matches!(self.how, How::Late) && request.starts_with(self.at) {
+            let (inner, table) = (self.inner.clone(), table.to_owned());
+            let (key, value) = (key.to_owned(), value.to_owned());
+            let later = tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(150)).await;
+                inner.put(&table, &key, &value, ttl, expected).await
+            });
+            return Box::pin(async move { later.await.unwrap() });
+        }
+        self.answer(&request, self.inner.put(table, key, value, ttl, expected))
     }
 
-    fn replace(&self, row: QueueRow, version: u64) -> BoxFuture<'_, Result<bool, ToolError>> {
-        let at = format!("replace {}", row.state);
-        self.fails("replace").or_else(|| self.fails(&at)).unwrap_or_else(|| self.1.replace(row, version))
+    fn delete<'a>(
+        &'a self,
+        table: &'a str,
+        key: &'a str,
+        expected: Expected,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.answer(&format!("delete {table}"), self.inner.delete(table, key, expected))
+    }
+
+    fn count<'a>(
+        &'a self,
+        table: &'a str,
+        counters: &'a [(&'a str, u32)],
+        window: Duration,
+    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+        self.answer(&format!("count {table}"), self.inner.count(table, counters, window))
     }
 }
 
 #[tokio::test]
 async fn a_queue_that_fails_runs_nothing() {
     let world = World::default();
-    let approvals = |at| Approvals::new(Fails(at, MemoryApprovals::new()));
+    let approvals = |at| odd(at, How::Fails);
     let call = ToolCall::new("c1", "pay", json!({"to": "Ada", "pin": "0815"}));
-    let response = builder(&world, &approvals("insert")).build().unwrap().call(call, &turn()).await;
+    let response =
+        builder(&world, &approvals("insert approvals ")).build().unwrap().call(call, &turn()).await;
     let why = response.outcome.unwrap_err();
     assert_eq!(why.code(), "APPROVAL_NOT_QUEUED");
     assert!(!why.to_string().contains("disk") && why.operator_text().contains("the disk is full"), "{why}");
 
-    for at in ["read", "replace"] {
+    for at in ["get approvals", "replace approvals "] {
         let approvals = approvals(at);
         let provider = builder(&world, &approvals).build().unwrap();
         let request = ask(&provider, "Ada").await;
@@ -86,9 +140,12 @@ async fn a_queue_that_fails_runs_nothing() {
         let why = provider.resume(request, &turn()).await.outcome.unwrap_err();
         assert_eq!(why.code(), "APPROVAL_UNKNOWN", "{at}");
     }
-    assert!(approvals("list").decided().await.is_err());
+    assert!(approvals("scan approval").decided().await.is_err());
     // Whether the name was taken is not known: the call does not run, and nobody tries again.
-    for (at, state) in [("take", ApprovalState::Finished), ("replace started", ApprovalState::Granted)] {
+    for (at, state) in [
+        ("insert approvals-used", ApprovalState::Finished),
+        ("replace approvals started", ApprovalState::Granted),
+    ] {
         let approvals = approvals(at);
         let provider = builder(&world, &approvals).build().unwrap();
         let request = ask(&provider, "Ada").await;
@@ -103,7 +160,7 @@ async fn a_queue_that_fails_runs_nothing() {
 #[tokio::test]
 async fn an_outcome_that_cannot_be_noted_is_told_all_the_same() {
     let world = World::default();
-    let approvals = Approvals::new(Fails("replace finished", MemoryApprovals::new()));
+    let approvals = odd("replace approvals finished", How::Fails);
     let provider = builder(&world, &approvals).build().unwrap();
     let request = ask(&provider, "Ada").await;
     approvals.grant(request.queue_id(), "Eve", "").await.unwrap();
@@ -112,79 +169,20 @@ async fn an_outcome_that_cannot_be_noted_is_told_all_the_same() {
     assert_eq!(entry(&approvals, request.queue_id()).await.state, ApprovalState::Started);
 }
 
-/// A queue that does not answer.
-struct Hangs;
-
-impl ApprovalStore for Hangs {
-    fn take<'a>(&'a self, _: &'a str, _: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>> {
-        Box::pin(std::future::pending())
-    }
-}
-
-impl ApprovalQueue for Hangs {
-    fn insert(&self, _: QueueRow) -> BoxFuture<'_, Result<(), ToolError>> {
-        Box::pin(std::future::pending())
-    }
-
-    fn read<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<QueueRow>, ToolError>> {
-        Box::pin(std::future::pending())
-    }
-
-    fn list<'a>(&'a self, _: &'a [ApprovalState]) -> BoxFuture<'a, Result<Vec<QueueRow>, ToolError>> {
-        Box::pin(std::future::pending())
-    }
-
-    fn replace(&self, _: QueueRow, _: u64) -> BoxFuture<'_, Result<bool, ToolError>> {
-        Box::pin(std::future::pending())
-    }
-}
-
 #[tokio::test]
 async fn a_queue_that_hangs_is_not_waited_for() {
     let world = World::default();
-    let approvals = Approvals::new(Arc::new(Hangs));
+    let approvals = odd("", How::Hangs);
     let provider = builder(&world, &approvals).callback_timeout(Duration::from_millis(10)).build().unwrap();
     let call = ToolCall::new("c1", "pay", json!({"to": "Ada", "pin": "0815"}));
     let why = provider.call(call, &turn()).await.outcome.unwrap_err();
     assert_eq!(why.code(), "APPROVAL_NOT_QUEUED");
 }
 
-/// A queue that adds a row later, whether somebody waits for it or not.
-struct Late(Arc<MemoryApprovals>);
-
-impl ApprovalStore for Late {
-    fn take<'a>(&'a self, name: &'a str, until: SystemTime) -> BoxFuture<'a, Result<bool, ToolError>> {
-        self.0.take(name, until)
-    }
-}
-
-impl ApprovalQueue for Late {
-    fn insert(&self, row: QueueRow) -> BoxFuture<'_, Result<(), ToolError>> {
-        let queue = Arc::clone(&self.0);
-        let added = tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_millis(150)).await;
-            queue.insert(row).await
-        });
-        Box::pin(async move { added.await.unwrap() })
-    }
-
-    fn read<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<QueueRow>, ToolError>> {
-        self.0.read(id)
-    }
-
-    fn list<'a>(&'a self, states: &'a [ApprovalState]) -> BoxFuture<'a, Result<Vec<QueueRow>, ToolError>> {
-        self.0.list(states)
-    }
-
-    fn replace(&self, row: QueueRow, version: u64) -> BoxFuture<'_, Result<bool, ToolError>> {
-        self.0.replace(row, version)
-    }
-}
-
 #[tokio::test]
 async fn a_call_that_comes_into_the_queue_too_late_never_runs() {
     let world = World::default();
-    let approvals = Approvals::new(Late(Arc::default()));
+    let approvals = odd("insert approvals ", How::Late);
     let provider = builder(&world, &approvals).callback_timeout(Duration::from_millis(50)).build().unwrap();
     let call = ToolCall::new("c1", "pay", json!({"to": "Ada", "pin": "0815"}));
     let why = provider.call(call, &turn()).await.outcome.unwrap_err();

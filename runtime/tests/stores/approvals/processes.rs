@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use toolgen_test_support::processes::{Process, say};
 
-use super::Scratch;
 use crate::prelude::*;
+use crate::shared::Scratch;
 
 /// Where a child process finds its files, and what it does.
 const FOLDER: &str = "TOOLGEN_APPROVAL_QUEUE_TEST_FOLDER";
@@ -50,7 +50,7 @@ fn task() -> String {
 }
 
 fn provider(database: &Path) -> (Provider, Approvals) {
-    let mut approvals = Approvals::new(SqliteApprovals::open(database).unwrap());
+    let mut approvals = Approvals::on(SqliteStore::open(database).unwrap());
     if task() == "impatient" {
         approvals = approvals.with_claim_expiry(Duration::ZERO);
     }

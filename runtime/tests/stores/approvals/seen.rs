@@ -22,7 +22,7 @@ fn send(body: Value) -> String {
 
 /// Makes a call that needs an approval, for a reason that repeats an argument. Returns how it waits, or its refusal.
 async fn seen(tool: &str, arguments: Value) -> Result<QueuedApproval, String> {
-    let approvals = Approvals::new(MemoryApprovals::new());
+    let approvals = Approvals::on(MemoryStore::new());
     let provider = Provider::builder(&Registry::new(toolset![sh, transfer, send]).unwrap())
         .middleware(|request: &ToolRequest<'_>| {
             let what = request.arguments["command"].as_str().or_else(|| request.arguments["to"].as_str());

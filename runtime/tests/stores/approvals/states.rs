@@ -234,7 +234,7 @@ impl Middleware for Hangs {
 #[tokio::test]
 async fn each_state_leads_to_the_same_in_every_queue() {
     for (name, to, steps) in CASES {
-        for (queue, approvals, _folder) in queues().await {
+        for (queue, approvals, _folder) in queues() {
             let mut scene = Scene::new(&approvals, to).await;
             for (index, (step, wanted)) in steps.iter().enumerate() {
                 let came = scene.step(step).await;
@@ -250,7 +250,7 @@ async fn each_state_leads_to_the_same_in_every_queue() {
 
 #[tokio::test]
 async fn of_workers_in_one_process_one_gets_it_and_of_decisions_one_counts() {
-    for (queue, approvals, _folder) in queues().await {
+    for (queue, approvals, _folder) in queues() {
         let world = World::default();
         let provider = builder(&world, &approvals).build().unwrap();
         let id = ask(&provider, "Ada").await.queue_id().to_owned();
@@ -272,7 +272,7 @@ async fn of_workers_in_one_process_one_gets_it_and_of_decisions_one_counts() {
 
 #[tokio::test]
 async fn what_can_be_read_of_a_call_has_no_secrets_and_says_who_did_what() {
-    for (queue, approvals, _folder) in queues().await {
+    for (queue, approvals, _folder) in queues() {
         let world = World::default();
         let named = approvals.clone().with_worker("worker-3");
         let provider = builder(&world, &named).build().unwrap();
@@ -309,7 +309,7 @@ async fn what_can_be_read_of_a_call_has_no_secrets_and_says_who_did_what() {
 
 #[tokio::test]
 async fn calls_are_found_by_the_beginning_of_their_ids() {
-    for (queue, approvals, _folder) in queues().await {
+    for (queue, approvals, _folder) in queues() {
         let world = World::default();
         let provider = builder(&world, &approvals).build().unwrap();
         let mut ids = Vec::new();

@@ -38,7 +38,7 @@ async fn child_process() {
         .middleware(asks)
         .auditor(auditor)
         .approval_key(b"a key of thirty-two random bytes")
-        .approval_store(SqliteApprovals::open(&database).unwrap())
+        .approval_store(Approvals::on(SqliteStore::open(&database).unwrap()))
         .build()
         .unwrap();
     let turn = ToolContext::new("turn", "");
@@ -80,47 +80,4 @@ fn a_grant_runs_once_whenever_the_program_is_killed() {
     let is_late =
         |row: &(&str, Option<&str>)| [("error", Some("Eve")), ("unknown", Some("Eve"))].contains(row);
     assert!(rows.len() == 4 && rows[2..].iter().all(is_late), "{rows:?}");
-}
-
-#[tokio::test]
-async fn of_many_at_once_one_gets_it() {
-    let file = Scratch::new("approvals.db");
-    // As two programs have them.
-    let stores = [(); 2].map(|()| SqliteApprovals::open(&file.0).unwrap());
-    let later = SystemTime::now() + Duration::from_secs(60);
-    let takes = (0..40).map(|number: usize| {
-        let store = stores[number % 2].clone();
-        tokio::spawn(async move { store.take("name", later).await.unwrap() })
-    });
-    let mut taken = 0;
-    for take in takes.collect::<Vec<_>>() {
-        taken += u32::from(take.await.unwrap());
-    }
-    assert_eq!(taken, 1);
-    assert!(stores[0].take("other", later).await.unwrap());
-}
-
-#[tokio::test]
-async fn names_are_forgotten_long_after_they_expired() {
-    let file = Scratch::new("approvals.db");
-    let store = SqliteApprovals::open(&file.0).unwrap();
-    let now = SystemTime::now();
-    let ago = |hours: u64| now - Duration::from_secs(hours * 60 * 60);
-    assert!(store.take("old", ago(25)).await.unwrap());
-    assert!(store.take("recent", ago(1)).await.unwrap());
-    assert!(store.take("new", now).await.unwrap());
-    let database = Connection::open(&file.0).unwrap();
-    let count = "SELECT COUNT(*) FROM tool_approvals";
-    assert_eq!(database.query_row(count, [], |row| row.get::<_, u32>(0)).unwrap(), 2);
-    assert!(!store.take("recent", ago(1)).await.unwrap());
-}
-
-#[tokio::test]
-async fn a_store_that_cannot_be_written_says_so() {
-    let file = Scratch::new("approvals.db");
-    let store = SqliteApprovals::open(&file.0).unwrap();
-    Connection::open(&file.0).unwrap().execute_batch("DROP TABLE tool_approvals").unwrap();
-    let why = store.take("name", SystemTime::now()).await.unwrap_err();
-    assert!(why.to_string().contains("tool_approvals"), "{why}");
-    assert!(SqliteApprovals::open(file.0.parent().unwrap()).is_err());
 }

@@ -375,7 +375,7 @@ fn pay(to: &str) -> String {
 async fn what_was_granted_and_cannot_be_recorded_stays_granted() {
     let sink = Broken::default();
     let auditor = Auditor::builder(sink.clone()).durable(true).start().unwrap();
-    let approvals = Approvals::new(MemoryApprovals::new());
+    let approvals = Approvals::on(MemoryStore::new());
     let provider = Provider::builder(&Registry::new(toolset![pay]).unwrap())
         .middleware(|_: &ToolRequest<'_>| Decision::NeedApproval("It costs money.".to_owned()))
         .auditor(auditor)

@@ -175,13 +175,14 @@ async fn an_approved_call_is_resumed() {
 
 #[tokio::test]
 async fn a_call_that_was_denied_is_denied_again() {
-    use toolgen_runtime::layers::approval::{Approvals, MemoryApprovals};
+    use toolgen_runtime::layers::approval::Approvals;
     use toolgen_runtime::layers::audit::{Auditor, MemorySink};
+    use toolgen_runtime::store::MemoryStore;
     use toolgen_runtime::testing::replay::{RecordedRun, RunSelection};
 
     let sink = MemorySink::new();
     let auditor = Auditor::builder(sink.clone()).start().unwrap();
-    let approvals = Approvals::new(MemoryApprovals::new());
+    let approvals = Approvals::on(MemoryStore::new());
     let provider = builder().middleware(Ask).approval_queue(approvals.clone());
     let provider = provider.auditor(auditor.clone()).build().unwrap();
     let waits = call(&provider, "refund", json!({"order": 7, "cents": 5})).await;

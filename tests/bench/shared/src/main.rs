@@ -5,12 +5,10 @@ use std::error::Error;
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use toolgen_runtime::layers::approval::{ApprovalStore, MemoryApprovals};
-use toolgen_runtime::layers::breaker::BreakerSettings;
 use toolgen_runtime::layers::rate::{RateLimit, WindowLimit};
-use toolgen_runtime::layers::redis::RedisState;
+use toolgen_runtime::store::{Expected, MemoryStore, RedisStore, Store};
 use toolgen_runtime::{CircuitBreaker, Principal, ToolName, ToolSpec};
 
 const CALLS: usize = 20_000;
@@ -97,11 +95,14 @@ async fn rate(what: &str, limit: impl RateLimit + 'static) {
     .await;
 }
 
-async fn approvals(what: &str, store: impl ApprovalStore + 'static) {
-    let (store, later) = (Arc::new(store), SystemTime::now() + Duration::from_secs(60));
+async fn rows(what: &str, store: impl Store + Clone + 'static) {
+    let minute = Duration::from_secs(60);
     measure(what, move |call| {
-        let store = Arc::clone(&store);
-        async move { assert_eq!(store.take(&format!("name-{call}"), later).await, Ok(true)) }
+        let store = store.clone();
+        async move {
+            let (table, key) = ("approvals-used", format!("name-{call}"));
+            assert!(matches!(store.put(table, &key, b"", minute, Expected::Absent).await, Ok(Some(_))));
+        }
     })
     .await;
 }
@@ -120,14 +121,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Some(url) => (None, url),
         None => start().map(|(server, url)| (Some(server), url))?,
     };
-    let state = RedisState::builder(url, format!("bench-{}", std::process::id())).build()?;
-    state.ping().await?;
+    let store = RedisStore::builder(url, format!("bench-{}", std::process::id())).build()?;
+    store.ping().await?;
     println!("{CALLS} calls: median and 99th percentile, one at a time, then {TASKS} at once");
     rate("rate limit, in memory", limit()).await;
-    rate("rate limit, shared", state.rate_limit(limit())).await;
-    approvals("approval, in memory", MemoryApprovals::new()).await;
-    approvals("approval, shared", state.approvals()).await;
+    rate("rate limit, shared", limit().shared(store.clone())).await;
+    rows("approval, in memory", MemoryStore::new()).await;
+    rows("approval, shared", store.clone()).await;
     breaker("circuit breaker, in memory", Arc::default()).await;
-    breaker("circuit breaker, shared", state.breaker(BreakerSettings::DEFAULT).start()?).await;
+    breaker("circuit breaker, shared", CircuitBreaker::new().shared(store).start()?).await;
     Ok(())
 }

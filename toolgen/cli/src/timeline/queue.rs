@@ -139,21 +139,19 @@ fn stamp(place: &Place) -> Option<Stamp> {
 
 #[cfg(test)]
 mod tests {
-    use toolgen_runtime::layers::approval::{ApprovalQueue as _, QueueRow, SqliteApprovals};
+    use toolgen_runtime::store::{Expected, SqliteStore, Store as _};
 
     use super::*;
 
-    fn row(number: u64, state: ApprovalState) -> QueueRow {
-        let at = SystemTime::UNIX_EPOCH + Duration::from_secs(number);
-        QueueRow {
-            id: format!("{number:032x}").into(),
-            version: 1,
-            state,
-            asked_at: at,
-            expires_at: SystemTime::now() + Duration::from_secs(600),
-            entry: json!({"call_id": "c", "tool": "pay", "shown": {"n": number}, "reasons": []}).to_string(),
-            request: None,
-        }
+    async fn insert(store: &SqliteStore, number: u64, state: ApprovalState) {
+        let expires_at =
+            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis() + 600_000;
+        let entry = json!({
+            "state": state.as_str(), "call_id": "c", "tool": "pay", "shown": {"n": number}, "reasons": [],
+            "asked_at": number * 1000, "expires_at": u64::try_from(expires_at).unwrap(),
+        });
+        let (id, entry, hour) = (format!("{number:032x}"), entry.to_string(), Duration::from_secs(3600));
+        store.put("approvals", &id, entry.as_bytes(), hour, Expected::Absent).await.unwrap().unwrap();
     }
 
     #[tokio::test]
@@ -161,10 +159,10 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("toolgen-timeline-queue-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("queue.sqlite");
-        let store = SqliteApprovals::open(&path).unwrap();
-        store.insert(row(1, ApprovalState::Waiting)).await.unwrap();
+        let store = SqliteStore::open(&path).unwrap();
+        insert(&store, 1, ApprovalState::Waiting).await;
         for number in 2..=1005 {
-            store.insert(row(number, ApprovalState::Finished)).await.unwrap();
+            insert(&store, number, ApprovalState::Finished).await;
         }
         let place = Place::of(&path).unwrap();
         let queue = Queue::open(None, &place).await.unwrap();
@@ -184,7 +182,7 @@ mod tests {
         before.expires = Some(SystemTime::now());
         assert!(!before.counts(stamp(&place).as_ref()));
         before.expires = None;
-        store.insert(row(2000, ApprovalState::Waiting)).await.unwrap();
+        insert(&store, 2000, ApprovalState::Waiting).await;
         assert!(!before.counts(stamp(&place).as_ref()));
         drop(store);
         fs::remove_dir_all(&folder).unwrap();

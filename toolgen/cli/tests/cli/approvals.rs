@@ -3,10 +3,11 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use toolgen_runtime::layers::approval::{ApprovalQueue, ApprovalState, Approvals, QueueRow, SqliteApprovals};
+use toolgen_runtime::layers::approval::Approvals;
 use toolgen_runtime::layers::audit::rusqlite::Connection;
 use toolgen_runtime::layers::audit::{Auditor, SqliteSink};
 use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
+use toolgen_runtime::store::{Expected, SqliteStore, Store};
 use toolgen_runtime::{
     AgentTool, BoxFuture, Provider, Registry, Text, ToolCall, ToolContext, ToolError, ToolName, ToolResult,
     ToolSpec,
@@ -39,35 +40,35 @@ fn bad(folder: &Folder, line: &str, code: i32) -> String {
 const FIRST: &str = "3f9a0000000000000000000000000000";
 const SECOND: &str = "3f9b0000000000000000000000000000";
 
-/// A row of a call that waits, as a provider puts it there.
-fn row(id: &'static str, expires_at: SystemTime) -> QueueRow {
-    let millis = expires_at.duration_since(UNIX_EPOCH).unwrap().as_millis();
+/// Stores a call that waits, as a provider does.
+async fn insert(store: &impl Store, id: &str, expires_at: SystemTime) {
+    let millis =
+        |time: SystemTime| u64::try_from(time.duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
     let entry = json!({
         "id": id, "state": "waiting", "call_id": "call_1", "tool": "pay", "principal": "alice",
-        "shown": {"to": "Ada", "pin": "[REDACTED]"}, "reasons": ["It costs\nmoney."], "asked_at": 0, "expires_at": 0,
+        "shown": {"to": "Ada", "pin": "[REDACTED]"}, "reasons": ["It costs\nmoney."],
+        "asked_at": millis(SystemTime::now() - Duration::from_secs(180)), "expires_at": millis(expires_at),
     });
     let request = json!({
         "id": "call_1", "name": "pay", "principal": "alice", "arguments": {"to": "Ada", "pin": "0815"},
         "shown": {"to": "Ada", "pin": "[REDACTED]"}, "reasons": ["It costs\nmoney."], "approved": [],
-        "expires_at": u64::try_from(millis).unwrap(), "inputs": [], "seal": format!("{id}.ab"),
+        "expires_at": millis(expires_at), "inputs": [], "seal": format!("{id}.ab"),
     });
-    QueueRow {
-        id: Text::Static(id),
-        version: 1,
-        state: ApprovalState::Waiting,
-        asked_at: SystemTime::now() - Duration::from_secs(180),
-        expires_at,
-        entry: entry.to_string(),
-        request: Some(request.to_string()),
+    let left = expires_at.duration_since(SystemTime::now()).unwrap_or_default();
+    for (table, value, ttl) in
+        [("approval-requests", request, left), ("approvals", entry, left + Duration::from_secs(3600))]
+    {
+        let value = value.to_string();
+        store.put(table, id, value.as_bytes(), ttl, Expected::Absent).await.unwrap().unwrap();
     }
 }
 
 async fn filled(name: &str) -> Folder {
     let folder = folder(name);
-    let store = SqliteApprovals::open(folder.join("db")).unwrap();
+    let store = SqliteStore::open(folder.join("db")).unwrap();
     let later = SystemTime::now() + Duration::from_secs(2 * 60 * 60 + 5);
-    store.insert(row(FIRST, later)).await.unwrap();
-    store.insert(row(SECOND, later)).await.unwrap();
+    insert(&store, FIRST, later).await;
+    insert(&store, SECOND, later).await;
     folder
 }
 
@@ -131,8 +132,8 @@ async fn what_cannot_be_done_is_told_with_the_remedy() {
     }
     // Nothing of it decided anything.
     assert_eq!(good(place, "list db --state waiting").lines().count(), 3);
-    let store = SqliteApprovals::open(place.join("late")).unwrap();
-    store.insert(row(FIRST, SystemTime::now() - Duration::from_secs(60))).await.unwrap();
+    let store = SqliteStore::open(place.join("late")).unwrap();
+    insert(&store, FIRST, SystemTime::now() - Duration::from_secs(60)).await;
     assert!(bad(place, &format!("grant late {FIRST} --by Eve"), 1).contains("has waited too long"));
     assert!(good(place, "list late --all").contains("expired"));
     assert!(good(place, &format!("show late {FIRST}")).contains("until 1 min ago"));
@@ -148,7 +149,7 @@ async fn what_cannot_be_done_is_told_with_the_remedy() {
 #[tokio::test]
 async fn a_row_that_something_else_has_changed_is_told_and_cannot_be_granted() {
     let place = &filled("damaged").await;
-    let change = "UPDATE tool_approval_queue SET request = '{' WHERE id = ?";
+    let change = "UPDATE toolgen_rows SET value = '{' WHERE kind = 'approval-requests' AND key = ?";
     Connection::open(place.join("db")).unwrap().execute(change, [FIRST]).unwrap();
     assert!(good(place, "list db").contains("cannot be read"));
     assert!(good(place, &format!("show db {FIRST}")).contains("damage"));
@@ -177,7 +178,7 @@ async fn a_call_of_a_program_is_granted_here_and_the_timeline_shows_it() {
     let place = &folder("program");
     let path = place.join("db");
     let auditor = Auditor::builder(SqliteSink::open(&path).unwrap()).start().unwrap();
-    let approvals = Approvals::new(SqliteApprovals::open(&path).unwrap()).with_worker("worker-1");
+    let approvals = Approvals::on(SqliteStore::open(&path).unwrap()).with_worker("worker-1");
     let provider = Provider::builder(
         &Registry::new([std::sync::Arc::new(Act) as std::sync::Arc<dyn AgentTool>]).unwrap(),
     )
@@ -228,25 +229,25 @@ fn decided_behind(place: &Folder, url: &str, secret: &str) {
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_that_wait_in_postgresql_are_decided_about() {
-    use toolgen_runtime::layers::approval::PostgresApprovals;
+    use toolgen_runtime::store::PostgresStore;
 
     let Some(server) = postgres::shared() else { return };
     let url = server.database("decided");
     let place = &folder("postgres");
     run(place, &format!("list {url}")).exits(1).tells("no calls wait in this database").tells_no("hunter2");
-    let store = PostgresApprovals::connect(&url).await.unwrap();
-    store.insert(row(FIRST, SystemTime::now() + Duration::from_secs(60))).await.unwrap();
+    let store = PostgresStore::connect(&url).await.unwrap();
+    insert(&store, FIRST, SystemTime::now() + Duration::from_secs(60)).await;
     decided_behind(place, &url, "hunter2");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_that_wait_in_redis_are_decided_about() {
-    use toolgen_runtime::layers::redis::RedisState;
+    use toolgen_runtime::store::RedisStore;
 
     let Some(server) = redis::Server::start() else { return };
     let place = &folder("redis");
-    let state = RedisState::builder(server.url(), "shop").build().unwrap();
-    state.approvals().insert(row(FIRST, SystemTime::now() + Duration::from_secs(60))).await.unwrap();
+    let store = RedisStore::builder(server.url(), "shop").build().unwrap();
+    insert(&store, FIRST, SystemTime::now() + Duration::from_secs(60)).await;
     decided_behind(place, &format!("{}/0#shop", server.url()), "no secret");
     run(place, &format!("list {}/0#other", server.url())).exits(0).prints_no("pay");
 }

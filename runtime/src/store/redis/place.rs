@@ -13,8 +13,8 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use url::{Host, Url};
 
-use super::StateError;
 use crate::base::tls::trusting;
+use crate::call::store::StoreError;
 
 /// The port of servers whose URL names none.
 const PORT: u16 = 6379;
@@ -35,11 +35,11 @@ pub(super) struct Place {
 
 impl Place {
     /// Reads `redis://[[user]:password@]host[:port][/database]`; `rediss` is the same over TLS.
-    pub(super) fn parse(text: &str, roots: &[Vec<u8>]) -> Result<Place, StateError> {
+    pub(super) fn parse(text: &str, roots: &[Vec<u8>]) -> Result<Place, StoreError> {
         // The text itself is not shown: it may contain a password.
         let form = "write redis://HOST:PORT/DATABASE, or rediss:// for TLS";
         let wrong =
-            |why: String| StateError::new(format!("the URL of the shared state is not valid: {why}; {form}"));
+            |why: String| StoreError::new(format!("the URL of the shared state is not valid: {why}; {form}"));
         let url = Url::parse(text).map_err(|why| wrong(why.to_string()))?;
         let secure = match url.scheme() {
             "redis" | "valkey" => false,
@@ -66,7 +66,7 @@ impl Place {
             login = login.set_password(decoded(password));
         }
         let tls = if secure {
-            let config = trusting(roots).map_err(|why| StateError::new(format!("TLS: {why}")))?;
+            let config = trusting(roots).map_err(|why| StoreError::new(format!("TLS: {why}")))?;
             let name = ServerName::try_from(host.clone());
             let name = name.map_err(|why| wrong(format!("`{host}` can have no certificate: {why}")))?;
             Some((Arc::new(config.with_no_client_auth()), name))

@@ -1,0 +1,77 @@
+//! Circuits that open and close in all processes.
+
+use std::num::NonZeroU32;
+
+use toolgen_runtime::CircuitBreaker;
+use toolgen_runtime::layers::breaker::{BreakerSettings, BreakerState};
+
+use super::homes;
+use crate::prelude::*;
+
+/// How soon others know, as it is set here.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+fn settings(reset: Duration) -> CircuitBreaker {
+    let settings = BreakerSettings::DEFAULT.with_failures(NonZeroU32::new(2).unwrap()).with_reset(reset);
+    CircuitBreaker::new().with_settings(settings)
+}
+
+/// A breaker as another process has it.
+pub(crate) fn started(store: Arc<dyn Store>, reset: Duration, on_failure: OnFailure) -> Arc<CircuitBreaker> {
+    settings(reset).shared(store).interval(INTERVAL).on_failure(on_failure).start().unwrap()
+}
+
+/// Waits until a circuit has this state, for a long time.
+pub(crate) async fn until(breaker: &CircuitBreaker, wanted: BreakerState) {
+    let begun = Instant::now();
+    while breaker.state("db") != wanted {
+        assert!(begun.elapsed() < Duration::from_secs(30), "not {wanted:?} but {:?}", breaker.state("db"));
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_circuit_opens_and_closes_everywhere() {
+    for home in homes() {
+        let (reset, name) = (Duration::from_secs(1000), home.name());
+        let of = || started(home.open(), reset, OnFailure::Degrade);
+        let (one, other) = (of(), of());
+        for _ in 0..2 {
+            one.admit("db").unwrap().failure();
+        }
+        until(&other, BreakerState::Open).await;
+        let left = other.stats("db").retry_after.unwrap();
+        assert!(left <= reset && left > reset - Duration::from_secs(60), "{name}: {left:?}");
+        // Also in one that starts later; and others are not concerned.
+        let late = of();
+        until(&late, BreakerState::Open).await;
+        assert_eq!(late.state("mail"), BreakerState::Closed, "{name}");
+        late.reset("db");
+        until(&one, BreakerState::Closed).await;
+        until(&other, BreakerState::Closed).await;
+        // And again, by another.
+        for _ in 0..2 {
+            other.admit("db").unwrap().failure();
+        }
+        until(&one, BreakerState::Open).await;
+        until(&late, BreakerState::Open).await;
+    }
+}
+
+#[test]
+fn without_a_runtime_there_is_no_task() {
+    let why = CircuitBreaker::new().shared(MemoryStore::new()).start().unwrap_err();
+    assert!(why.to_string().contains("Tokio runtime"), "{why}");
+}
+
+#[tokio::test]
+async fn services_that_were_known_before_are_shared_too() {
+    let store = MemoryStore::new();
+    let breaker = settings(Duration::from_secs(60)).with_service("db", BreakerSettings::DEFAULT);
+    let own = breaker.shared(store.clone()).interval(INTERVAL).start().unwrap();
+    for _ in 0..BreakerSettings::DEFAULT.failures.get() {
+        own.admit("db").unwrap().failure();
+    }
+    let other = started(Arc::new(store), Duration::from_secs(60), OnFailure::Refuse);
+    until(&other, BreakerState::Open).await;
+}

@@ -1,0 +1,84 @@
+//! Who is let in by a server, and what is told of it.
+
+use rcgen::generate_simple_self_signed;
+use toolgen_runtime::store::PostgresStore;
+use toolgen_test_macros::page;
+
+use super::{LONG, redis};
+use crate::prelude::*;
+
+#[tokio::test]
+async fn a_redis_server_is_trusted_for_its_certificate_only() {
+    let own = generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let (certificate, key) = (own.cert.pem(), own.signing_key.serialize_pem());
+    let options = |folder: &Path| {
+        let file = |name: &str, text: &str| {
+            std::fs::write(folder.join(name), text).unwrap();
+            folder.join(name).to_str().unwrap().to_owned()
+        };
+        let (certificate, key) = (file("certificate.pem", &certificate), file("key.pem", &key));
+        let options = ["--tls-port", "PORT", "--tls-auth-clients", "no", "--tls-cert-file", &certificate];
+        options.into_iter().chain(["--tls-key-file", &key]).map(str::to_owned).collect()
+    };
+    let Some(server) = redis::Server::start_with(options) else { return };
+    let url = format!("rediss://127.0.0.1:{}", server.port());
+    let builder = || RedisStore::builder(&url, "tests").timeout(LONG);
+    let why = builder().build().unwrap().ping().await.unwrap_err().to_string();
+    assert!(why.contains("certificate"), "{why}");
+    let trusting = builder().root_certificate(certificate.as_str()).build().unwrap();
+    assert_eq!(trusting.ping().await, Ok(()));
+    // No plain text where TLS was asked for, and the other way round.
+    let plain = RedisStore::builder(server.url(), "tests").build().unwrap();
+    assert!(plain.ping().await.is_err());
+    let why = builder().root_certificate("no certificate").build().unwrap_err().to_string();
+    assert!(why.contains("no certificate in the PEM text"), "{why}");
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_told_and_not_shown() {
+    let Some(server) = redis::Server::start_with(|_| vec!["--requirepass".into(), "right".into()]) else {
+        return;
+    };
+    let at = |password: &str| super::redis_at(&format!("redis://:{password}@127.0.0.1:{}", server.port()));
+    let why = at("s3cret").ping().await.unwrap_err().to_string();
+    assert!(!why.contains("s3cret") && why.to_lowercase().contains("pass"), "{why}");
+    assert_eq!(at("right").ping().await, Ok(()));
+}
+
+#[test]
+fn a_store_in_redis_without_a_namespace_is_none() {
+    let why = RedisStore::builder("redis://127.0.0.1", " ").build().unwrap_err().to_string();
+    assert!(why.contains("namespace"), "{why}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn tables_in_postgresql_are_made_once_and_by_nobody_who_only_looks() {
+    let Some((url, _server)) = super::database() else { return };
+    assert!(PostgresStore::connect_existing(&url).await.unwrap().is_none(), "there is nothing in it");
+    // Both make the tables.
+    let (one, other) = tokio::join!(PostgresStore::connect(&url), PostgresStore::connect(&url));
+    one.unwrap().ping().await.unwrap();
+    assert!(other.unwrap().is_up());
+    assert!(PostgresStore::connect_existing(&url).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn what_is_no_database_is_told_without_the_password() {
+    for url in ["mysql://me:hunter2@db/a", "postgres://me:hunter2@127.0.0.1:1/a"] {
+        let why = PostgresStore::connect(url).await.unwrap_err().to_string();
+        assert!(!why.contains("hunter2"), "{why}");
+    }
+}
+
+fn shared(registry: &Registry, url: &str, key: &[u8; 32]) -> Result<Provider, Box<dyn std::error::Error>> {
+    page!("docs/sharing.md", "RedisStore::builder(");
+    assert!(sessions.open("s-1").is_shared());
+    Ok(provider)
+}
+
+#[tokio::test]
+async fn the_example_of_the_guide_builds_a_provider_before_there_is_a_server() {
+    let registry = Registry::builder().seal().unwrap();
+    assert!(shared(&registry, "redis://127.0.0.1:1", &[7; 32]).is_ok());
+}
