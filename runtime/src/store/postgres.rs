@@ -248,7 +248,9 @@ impl PostgresStore {
         values: &[(&(dyn ToSql + Sync), Type)],
     ) -> Result<Vec<tokio_postgres::Row>, StoreError> {
         self.0
-            .request(async |client: Arc<Client>| client.query_typed(text, values).await.map_err(failure))
+            .request(async |client: Arc<Client>| {
+                client.query_typed(text, values).await.map_err(|why| failure(&why))
+            })
             .await
     }
 
@@ -268,8 +270,8 @@ impl PostgresStore {
     }
 }
 
-fn failure(why: Error) -> Failure {
-    if breaks(&why) { Failure::Lost(text(&why)) } else { Failure::Refused(text(&why)) }
+fn failure(why: &Error) -> Failure {
+    if breaks(why) { Failure::Lost(text(why)) } else { Failure::Refused(text(why)) }
 }
 
 impl Store for PostgresStore {
@@ -326,7 +328,7 @@ impl Store for PostgresStore {
                     client.query_typed_opt(&statement, &values),
                     client.query_typed(&swept, &[])
                 );
-                put.map_err(failure)
+                put.map_err(|why| failure(&why))
             });
             let version = found.await?.map(|row| row.try_get::<_, i64>(0)).transpose();
             let version = version.map_err(|why| self.0.error(&why.to_string()))?;

@@ -254,6 +254,8 @@ impl Approvals {
                     return;
                 }
             }
+            // Its sealed call may be there without an entry.
+            let _ = approvals.unseal(&id).await;
         };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(calls_off);
@@ -263,8 +265,6 @@ impl Approvals {
     /// Uses a call up, unless it already is, and finishes its row. Returns whether there was one.
     async fn call_off(&self, id: &str, until: SystemTime, is_used: &mut bool) -> bool {
         *is_used = *is_used || self.take(id, until).await.is_ok();
-        // The sealed call may be there without an entry.
-        let _ = self.unseal(id).await;
         let ended = self.change(id, |entry, now| {
             entry.call_off("APPROVAL_NOT_QUEUED", now);
             Ok(())

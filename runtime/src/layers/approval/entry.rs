@@ -170,12 +170,12 @@ impl QueuedApproval {
 
     /// Returns what a row says now, with that of its sealed call. One that cannot be read is shown as damaged: an error
     /// would keep all others from people and workers.
-    pub(super) fn of(row: Row, request: Option<Row>, now: SystemTime) -> QueuedApproval {
+    pub(super) fn of(row: Row, request: Option<&Row>, now: SystemTime) -> QueuedApproval {
         // Whatever its time is, it is shown.
         let never = now.checked_add(Duration::from_secs(1 << 36)).unwrap_or(now);
         let mut entry = QueuedApproval::blank(Text::from(row.key), UNIX_EPOCH, never);
         entry.version = row.version;
-        if let Err(why) = entry.read(&row.value, request.as_ref().map(|row| row.value.as_slice()), now) {
+        if let Err(why) = entry.read(&row.value, request.map(|row| row.value.as_slice()), now) {
             entry.damage = Some(why.to_string());
         }
         let over = matches!(

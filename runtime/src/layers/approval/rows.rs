@@ -77,7 +77,7 @@ impl Approvals {
             let Some(row) = self.store.get(ENTRIES, id).await? else { return Ok(None) };
             let request = self.store.get(REQUESTS, id).await?;
             let (lacks, version) = (request.is_none(), row.version);
-            let entry = QueuedApproval::of(row, request, now());
+            let entry = QueuedApproval::of(row, request.as_ref(), now());
             // Perhaps it was started in between, and lost it for that reason.
             let may_differ = lacks && entry.damage.is_some();
             if !may_differ || self.store.get(ENTRIES, id).await?.map(|row| row.version) == Some(version) {
@@ -95,7 +95,7 @@ impl Approvals {
         for row in self.store.scan(ENTRIES, "").await? {
             let request = requests.remove(&row.key);
             let lacks = request.is_none();
-            let entry = QueuedApproval::of(row, request, now());
+            let entry = QueuedApproval::of(row, request.as_ref(), now());
             if lacks && entry.damage.is_some() {
                 all.extend(self.read(&entry.id).await?);
             } else {
