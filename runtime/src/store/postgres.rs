@@ -82,6 +82,13 @@ const SESSION: &str = "
     SET client_min_messages = warning;
     SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4";
 
+/// Before another row is written: some of those that are over are removed, unless somebody else is about to.
+const PAST: &str = "\
+    WITH past AS (DELETE FROM toolgen_rows WHERE (kind, key) IN (
+        SELECT kind, key FROM toolgen_rows
+        WHERE expires_at <= extract(epoch FROM clock_timestamp()) * 1000 AND (kind <> $1 OR key <> $2)
+        LIMIT 100 FOR UPDATE SKIP LOCKED))";
+
 /// The time of the server, in microseconds.
 const MICROS: &str = "(extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT";
 
@@ -314,23 +321,15 @@ impl Store for PostgresStore {
                     i64::from(expected == Expected::Any),
                 ),
             };
-            let swept = format!("DELETE FROM toolgen_rows WHERE expires_at <= {MICROS} / 1000");
-            let found = self.0.request(async |client: Arc<Client>| {
-                let values: [(&(dyn ToSql + Sync), Type); 5] = [
-                    (&table, Type::TEXT),
-                    (&key, Type::TEXT),
-                    (&value, Type::BYTEA),
-                    (&ttl, Type::INT8),
-                    (&known, Type::INT8),
-                ];
-                // Both are sent at once. That what is over cannot be removed is no reason not to go on.
-                let (put, _) = tokio::join!(
-                    client.query_typed_opt(&statement, &values),
-                    client.query_typed(&swept, &[])
-                );
-                put.map_err(|why| failure(&why))
-            });
-            let version = found.await?.map(|row| row.try_get::<_, i64>(0)).transpose();
+            let values: [(&(dyn ToSql + Sync), Type); 5] = [
+                (&table, Type::TEXT),
+                (&key, Type::TEXT),
+                (&value, Type::BYTEA),
+                (&ttl, Type::INT8),
+                (&known, Type::INT8),
+            ];
+            let found = self.asked(&format!("{PAST} {statement}"), &values).await?;
+            let version = found.first().map(|row| row.try_get::<_, i64>(0)).transpose();
             let version = version.map_err(|why| self.0.error(&why.to_string()))?;
             Ok(version.map(i64::cast_unsigned))
         })
