@@ -1,19 +1,16 @@
 //! The options for compiling a document.
 
-mod argument;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::Value;
 use toolgen_core::schema::shape::Slim;
 use toolgen_core::spec::drift::Class;
+use toolgen_core::spec::template::text_of;
 
 use crate::emit::{Modules, TextType};
 use crate::problem::{Level, Levels};
 use crate::select::Selector;
-
-pub use argument::ArgumentRule;
 
 /// How a document is compiled.
 ///
@@ -390,5 +387,46 @@ fn quoted(text: &str) -> String {
     }
 }
 
+/// What is said of arguments of tools that send requests, see [`Options::fix`](Options::fix).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArgumentRule {
+    /// The operations; `None` for all.
+    pub operations: Option<Selector>,
+    /// The argument, by its name or that of the document; `*` stands for any characters.
+    pub argument: String,
+    /// The value of each request; `None` if the argument is left out.
+    pub value: Option<Value>,
+}
+
+impl ArgumentRule {
+    /// Returns the option of `cargo toolgen` that says the same, and its value.
+    fn option(&self) -> (&'static str, String) {
+        let of = self.operations.iter().map(|operations| format!("{operations} ")).collect::<String>();
+        match &self.value {
+            None => ("--omit", format!("{of}{}", self.argument)),
+            Some(value) => ("--fix", format!("{of}{}={}", self.argument, text_of(value))),
+        }
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_says_what_the_options_do() {
+        assert_eq!(Options::default().credential("key", "KEY").command_line(), "");
+        let options = Options::default()
+            .include("tag:Albums")
+            .include("GET /pets/**")
+            .exclude("it's")
+            .namespace("a")
+            .rename("x", "y")
+            .deprecated(false);
+        assert_eq!(
+            options.command_line(),
+            " --operation tag:Albums --operation 'GET /pets/**' --exclude 'it'\\''s' --namespace a --rename x=y \
+             --no-deprecated"
+        );
+    }
+}

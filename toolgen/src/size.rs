@@ -79,15 +79,11 @@ pub fn summed(trims: &[Trim]) -> String {
     let told = |(lever, count): (Lever, usize)| {
         let (one, several) = match lever {
             Lever::Description => ("description shortened", "descriptions shortened"),
-            Lever::Needed => ("rule no longer stated in words", "rules no longer stated in words"),
             Lever::Examples => ("place without its examples", "places without their examples"),
-            Lever::Restating => ("description left out", "descriptions left out"),
             Lever::Closed => ("object shown as open", "objects shown as open"),
             Lever::Optional => ("optional argument left out", "optional arguments left out"),
             Lever::Depth => ("deep part only outlined", "deep parts only outlined"),
-            Lever::Values => ("list of values not listed", "lists of values not listed"),
             Lever::Inline => ("named shape written in place", "named shapes written in place"),
-            Lever::Share => ("repeated part shared", "repeated parts shared"),
             _ => ("tool still above the ceiling", "tools still above the ceiling"),
         };
         format!("{count} {}", if count == 1 { one } else { several })

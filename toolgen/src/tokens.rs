@@ -4,7 +4,6 @@
 //! every report says so; `o200k_base` is usually within a fifth for English and JSON.
 
 mod counter;
-mod html;
 mod json;
 mod ranks;
 mod rendering;
@@ -34,6 +33,9 @@ use crate::tool::Tool;
 use counter::Counter;
 pub use rendering::Rendering;
 pub use savings::Saving;
+
+/// The report as a page, with places for the title, and one for the data.
+const PAGE: &str = include_str!("tokens/page.html");
 
 /// A tokenizer whose ranks are part of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,7 +269,12 @@ impl Report {
     /// Returns the report as one self-contained HTML page: a map of where the tokens go, and tables.
     #[must_use]
     pub fn html(&self, title: &str) -> String {
-        html::page(self, title)
+        // Texts of documents come as JSON in an element that no browser runs, and the page shows them as text; `<` is
+        // escaped there, so that none of them ends the element.
+        let data = self.json().to_string().replace('<', "\\u003c");
+        let title = title.replace('&', "&amp;").replace('<', "&lt;");
+        let (head, tail) = PAGE.split_once("{{data}}").unwrap_or((PAGE, ""));
+        format!("{}{data}{tail}", head.replace("{{title}}", &title))
     }
 }
 

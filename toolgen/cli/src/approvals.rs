@@ -31,8 +31,9 @@ const BRIEF: usize = 8;
 /// Runs the command. "Problems found" means that there is no queue, no such call, or that the decision is refused.
 pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let decides = matches!(task.task, ApprovalTask::Decide { .. });
-    let place = match Place::of(&task.database) {
+    let decides = matches!(task.task, ApprovalTask::Grant { .. } | ApprovalTask::Deny { .. });
+    let (database, json) = task.task.place();
+    let place = match Place::of(database) {
         Ok(place) => place,
         Err(message) => return complain(&message, output),
     };
@@ -42,17 +43,17 @@ pub(super) fn run(task: &Approvals, output: &mut Output) -> io::Result<Outcome> 
     };
     let done = runtime.block_on(answer(&queue, &task.task));
     match done {
-        Ok(Answer::List(entries)) if task.json => {
+        Ok(Answer::List(entries)) if json => {
             output.json(&json!({ "approvals": entries }))?;
             output.line("")?;
         }
         Ok(Answer::List(entries)) => list(&entries, output)?,
-        Ok(Answer::One(entry)) if task.json => {
+        Ok(Answer::One(entry)) if json => {
             output.json(&json!(entry))?;
             output.line("")?;
         }
         Ok(Answer::One(entry)) => show(&entry, output)?,
-        Ok(Answer::Decided(entry)) if task.json => {
+        Ok(Answer::Decided(entry)) if json => {
             output.json(&json!(entry))?;
             output.line("")?;
         }
@@ -99,6 +100,7 @@ enum Answer {
 }
 
 async fn answer(queue: &Queue, task: &ApprovalTask) -> Result<Answer, ApprovalError> {
+    let decided = |entry| Answer::Decided(Box::new(entry));
     match task {
         ApprovalTask::List { all: true, .. } => queue.list(&ApprovalState::ALL).await.map(Answer::List),
         ApprovalTask::List { states, .. } => {
@@ -106,14 +108,14 @@ async fn answer(queue: &Queue, task: &ApprovalTask) -> Result<Answer, ApprovalEr
                 states.iter().filter_map(|name| ApprovalState::named(name)).collect();
             queue.list(if named.is_empty() { &OPEN } else { &named }).await.map(Answer::List)
         }
-        ApprovalTask::Show { id } => queue.find(id).await.map(|entry| Answer::One(Box::new(entry))),
-        ApprovalTask::Decide { id, granted, by, note } => {
-            let id = queue.find(id).await?.id;
-            let decided = match granted {
-                true => queue.grant(&id, by.clone(), note.clone()).await,
-                false => queue.deny(&id, by.clone(), note.clone()).await,
-            };
-            decided.map(|entry| Answer::Decided(Box::new(entry)))
+        ApprovalTask::Show { id, .. } => queue.find(id).await.map(|entry| Answer::One(Box::new(entry))),
+        ApprovalTask::Grant { decision, note, .. } => {
+            let id = queue.find(&decision.id).await?.id;
+            queue.grant(&id, decision.by.clone(), note.clone()).await.map(decided)
+        }
+        ApprovalTask::Deny { decision, note, .. } => {
+            let id = queue.find(&decision.id).await?.id;
+            queue.deny(&id, decision.by.clone(), note.clone()).await.map(decided)
         }
     }
 }

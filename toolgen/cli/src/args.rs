@@ -1,131 +1,94 @@
 //! Parses the words of a command line.
-//!
-//! Uses `clap` without its default features: four small crates, and two for completions and manual pages. A custom
-//! parser would save a second of building and lose the suggestions, the usage lines and the conventions people know.
 
-mod approvals;
-mod call;
-mod check;
-mod docs;
-mod exported;
-mod generated;
+mod documents;
 mod help;
-mod lock;
 mod mcp;
 mod project;
-mod record;
 mod requests;
+mod run;
 mod selection;
-mod serve;
-mod shell;
 #[cfg(test)]
 mod tests;
-mod timeline;
-mod tokens;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
-use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
-use clap_complete::Shell;
-use toolgen_runtime::wire::WireFormat;
+use clap::{ArgAction, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use requests::{requests, with_requests};
-use selection::{compiling, pairs, private_host, selection, with_options};
+pub(crate) use documents::{
+    Check, Diff, Docs, DocsFormat, Explain, Graph, GraphFormat, Groups, LOCK, List, Schema, TokenFormat,
+    Tokens, WriteLock,
+};
+pub(crate) use mcp::{Asking, Lock as LockServers, Mcp, McpTask, Reached, Server, Verify};
+pub(crate) use project::{Bin, Completions, Doctor, Generate, Init, Man, New};
+pub(crate) use requests::Requests;
+pub(crate) use run::{ApprovalTask, Approvals, Call, Record, Serve, Test, Timeline};
+pub(crate) use selection::Selection;
+use selection::check_variable;
 
-pub(super) use approvals::{ApprovalTask, Approvals};
-pub(super) use docs::{Docs, Groups};
-pub(super) use exported::Exported;
-pub(super) use lock::{Check, Diff, LOCK, WriteLock};
-pub(super) use mcp::{Asking, Given, Lock, Mcp, Reached, Verify};
-pub(super) use project::{Bin, Graph, Init, New, Test};
-pub(super) use record::Record;
-pub(super) use requests::Requests;
-pub(super) use selection::Selection;
-pub(super) use serve::{HttpLimits, Serve, discovered};
-pub(super) use shell::Doctor;
-pub(super) use timeline::Timeline;
-pub(super) use tokens::{TokenFormat, Tokens};
-
-/// The requested task.
-#[derive(Debug)]
-pub(super) struct Invocation {
-    pub(super) task: Task,
+/// Compiles documents into tools for LLM agents: OpenAPI, manifests, locks of MCP servers
+#[derive(Debug, Parser)]
+#[command(name = "cargo-toolgen", bin_name = "cargo toolgen", version, arg_required_else_help = true)]
+pub(crate) struct Invocation {
+    #[command(subcommand)]
+    pub(crate) task: Task,
 }
 
 /// The commands.
-#[derive(Debug)]
-pub(super) enum Task {
+#[derive(Debug, Subcommand)]
+pub(crate) enum Task {
     Check(Check),
-    Lock(WriteLock),
-    Diff(Diff),
-    List(Selection),
+    List(List),
     Schema(Schema),
     Docs(Docs),
+    #[command(name = "gen")]
     Generate(Generate),
     Call(Box<Call>),
     Serve(Box<Serve>),
+    Tokens(Tokens),
+    Timeline(Timeline),
+    Approvals(Approvals),
+    Record(Record),
     Explain(Explain),
     Graph(Graph),
     Bin(Bin),
-    Mcp(Mcp),
     Init(Init),
     New(New),
     Test(Test),
-    Record(Record),
-    Timeline(Timeline),
-    Approvals(Approvals),
-    Tokens(Tokens),
+    Mcp(Mcp),
+    #[command(name = "lock")]
+    Lock(WriteLock),
+    Diff(Diff),
     Doctor(Doctor),
-    Completions(Shell),
-    /// The folder of the manual pages.
-    Man(PathBuf),
+    Completions(Completions),
+    Man(Man),
 }
 
-/// `schema`
-#[derive(Debug)]
-pub(super) struct Schema {
-    pub(super) selection: Selection,
-    pub(super) dialect: Option<String>,
-    pub(super) envelope: bool,
-    /// The format of the request, if it is not that of the dialect.
-    pub(super) wire: Option<WireFormat>,
-    /// Whether to show how each tool appears in one request.
-    pub(super) plan: bool,
-    /// Whether the plan leaves out the last tools of too many.
-    pub(super) cut: bool,
-    pub(super) tools: Vec<String>,
+/// What a result is for
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Format {
+    /// For people or for machines
+    #[arg(id = "format", long = "format", value_name = "FORMAT", default_value = "human", action = ArgAction::Set,
+        value_parser = PossibleValuesParser::new(["human", "json"]).map(|name| name == "json"))]
+    pub(crate) json: bool,
 }
 
-/// `gen`
-#[derive(Debug)]
-pub(super) struct Generate {
-    pub(super) selection: Selection,
-    pub(super) out: PathBuf,
-    pub(super) crate_name: Option<String>,
-    pub(super) toolgen_path: Option<PathBuf>,
-    pub(super) check: bool,
-    pub(super) force: bool,
+/// Some of the tools
+#[derive(Debug, Args)]
+pub(crate) struct Tools {
+    /// Only this tool
+    #[arg(long = "tool", value_name = "NAME")]
+    pub(crate) tools: Vec<String>,
 }
 
-/// `call`
-#[derive(Debug)]
-pub(super) struct Call {
-    pub(super) selection: Selection,
-    /// `None`: it is chosen at the terminal.
-    pub(super) tool: Option<String>,
-    pub(super) arguments: Vec<String>,
-    pub(super) dry_run: bool,
-    pub(super) requests: Requests,
-    pub(super) show_secrets: bool,
-}
-
-/// `explain`
-#[derive(Debug)]
-pub(super) struct Explain {
-    pub(super) code: Option<String>,
-    pub(super) json: bool,
+/// Reads what has one of these names.
+fn named<T: Clone + Send + Sync + 'static>(
+    names: impl IntoIterator<Item = &'static str>,
+    by_name: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).try_map(move |name| by_name(&name).ok_or("there is none of this name"))
 }
 
 /// Parses the words of a command line, starting with the name of the program. Cargo inserts the name of the subcommand
@@ -134,19 +97,97 @@ pub(super) struct Explain {
 /// # Errors
 ///
 /// If the usage is wrong; also for help and version, which are errors of code 0.
-pub(super) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
+pub(crate) fn parse(mut words: Vec<OsString>) -> Result<Invocation, Error> {
     if words.get(1).is_some_and(|word| word == "toolgen") {
         words.remove(1);
     }
     let mut command = command();
     join_values(&command, &mut words);
     let matches = command.try_get_matches_from_mut(words).map_err(in_order)?;
-    let Some((name, of_it)) = matches.subcommand() else {
-        return Err(command.error(ErrorKind::MissingSubcommand, "name a command"));
-    };
-    match task(name, of_it) {
-        Ok(task) => Ok(Invocation { task }),
+    let mut invocation =
+        Invocation::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    match invocation.task.read() {
+        Ok(()) => Ok(invocation),
         Err(message) => Err(error_of(&mut command, &matches, message)),
+    }
+}
+
+/// Returns the commands with their words and help.
+pub(crate) fn command() -> Command {
+    help::with_help(Invocation::command())
+}
+
+impl Task {
+    /// Reads the words that are more than texts. An error says which one is wrong.
+    fn read(&mut self) -> Result<(), String> {
+        if let Some(selection) = self.selection() {
+            selection.read()?;
+        }
+        match self {
+            Task::Check(task) => {
+                task.selection.lints = true;
+                let options = &mut task.selection.options;
+                options.deny_losses.clone_from(&task.deny_losses);
+                options.token_budget = task.budget.given("openai");
+                options.lock.clone_from(&task.lock);
+                options.deny_changes = task.fail_on.fail_on;
+            }
+            Task::Diff(task) => task.selection.options.deny_changes = task.fail_on.fail_on,
+            Task::Tokens(task) => task.selection.options.token_budget = task.budget.given(&task.dialect),
+            Task::Generate(task) => {
+                let options = &mut task.selection.options;
+                options.types = !task.no_types;
+                options.derives.clone_from(&task.derive);
+                options.text_types.clone_from(&task.text_types);
+                options.modules = task.layout.modules;
+            }
+            Task::Bin(task) => task.selection.options.modules = task.layout.modules,
+            Task::Docs(task) if task.summary && task.format == DocsFormat::Json => {
+                return Err("`--summary` is text; with `--format json` write `--level summary`".to_owned());
+            }
+            Task::Call(task) => {
+                task.requests.output.clone_from(&task.output);
+                return task.requests.read(task.selection.private_hosts());
+            }
+            Task::Serve(task) => {
+                if let Some(name) = &task.token {
+                    check_variable("`--token VARIABLE`", name)?;
+                }
+                return task.requests.read(task.selection.private_hosts());
+            }
+            Task::Mcp(mcp) => return mcp.task.read(),
+            Task::Approvals(Approvals {
+                task: ApprovalTask::Grant { decision, .. } | ApprovalTask::Deny { decision, .. },
+            }) if decision.by.trim().is_empty() => return Err("`--by` is empty: say who decides".to_owned()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The documents of a command, and how they are compiled.
+    fn selection(&mut self) -> Option<&mut Selection> {
+        match self {
+            Task::Check(task) => Some(&mut task.selection),
+            Task::List(task) => Some(&mut task.selection),
+            Task::Schema(task) => Some(&mut task.selection),
+            Task::Docs(task) => Some(&mut task.selection),
+            Task::Generate(task) => Some(&mut task.selection),
+            Task::Tokens(task) => Some(&mut task.selection),
+            Task::Graph(task) => Some(&mut task.selection),
+            Task::Bin(task) => Some(&mut task.selection),
+            Task::Test(task) => Some(&mut task.selection),
+            Task::Lock(task) => Some(&mut task.selection),
+            Task::Diff(task) => Some(&mut task.selection),
+            Task::Call(task) => {
+                task.selection = Selection::of_document(&task.document, &task.words);
+                Some(&mut task.selection)
+            }
+            Task::Serve(task) => {
+                task.selection = Selection::of(&task.given, &task.words);
+                Some(&mut task.selection)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -195,155 +236,4 @@ fn in_order(mut error: Error) -> Error {
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(nearest_first));
     }
     error
-}
-
-/// Returns the commands with their words and help.
-pub(super) fn command() -> Command {
-    let command = Command::new("cargo-toolgen")
-        .bin_name("cargo toolgen")
-        .version(env!("CARGO_PKG_VERSION"))
-        .about("Compiles documents into tools for LLM agents: OpenAPI, manifests, locks of MCP servers")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommand(lock::check())
-        .subcommand(compiling("list", "List the tools of documents").arg(format()).arg(discovered()))
-        .subcommand(
-            compiling("schema", "Print the schemas of tools in the dialect of an LLM provider (JSON)")
-                .arg(option("dialect", "DIALECT", "Such as openai-strict, anthropic or gemini; an unknown one lists them all; by default that of `--wire`, or `json-schema`"))
-                .arg(flag("envelope", "Print the tools as they go into a request to the provider; json-schema is MCP's `tools/list`"))
-                .arg(
-                    option("wire", "FORMAT", "The format of the request; by default that of the dialect")
-                        .value_parser(WireFormat::ALL.map(WireFormat::name))
-                        .requires("request"),
-                )
-                .group(ArgGroup::new("request").args(["envelope", "plan"]))
-                .arg(flag("plan", "Print how each tool is shown in one request to the provider, and why").conflicts_with("envelope"))
-                .arg(flag("cut", "Leave the last tools out of the plan, if there are more than a request takes").requires("plan"))
-                .arg(format().requires("plan"))
-                .args([tools(), discovered()]),
-        )
-        .subcommand(
-            compiling("docs", "Print the documentation of tools for a prompt")
-                .args([tools(), discovered()])
-                .args(docs::arguments()),
-        )
-        .subcommand(
-            compiling("gen", "Write the tools as a Rust module or a complete crate")
-                .arg(path("out", "DIR", "The folder to write to").required(true))
-                .arg(option("crate", "NAME", "Write a complete crate of this name, not modules only"))
-                .arg(project::toolgen_path())
-                .args(generated::arguments())
-                .arg(flag("force", "Replace files that were not generated, too"))
-                .arg(flag("check", "Write nothing; exit with 1 if a file is missing or differs"))
-                .after_help(
-                    "An operation that cannot be compiled is left out and reported, and the rest is written. The \
-                     exit code is 1 only if a document yields nothing at all; `check` is stricter.",
-                ),
-        )
-        .subcommand(call::command())
-        .subcommand(serve::command())
-        .subcommand(tokens::command())
-        .subcommand(timeline::command())
-        .subcommand(approvals::command())
-        .subcommand(record::command())
-        .subcommand(
-            Command::new("explain")
-                .about("Explain the code of a problem; without one, list them all")
-                .arg(Arg::new("code").value_name("CODE").help("The code, as `check` prints it, such as E0106"))
-                .arg(format()),
-        );
-    let command = project::with_commands(command)
-        .subcommand(mcp::command())
-        .subcommand(lock::lock())
-        .subcommand(lock::diff())
-        .subcommand(shell::doctor())
-        .subcommand(shell::completions())
-        .subcommand(shell::man());
-    help::with_help(command)
-}
-
-fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name(value).help(help)
-}
-
-fn path(name: &'static str, value: &'static str, help: &'static str) -> Arg {
-    option(name, value, help).value_parser(value_parser!(PathBuf))
-}
-
-fn flag(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).help(help).action(ArgAction::SetTrue)
-}
-
-fn format() -> Arg {
-    option("format", "FORMAT", "For people or for machines")
-        .value_parser(["human", "json"])
-        .default_value("human")
-}
-
-fn tools() -> Arg {
-    option("tool", "NAME", "Only this tool").action(ArgAction::Append)
-}
-
-fn task(name: &str, matches: &ArgMatches) -> Result<Task, String> {
-    let text = |name: &str| matches.get_one::<String>(name).cloned();
-    let texts =
-        |name: &str| matches.get_many::<String>(name).unwrap_or_default().cloned().collect::<Vec<_>>();
-    if name == "explain" {
-        return Ok(Task::Explain(Explain { code: text("code"), json: is_json(matches) }));
-    }
-    match name {
-        "timeline" => return Ok(timeline::task(matches)),
-        "record" => return Ok(record::task(matches)),
-        _ => {}
-    }
-    if name == "mcp" {
-        return mcp::task(matches);
-    }
-    if name == "approvals" {
-        return approvals::task(matches);
-    }
-    if let Some(task) = project::task(name, matches).or_else(|| shell::task(name, matches)) {
-        return Ok(task);
-    }
-    let selection = selection(name, matches)?;
-    Ok(match name {
-        "check" | "lock" | "diff" => lock::task(name, matches, selection),
-        "list" => Task::List(selection),
-        "schema" => Task::Schema(Schema {
-            selection,
-            dialect: text("dialect"),
-            envelope: matches.get_flag("envelope"),
-            wire: text("wire").and_then(|name| WireFormat::by_name(&name)),
-            plan: matches.get_flag("plan"),
-            cut: matches.get_flag("cut"),
-            tools: texts("tool"),
-        }),
-        "docs" => Task::Docs(docs::task(matches, selection)?),
-        "gen" => Task::Generate(Generate {
-            selection,
-            out: matches.get_one::<PathBuf>("out").cloned().unwrap_or_default(),
-            crate_name: text("crate"),
-            toolgen_path: matches.get_one::<PathBuf>("toolgen-path").cloned(),
-            check: matches.get_flag("check"),
-            force: matches.get_flag("force"),
-        }),
-        "call" => Task::Call(Box::new(Call {
-            selection,
-            tool: text("tool"),
-            arguments: texts("arguments"),
-            dry_run: matches.get_flag("dry-run"),
-            requests: Requests {
-                output: matches.get_one::<PathBuf>("output").cloned(),
-                ..requests(matches)?
-            },
-            show_secrets: matches.get_flag("show-secrets"),
-        })),
-        "serve" => Task::Serve(Box::new(serve::task(matches, selection)?)),
-        "tokens" => tokens::task(matches, selection),
-        _ => project::compiling_task(name, matches, selection)?,
-    })
-}
-
-fn is_json(matches: &ArgMatches) -> bool {
-    matches.get_one::<String>("format").is_some_and(|format| format == "json")
 }

@@ -39,11 +39,11 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
         http: has(|call| matches!(call, Call::Http(_))),
         commands: has(|call| matches!(call, Call::Command(_))),
         servers: has(|call| matches!(call, Call::Mcp(_))),
-        private_hosts: &task.selection.private_hosts,
+        private_hosts: task.selection.private_hosts(),
     };
     let name = name(task);
     let files = check_crate_name(&name).and_then(|()| {
-        let runtime = runtime(task.toolgen_path.as_deref(), &task.out)?;
+        let runtime = runtime(task.checkout.toolgen_path.as_deref(), &task.out)?;
         let layout = task.selection.options.modules;
         let modules = modules(&compiled, &Options::default().types(false).modules(layout), output);
         Ok(emit::program(&name, &modules, needs, &runtime, layout))
@@ -58,7 +58,7 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
     let mut done = write(&task.out, task.force, &files, &compiled, output)?;
     if done == Outcome::Fine && task.build {
         done = build(&task.out, &name, output)?;
-    } else if done == Outcome::Fine && task.toolgen_path.is_none() {
+    } else if done == Outcome::Fine && task.checkout.toolgen_path.is_none() {
         output.note(NO_REGISTRY);
     }
     Ok(if complete { done } else { Outcome::Problems })
@@ -67,7 +67,7 @@ pub(super) fn run(task: &Bin, output: &mut Output) -> io::Result<Outcome> {
 /// Returns the name of the program: the wanted one, or one made from the name of the first document.
 fn name(task: &Bin) -> String {
     task.name.clone().unwrap_or_else(|| {
-        let first = task.selection.documents.first().and_then(|path| path.file_name());
+        let first = task.selection.documents().first().and_then(|path| path.file_name());
         emit::module_name(&first.unwrap_or_default().to_string_lossy(), &mut Vec::new()).replace('_', "-")
     })
 }

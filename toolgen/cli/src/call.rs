@@ -152,7 +152,7 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
     };
     request::authorize(task, plan, &mut request, output);
     request::add_headers(task, &mut request, output);
-    if task.selection.json {
+    if task.format.json {
         value(task, &describe(&request, task.show_secrets), output)?;
     } else {
         output.line(&readable(&request, task.show_secrets))?;
@@ -162,7 +162,7 @@ fn dry_run(task: &Call, tool: &Tool, arguments: &Value, output: &mut Output) -> 
 
 /// Prints a value of JSON: in lines for people, in one line for programs.
 fn value(task: &Call, value: &Value, output: &mut Output) -> io::Result<()> {
-    if task.selection.json {
+    if task.format.json {
         output.json(value)?;
         return output.line("");
     }

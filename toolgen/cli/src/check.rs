@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toolgen::{Program, Severity, losses, problem, size};
 
 use super::Outcome;
-use super::args::{Check, Selection};
+use super::args::Check;
 use super::compile::{Compiled, compile_each};
 use super::lock;
 use super::output::Output;
@@ -28,27 +28,27 @@ pub(super) fn run(task: &Check, output: &mut Output) -> io::Result<Outcome> {
             losses::check(slice::from_ref(program), &selection.options, &mut compiled.problems);
         }
     }
-    if selection.json {
+    if task.format.json {
         output.write("{\"documents\":[")?;
     }
     for (index, compiled) in all.iter().enumerate() {
         if compiled.program.is_none() || compiled.problems.has_errors() {
             outcome = Outcome::Problems;
         }
-        if selection.json {
+        if task.format.json {
             output.write(if index == 0 { "\n" } else { ",\n" })?;
             output.json(&report(compiled))?;
         } else {
-            show(compiled, selection, output)?;
+            show(compiled, task, output)?;
         }
     }
-    if selection.json {
+    if task.format.json {
         output.write("\n]")?;
     }
     if lock::compare(task, &all, output)? == Outcome::Problems {
         outcome = Outcome::Problems;
     }
-    if selection.json {
+    if task.format.json {
         output.line("}")?;
     }
     Ok(outcome)
@@ -72,9 +72,9 @@ fn report(compiled: &Compiled) -> Value {
     })
 }
 
-fn show(compiled: &Compiled, selection: &Selection, output: &mut Output) -> io::Result<()> {
-    let least = if selection.quiet { Severity::Warning } else { Severity::Note };
-    let most = if selection.all { usize::MAX } else { MAX_OF_A_CODE };
+fn show(compiled: &Compiled, task: &Check, output: &mut Output) -> io::Result<()> {
+    let least = if task.selection.quiet() { Severity::Warning } else { Severity::Note };
+    let most = if task.all { usize::MAX } else { MAX_OF_A_CODE };
     output.problem_results(&compiled.problems, least, most)?;
     let path = compiled.path.display();
     let Some(program) = &compiled.program else {

@@ -13,7 +13,7 @@ use toolgen::{Document, Problem, Problems, Program, Severity, Tool};
 use toolgen_runtime::Call;
 use toolgen_runtime::spec::Requirement;
 
-use super::args::{Exported, Selection};
+use super::args::Selection;
 use super::fetch;
 use super::output::Output;
 
@@ -27,8 +27,8 @@ pub(super) struct Compiled {
 
 /// Compiles the documents of a command. A problem with options counts only if all documents have it.
 pub(super) fn compile_each(selection: &Selection, output: &mut Output) -> Vec<Compiled> {
-    let count = selection.documents.len();
-    let documents = selection.documents.iter().enumerate();
+    let count = selection.documents().len();
+    let documents = selection.documents().iter().enumerate();
     let mut all: Vec<Compiled> = documents
         .map(|(index, path)| {
             output.of = (count > 1).then_some((index + 1, count));
@@ -54,7 +54,7 @@ pub(super) fn compile(path: &Path, selection: &Selection, output: &mut Output) -
         };
     }
     if let Some(url) = fetch::url(path) {
-        return match fetch::fetch(url, &selection.private_hosts) {
+        return match fetch::fetch(url, selection.private_hosts()) {
             Ok(fetched) => {
                 output.note(&format!("fetched {}, {} bytes", fetched.url, fetched.bytes.len()));
                 output.progress(&format!("compiling {}", fetched.url));
@@ -100,11 +100,11 @@ fn program(document: &Arc<Document>, selection: &Selection, problems: &mut Probl
 }
 
 /// Runs a program of the crate that prints its tools, and compiles what it prints.
-fn compile_exported(program: &Exported, selection: &Selection, output: &mut Output) -> Compiled {
-    let path = PathBuf::from(program.words.join(" "));
+fn compile_exported(program: &[String], selection: &Selection, output: &mut Output) -> Compiled {
+    let path = PathBuf::from(program.join(" "));
     output.progress(&format!("running cargo run {}", path.display()));
     let mut cargo = super::cargo();
-    cargo.arg("run").arg("--quiet").args(&program.words).stdin(Stdio::null()).stderr(Stdio::inherit());
+    cargo.arg("run").arg("--quiet").args(program).stdin(Stdio::null()).stderr(Stdio::inherit());
     let why = match cargo.output() {
         Ok(ran) if ran.status.success() && is_export(&ran.stdout) => {
             return compile_bytes(&path, ran.stdout, selection);
@@ -157,9 +157,9 @@ pub(super) fn compile_all(
         {
             let others = problems.as_slice().iter();
             let others = others.filter(|one| one.severity() == severity && !is_told(one)).count();
-            if others > 0 && !(selection.quiet && severity == Severity::Warning) {
+            if others > 0 && !(selection.quiet() && severity == Severity::Warning) {
                 let path = path.display();
-                let hosts = selection.private_hosts.iter().map(|host| format!(" --private-host {host}"));
+                let hosts = selection.private_hosts().iter().map(|host| format!(" --private-host {host}"));
                 let options = selection.options.command_line() + &hosts.collect::<String>();
                 let plural = if others == 1 { "" } else { "s" };
                 output.note(&format!(

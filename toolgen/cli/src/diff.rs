@@ -15,7 +15,7 @@ use super::output::Output;
 /// Prints the changes, by class. "Problems found" means that one of them is denied.
 pub(super) fn run(task: &Diff, output: &mut Output) -> io::Result<Outcome> {
     let selection = &task.selection;
-    if selection.documents.len() + selection.exported.len() != 2 {
+    if selection.documents().len() + selection.exported.len() != 2 {
         output.complain("name two documents or programs: the older one, then the newer one");
         return Ok(Outcome::Usage);
     }
@@ -26,7 +26,7 @@ pub(super) fn run(task: &Diff, output: &mut Output) -> io::Result<Outcome> {
         return Ok(Outcome::Problems);
     };
     let changes = was.drift(is);
-    if selection.json {
+    if task.format.json {
         let (old, new) = (old.path.display().to_string(), new.path.display().to_string());
         output.json(&json!({"old": old, "new": new, "changes": json(&changes)}))?;
         output.line("")?;

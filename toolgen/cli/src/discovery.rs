@@ -7,8 +7,6 @@ use toolgen_runtime::ToolSpec;
 use toolgen_runtime::registry::discovery::Discovery;
 use toolgen_runtime::registry::toolsets::Toolset;
 
-use super::args::Selection;
-
 /// The number of tools from which `serve` makes them discoverable by default: more than OpenAI and several clients
 /// accept.
 pub(super) const MANY: usize = 129;
@@ -28,8 +26,8 @@ pub(super) fn of(tools: &[&Tool], pinned: &[String]) -> Discovery {
 }
 
 /// Returns the specifications that a model is given: those of the tools, or those that discover them.
-pub(super) fn shown(selection: &Selection, tools: &[&Tool]) -> Vec<ToolSpec> {
-    if selection.discovery {
+pub(super) fn shown(discovers: bool, tools: &[&Tool]) -> Vec<ToolSpec> {
+    if discovers {
         // The usual names are names.
         return Discovery::new().specs().map(Vec::from).unwrap_or_default();
     }

@@ -11,7 +11,7 @@ use toolgen_runtime::spec::toolset::Toolset;
 use toolgen_runtime::{ToolSpec, printable};
 
 use super::Outcome;
-use super::args::{Docs, Groups};
+use super::args::{Docs, DocsFormat, Groups};
 use super::compile::{Compiled, choose, compile_all};
 use super::discovery;
 use super::output::Output;
@@ -19,9 +19,9 @@ use super::output::Output;
 /// Prints the tools at a level, or compares them with a file. Without a level, that is the list of tools, and then each
 /// of them in full.
 pub(super) fn run(task: &Docs, output: &mut Output) -> io::Result<Outcome> {
-    let (compiled, complete) = compile_all(&task.selection, &task.tools, output);
-    let chosen =
-        choose(&compiled, &task.tools).and_then(|tools| Ok((tools, toolsets(&compiled, &task.toolsets)?)));
+    let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);
+    let chosen = choose(&compiled, &task.only.tools)
+        .and_then(|tools| Ok((tools, toolsets(&compiled, &task.toolsets)?)));
     let (tools, sets) = match chosen {
         Ok(chosen) => chosen,
         Err(message) => {
@@ -34,12 +34,12 @@ pub(super) fn run(task: &Docs, output: &mut Output) -> io::Result<Outcome> {
         sets.iter().any(|set| set.members.iter().any(|member| **member == *name))
     };
     let tools = tools.into_iter().filter(|tool| task.toolsets.is_empty() || is_member(tool));
-    let shown = discovery::shown(&task.selection, &tools.collect::<Vec<_>>());
+    let shown = discovery::shown(task.shown.discovery, &tools.collect::<Vec<_>>());
     let specs: Vec<&ToolSpec> = shown.iter().collect();
     let groups = match task.groups {
-        Groups::None => vec![Group { name: "", description: "", specs }],
-        Groups::Category => docs::by_category(specs),
-        Groups::Toolset => docs::by_toolset(specs, sets),
+        None => vec![Group { name: "", description: "", specs }],
+        Some(Groups::Category) => docs::by_category(specs),
+        Some(Groups::Toolset) => docs::by_toolset(specs, sets),
     };
     let text = text(task, &groups);
     let done = match &task.check {
@@ -107,19 +107,19 @@ fn toolsets<'a>(compiled: &'a [Compiled], names: &[String]) -> Result<Vec<&'a To
 fn text(task: &Docs, groups: &[Group<'_>]) -> String {
     let style =
         Style { level: task.level.unwrap_or(Level::Full), dialect: task.dialect, results: task.results };
-    if task.json {
+    if task.format == DocsFormat::Json {
         return format!("{}\n", docs::json(groups, &style));
     }
     let lines = |text: &str| format!("{}\n", printable(text.trim_end()));
-    if task.summary && task.groups != Groups::None {
+    if task.summary && task.groups.is_some() {
         return lines(&docs::grouped(groups, &Style { level: Level::Summary, ..style }));
     }
-    if task.level.is_some_and(|level| level != Level::Full) || task.groups != Groups::None {
+    if task.level.is_some_and(|level| level != Level::Full) || task.groups.is_some() {
         return lines(&docs::grouped(groups, &style));
     }
     let specs = || groups.iter().flat_map(|group| group.specs.iter().copied());
     let mut parts = Vec::new();
-    if task.summary || task.tools.is_empty() {
+    if task.summary || task.only.tools.is_empty() {
         parts.push(docs::summary(specs()));
     }
     if !task.summary {

@@ -81,7 +81,7 @@ pub(super) fn run(task: &Doctor, output: &mut Output) -> io::Result<Outcome> {
     areas.retain(|(_, findings)| !findings.is_empty());
     let all = || areas.iter().flat_map(|(_, findings)| findings);
     let problems = all().filter(|finding| finding.state == State::Problem).count();
-    if task.json {
+    if task.format.json {
         let areas: Vec<Value> = areas
             .iter()
             .map(|(area, findings)| {

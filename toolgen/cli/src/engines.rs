@@ -52,7 +52,7 @@ pub(super) fn http(requests: &Requests, options: &Options) -> Result<HttpEngine,
     for (scheme, token_url) in &requests.oauth {
         engine = engine.oauth(scheme, oauth(scheme, token_url)?);
     }
-    if let Some((certificate, key)) = &requests.identity {
+    if let Some((certificate, key)) = requests.identity() {
         engine = engine.client_certificate(file(certificate)?, file(key)?);
     }
     engine = engine.retries(Retries::default().most(requests.retries));
@@ -158,7 +158,7 @@ impl Credentials for Known<'_> {
             return Some(Secret::new("(a token by OAuth)"));
         }
         match request.placement {
-            Placement::MutualTls if self.requests.identity.is_some() => Some(Secret::new("")),
+            Placement::MutualTls if self.requests.identity().is_some() => Some(Secret::new("")),
             _ => self.named.credential(request),
         }
     }

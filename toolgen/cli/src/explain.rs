@@ -13,12 +13,12 @@ use super::output::Output;
 /// Prints the page of a code, or the list of all codes.
 pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
     let Some(wanted) = &task.code else {
-        return list(task.json, output).map(|()| Outcome::Fine);
+        return list(task.format.json, output).map(|()| Outcome::Fine);
     };
     let upper = wanted.to_ascii_uppercase();
     if let Some((code, meaning)) = codes::ALL.iter().find(|(code, _)| *code == upper) {
         let page = [*meaning, remedy(code), FOUND];
-        if task.json {
+        if task.format.json {
             output.json(
                 &json!({ "code": code, "severity": "failure", "title": meaning, "text": page.join("\n\n") }),
             )?;
@@ -35,7 +35,7 @@ pub(super) fn run(task: &Explain, output: &mut Output) -> io::Result<Outcome> {
             .complain(&format!("there is no code `{wanted}`; {near}`cargo toolgen explain` lists them all"));
         return Ok(Outcome::Usage);
     };
-    if task.json {
+    if task.format.json {
         output.json(&describe(code))?;
         output.line("")?;
     } else {

@@ -36,7 +36,11 @@ pub(super) fn run(task: &Generate, output: &mut Output) -> io::Result<Outcome> {
     } else {
         write(&task.out, task.force, &files, &compiled, output)?
     };
-    if done == Outcome::Fine && !task.check && task.crate_name.is_some() && task.toolgen_path.is_none() {
+    if done == Outcome::Fine
+        && !task.check
+        && task.crate_name.is_some()
+        && task.checkout.toolgen_path.is_none()
+    {
         output.note(NO_REGISTRY);
     }
     Ok(if complete { done } else { Outcome::Problems })
@@ -50,7 +54,7 @@ fn files(task: &Generate, compiled: &[Compiled], output: &mut Output) -> Result<
         let typed = types.then_some("typed").into_iter();
         let features: Vec<&str> =
             typed.chain(task.selection.options.text_types.iter().map(|of| of.name())).collect();
-        let runtime = runtime(task.toolgen_path.as_deref(), &task.out)?;
+        let runtime = runtime(task.checkout.toolgen_path.as_deref(), &task.out)?;
         return Ok(emit::package(name, &modules, &features, &runtime, task.selection.options.modules));
     }
     let mut files = Files::default();

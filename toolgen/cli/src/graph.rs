@@ -6,7 +6,7 @@ use toolgen::Tool;
 use toolgen_runtime::spec::graph;
 
 use super::Outcome;
-use super::args::Graph;
+use super::args::{Graph, GraphFormat};
 use super::compile::{Compiled, compile_all};
 use super::output::Output;
 
@@ -18,7 +18,7 @@ pub(super) fn run(task: &Graph, output: &mut Output) -> io::Result<Outcome> {
     let drawn = tools.iter().fold(graph::Graph::of(tools.iter().map(|tool| &tool.spec)), |graph, tool| {
         graph.with_calls(tool.spec.name.as_str(), tool.call.tools())
     });
-    output.write(&if task.dot { drawn.dot() } else { drawn.mermaid() })?;
+    output.write(&if task.format == GraphFormat::Dot { drawn.dot() } else { drawn.mermaid() })?;
     if tools.iter().all(|tool| tool.spec.requires.is_empty() && tool.call.tools().is_empty()) {
         output.note("no tool requires or calls another, so the drawing is empty");
     }

@@ -88,7 +88,7 @@ type Step = (String, String);
 
 /// Writes the files that do not exist, and returns their names.
 fn files(task: &Init, output: &mut Output, steps: &mut Vec<Step>) -> Result<Vec<&'static str>, String> {
-    if let Some(path) = &task.toolgen_path {
+    if let Some(path) = &task.checkout.toolgen_path {
         check_checkout(path)?;
     }
     let mut written = Vec::new();
@@ -122,7 +122,7 @@ pub(super) fn check_checkout(path: &Path) -> Result<(), String> {
 
 /// Adds the dependencies that are missing, as `cargo add` does; where it cannot, the lines are a step.
 fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Vec<Step>) -> io::Result<()> {
-    let place = |name: &str| match &task.toolgen_path {
+    let place = |name: &str| match &task.checkout.toolgen_path {
         Some(path) => format!("path = {}", serde_json::Value::from(path.join(name).display().to_string())),
         None => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
     };
@@ -141,7 +141,7 @@ fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Ve
             output.note(&format!("Cargo.toml names {name} and stays as it is{features}"));
             continue;
         }
-        let added = task.toolgen_path.as_ref().is_some_and(|path| {
+        let added = task.checkout.toolgen_path.as_ref().is_some_and(|path| {
             output.progress(&format!("adding {name}"));
             cargo_add(&task.folder, name, &path.join(folder), words)
         });
@@ -154,7 +154,7 @@ fn dependencies(task: &Init, manifest: &str, output: &mut Output, steps: &mut Ve
         lines.push_str(&format!("[{table}]\n{name} = {{ {}{features} }}\n", place(folder)));
     }
     if !lines.is_empty() {
-        let hint = if task.toolgen_path.is_some() {
+        let hint = if task.checkout.toolgen_path.is_some() {
             ""
         } else {
             " (no registry has the crates yet: write `path = \"…\"` to a checkout, or let `--toolgen-path DIR` do it)"

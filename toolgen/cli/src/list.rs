@@ -9,17 +9,17 @@ use toolgen_runtime::schema::dialect;
 use toolgen_runtime::schema::shape::render;
 
 use super::Outcome;
-use super::args::Selection;
+use super::args::List;
 use super::compile::{Compiled, compile_all};
 use super::discovery;
 use super::output::Output;
 
 /// Lists the tools of all documents together, in the order of the documents.
-pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outcome> {
-    let (compiled, complete) = compile_all(selection, &[], output);
-    if selection.discovery {
-        three(selection, output)?;
-    } else if selection.json {
+pub(super) fn run(task: &List, output: &mut Output) -> io::Result<Outcome> {
+    let (compiled, complete) = compile_all(&task.selection, &[], output);
+    if task.shown.discovery {
+        three(task.format.json, output)?;
+    } else if task.format.json {
         as_json(&compiled, output)?;
     } else {
         as_table(&compiled, output)?;
@@ -28,9 +28,9 @@ pub(super) fn run(selection: &Selection, output: &mut Output) -> io::Result<Outc
 }
 
 /// Lists the tools of a discovery, which are not in any document.
-fn three(selection: &Selection, output: &mut Output) -> io::Result<()> {
-    let specs = discovery::shown(selection, &[]);
-    if selection.json {
+fn three(json: bool, output: &mut Output) -> io::Result<()> {
+    let specs = discovery::shown(true, &[]);
+    if json {
         let tools: Vec<Value> = specs.iter().map(described).collect();
         output.json(&json!({ "tools": tools }))?;
         return output.line("");

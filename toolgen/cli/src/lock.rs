@@ -41,7 +41,7 @@ pub(super) fn run(task: &WriteLock, output: &mut Output) -> io::Result<Outcome> 
     if !written(&task.out, &now, output) {
         return Ok(Outcome::Problems);
     }
-    if task.selection.json {
+    if task.format.json {
         output.json(&told(&task.out, &now, changes.as_deref()))?;
         output.line("")?;
     } else {
@@ -77,7 +77,7 @@ pub(super) fn compare(task: &Check, compiled: &[Compiled], output: &mut Output) 
         return Ok(Outcome::Problems);
     }
     let changes = locked.map(|locked| locked.drift(&now));
-    if selection.json {
+    if task.format.json {
         output.write(",\n\"lock\":")?;
         output.json(&told(&path, &now, changes.as_deref()))?;
     } else {
@@ -87,7 +87,7 @@ pub(super) fn compare(task: &Check, compiled: &[Compiled], output: &mut Output) 
         return Ok(if written(&path, &now, output) { Outcome::Fine } else { Outcome::Problems });
     }
     let denied = changes.iter().flatten().any(|change| change.class >= selection.options.deny_changes);
-    if denied && !selection.json {
+    if denied && !task.format.json {
         output.note("if the changes are meant, `--update` writes the lock again; read it and commit it");
     }
     Ok(if denied { Outcome::Problems } else { Outcome::Fine })
@@ -104,7 +104,7 @@ fn lock_of(selection: &Selection, programs: &[&Program], output: &mut Output) ->
     {
         return Some(path.clone());
     }
-    let beside = folder_of(selection.documents.first()?).join(LOCK);
+    let beside = folder_of(selection.documents().first()?).join(LOCK);
     if !beside.exists() {
         return None;
     }
@@ -146,8 +146,8 @@ fn options(selection: &Selection) -> String {
 
 /// Returns the documents as paths from a folder, and the words that name programs.
 fn documents(selection: &Selection, folder: &Path) -> Vec<String> {
-    let files = selection.documents.iter().map(|path| from_folder(path, folder));
-    files.chain(selection.exported.iter().map(|program| program.words.join(" "))).collect()
+    let files = selection.documents().iter().map(|path| from_folder(path, folder));
+    files.chain(selection.exported.iter().map(|program| program.join(" "))).collect()
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -98,8 +98,8 @@ fn run(invocation: &Invocation, output: &mut Output) -> io::Result<Outcome> {
         Task::Approvals(task) => approvals::run(task, output),
         Task::Tokens(task) => tokens::run(task, output),
         Task::Doctor(task) => doctor::run(task, output),
-        Task::Completions(shell) => shell::completions(*shell, output),
-        Task::Man(folder) => shell::man(folder, output),
+        Task::Completions(task) => shell::completions(task.shell, output),
+        Task::Man(task) => shell::man(&task.folder, output),
     }
 }
 

@@ -19,7 +19,7 @@ use toolgen_runtime::spec::plan::{McpServer, McpTransport};
 use toolgen_runtime::{List, Text, ToolError};
 
 use super::Outcome;
-use super::args::{self, Asking, Given, Mcp, Reached};
+use super::args::{Asking, LockServers, Mcp, McpTask, Reached, Server, Verify};
 use super::engines::mcp_options;
 use super::output::Output;
 
@@ -28,9 +28,9 @@ const QUIET: Duration = Duration::from_secs(3);
 
 /// Runs the command. "Problems found" means that a server could not be asked, or differs from its lock.
 pub(super) fn run(task: &Mcp, output: &mut Output) -> io::Result<Outcome> {
-    match task {
-        Mcp::Lock(task) => lock(task, output),
-        Mcp::Verify(task) => verify(task, output),
+    match &task.task {
+        McpTask::Lock(task) => lock(task, output),
+        McpTask::Verify(task) => verify(task, output),
     }
 }
 
@@ -53,7 +53,7 @@ struct Report {
     suspicious: Vec<(String, String, String)>,
 }
 
-fn lock(task: &args::Lock, output: &mut Output) -> io::Result<Outcome> {
+fn lock(task: &LockServers, output: &mut Output) -> io::Result<Outcome> {
     let (mut targets, complete) = targets(&task.documents, true, output);
     if let Some(given) = &task.server {
         if !is_alias(&given.alias) {
@@ -94,7 +94,7 @@ fn lock(task: &args::Lock, output: &mut Output) -> io::Result<Outcome> {
         }
         true
     });
-    show(&reports, "locked", task.json, output)?;
+    show(&reports, "locked", task.format.json, output)?;
     Ok(if fine { Outcome::Fine } else { Outcome::Problems })
 }
 
@@ -106,7 +106,7 @@ fn write(report: &Report) -> io::Result<()> {
     std::fs::write(&report.path, report.now.text())
 }
 
-fn verify(task: &args::Verify, output: &mut Output) -> io::Result<Outcome> {
+fn verify(task: &Verify, output: &mut Output) -> io::Result<Outcome> {
     let (targets, complete) = targets(&task.documents, false, output);
     let mut fine = complete;
     for target in targets.iter().filter(|target| target.locked.is_none()) {
@@ -117,7 +117,7 @@ fn verify(task: &args::Verify, output: &mut Output) -> io::Result<Outcome> {
     let (locked, _): (Vec<_>, Vec<_>) = targets.into_iter().partition(|target| target.locked.is_some());
     let (reports, answered) = ask_all(&locked, &task.asking, output);
     let same = reports.iter().all(|report| report.changes.as_ref().is_some_and(Vec::is_empty));
-    show(&reports, "verified", task.json, output)?;
+    show(&reports, "verified", task.format.json, output)?;
     Ok(if fine && answered && same { Outcome::Fine } else { Outcome::Problems })
 }
 
@@ -166,7 +166,7 @@ fn read(path: &Path) -> Option<Lock> {
     Lock::read(&Document::load(path, &mut Problems::new())?.root).ok()
 }
 
-fn server_of(given: &Given) -> McpServer {
+fn server_of(given: &Server) -> McpServer {
     let texts = |texts: &[String]| texts.iter().map(|text| Text::copy_of(text)).collect();
     let transport = match &given.reached {
         Reached::Program { argv, inherit, work_dir } => McpTransport::Stdio {
@@ -197,7 +197,7 @@ fn ask_all(targets: &[Target], asking: &Asking, output: &mut Output) -> (Vec<Rep
         }
     };
     let limit = Duration::from_secs(asking.timeout);
-    let options = mcp_options(&asking.private_hosts).connect(limit);
+    let options = mcp_options(asking.hosts.all()).connect(limit);
     let mut found = Vec::new();
     for target in targets {
         output.progress(&format!("asking {}", target.server.alias));

@@ -51,6 +51,6 @@ fn taken(task: &Record) -> Result<RecordedRun, String> {
     if let Some(principal) = &task.principal {
         selection = selection.principal(principal);
     }
-    let mut reader = Place::of(&task.audit)?.reader()?;
+    let mut reader = Place::of(&task.log.audit)?.reader()?;
     RecordedRun::from_reader(&mut reader, &selection).map_err(|why| why.to_string())
 }

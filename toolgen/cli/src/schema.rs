@@ -26,15 +26,15 @@ pub(super) fn run(task: &Schema, output: &mut Output) -> io::Result<Outcome> {
         output.complain(&format!("there is no dialect `{wanted}`; there are {}", known.join(", ")));
         return Ok(Outcome::Usage);
     };
-    let (compiled, complete) = compile_all(&task.selection, &task.tools, output);
-    let tools = match choose(&compiled, &task.tools) {
+    let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);
+    let tools = match choose(&compiled, &task.only.tools) {
         Ok(tools) => tools,
         Err(message) => {
             output.complain(&message);
             return Ok(Outcome::Problems);
         }
     };
-    let specs = discovery::shown(&task.selection, &tools);
+    let specs = discovery::shown(task.shown.discovery, &tools);
     let mut outcome = if complete { Outcome::Fine } else { Outcome::Problems };
     let format = task.wire.unwrap_or_else(|| format_of(dialect));
     if task.envelope {
@@ -109,7 +109,7 @@ fn plan(
             return Ok(Outcome::Problems);
         }
     };
-    if !task.selection.json {
+    if !task.format.json {
         plan.decisions().iter().try_for_each(|decision| output.line(&decision.to_string()))?;
         return Ok(Outcome::Fine);
     }

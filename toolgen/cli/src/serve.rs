@@ -25,7 +25,7 @@ use toolgen_runtime::{
 };
 
 use super::Outcome;
-use super::args::{HttpLimits, Serve};
+use super::args::Serve;
 use super::compile::{Compiled, compile_all, leave_out, needs_program};
 use super::discovery;
 use super::engines::{counted, engines, http, unset_schemes};
@@ -236,6 +236,9 @@ impl Middleware for Ask {
     }
 }
 
+/// Sets a limit of a server.
+type SetLimit = fn(Server, usize) -> Server;
+
 fn server(task: &Serve, compiled: &[Compiled], provider: Provider) -> Result<Server, String> {
     let mut server = Server::new(provider).client_values(task.client_values.iter().cloned());
     // Of several, none speaks for all.
@@ -259,18 +262,16 @@ fn server(task: &Serve, compiled: &[Compiled], provider: Provider) -> Result<Ser
         server =
             server.bearer(token.ok_or_else(|| format!("set {variable} to the token that clients need"))?);
     }
-    if let Some(calls) = task.calls {
-        server = server.max_calls(calls);
-    }
-    let HttpLimits { connections, sessions, request } = task.limits;
-    if let Some(connections) = connections {
-        server = server.max_connections(connections);
-    }
-    if let Some(sessions) = sessions {
-        server = server.max_sessions(sessions);
-    }
-    if let Some(request) = request {
-        server = server.max_request(request);
+    let limits: [(Option<u32>, SetLimit); 4] = [
+        (task.max_calls, Server::max_calls),
+        (task.max_connections, Server::max_connections),
+        (task.max_sessions, Server::max_sessions),
+        (task.max_request, Server::max_request),
+    ];
+    for (limit, set) in limits {
+        if let Some(limit) = limit.and_then(|limit| usize::try_from(limit).ok()) {
+            server = set(server, limit);
+        }
     }
     server = task.hosts.iter().fold(server, Server::allow_host);
     Ok(task.origins.iter().fold(server, Server::allow_origin))

@@ -21,8 +21,8 @@ use checks::{CHECKS, Subject, Verdict};
 
 /// Prints a row for each tool, and below it what does not hold. "Problems found" means that something does not.
 pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
-    let (compiled, complete) = compile_all(&task.selection, &task.tools, output);
-    let chosen = match choose(&compiled, &task.tools) {
+    let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);
+    let chosen = match choose(&compiled, &task.only.tools) {
         Ok(chosen) => chosen,
         Err(message) => {
             output.complain(&message);
@@ -36,7 +36,7 @@ pub(super) fn run(task: &Test, output: &mut Output) -> io::Result<Outcome> {
     if let Some(file) = &task.emit {
         return written::run(task, file, &chosen, &all, output);
     }
-    if let Some(folder) = &task.work_dir {
+    if let Some(folder) = &task.place.work_dir {
         // All documents are read: what follows runs there.
         std::env::set_current_dir(folder)?;
     }

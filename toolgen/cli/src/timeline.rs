@@ -35,7 +35,7 @@ pub(super) fn run(task: &Timeline, output: &mut Output) -> io::Result<Outcome> {
 }
 
 fn shown(task: &Timeline, output: &mut Output) -> Result<(), String> {
-    let place = Place::of(&task.audit)?;
+    let place = Place::of(&task.log.audit)?;
     let named = task.approvals.as_deref().map(Place::of).transpose()?;
     let log = Log::open(&place, &task.documents)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -22,8 +22,8 @@ pub(super) fn run(task: &Tokens, output: &mut Output) -> io::Result<Outcome> {
         output.complain(&format!("{} is there already; `--force` replaces it", path.display()));
         return Ok(Outcome::Problems);
     }
-    let (compiled, complete) = compile_all(&task.selection, &task.tools, output);
-    let tools = match choose(&compiled, &task.tools) {
+    let (compiled, complete) = compile_all(&task.selection, &task.only.tools, output);
+    let tools = match choose(&compiled, &task.only.tools) {
         Ok(tools) => tools,
         Err(message) => {
             output.complain(&message);
@@ -36,7 +36,7 @@ pub(super) fn run(task: &Tokens, output: &mut Output) -> io::Result<Outcome> {
         TokenFormat::Human => report.to_string(),
         TokenFormat::Json => format!("{}\n", report.json()),
         TokenFormat::Html => {
-            let names = task.selection.documents.iter().filter_map(|path| path.file_name());
+            let names = task.selection.documents().iter().filter_map(|path| path.file_name());
             let names: Vec<_> = names.map(|name| name.to_string_lossy()).collect();
             report.html(&names.join(", "))
         }

@@ -12,13 +12,10 @@ pub(super) fn slim(slim: &Slim) -> Expr {
         parameters,
         nested,
         drop_examples,
-        drop_restating,
         drop_closed,
         optional,
         depth,
-        values,
         inline,
-        share,
         ceiling,
     } = slim;
     let (base, name) =
@@ -33,13 +30,10 @@ pub(super) fn slim(slim: &Slim) -> Expr {
     fields.put("parameters", parameters, &base.parameters, words);
     fields.put("nested", nested, &base.nested, words);
     fields.put("drop_examples", drop_examples, &base.drop_examples, flag);
-    fields.put("drop_restating", drop_restating, &base.drop_restating, flag);
     fields.put("drop_closed", drop_closed, &base.drop_closed, flag);
     fields.set_or_leave("optional", optional.as_ref().map(|names| some(texts(names))));
     fields.put("depth", depth, &base.depth, limit);
-    fields.put("values", values, &base.values, limit);
     fields.put("inline", inline, &base.inline, flag);
-    fields.put("share", share, &base.share, flag);
     fields.put("ceiling", ceiling, &base.ceiling, limit);
     fields.literal("Slim", name)
 }
@@ -52,6 +46,5 @@ fn words(words: &Words) -> Expr {
         // The largest number differs between machines.
         Words::Sentence(usize::MAX) => Expr::Call("Words::Sentence", vec![Expr::atom("usize::MAX")]),
         Words::Sentence(limit) => Expr::Call("Words::Sentence", vec![Expr::atom(limit.to_string())]),
-        Words::Needed(others) => Expr::Call("Words::Needed", vec![Expr::atom(others.to_string())]),
     }
 }

@@ -244,7 +244,7 @@ fn full_spec(name: &'static str) -> ToolSpec {
         texts: one(text("id")),
         defs: defs(),
         exact: true,
-        slim: "compact, optional=a, depth=3, values=9, description=sentence".parse().unwrap(),
+        slim: "compact, optional=a, depth=3, description=sentence".parse().unwrap(),
         effects: Effects {
             network: Network::Hosts(one(text("eu.example.com"))),
             files: Files::Read,

@@ -29,9 +29,9 @@ const LEVERS: [Lever; 11] = [
     ("nested=sentence", |slim| slim.nested = Words::Sentence(usize::MAX)),
     ("nested=none", |slim| slim.nested = Words::None),
     ("examples=drop", |slim| slim.drop_examples = true),
-    ("restating=drop", |slim| slim.drop_restating = true),
     ("optional=drop", |slim| slim.optional = Some(toolgen_core::List::EMPTY)),
-    ("inline=on, share=on", |slim| (slim.inline, slim.share) = (true, true)),
+    ("closed=drop", |slim| slim.drop_closed = true),
+    ("inline=on", |slim| slim.inline = true),
     ("depth=2", |slim| slim.depth = Some(2)),
     ("compact", |slim| *slim = Slim::COMPACT),
 ];

@@ -20,7 +20,6 @@ mod openapi_peer;
 mod overlays;
 mod pages;
 mod prose;
-mod sizes;
 mod support;
 mod tag_modules;
 mod type_names;

@@ -86,63 +86,6 @@ fn is_quoted_end(text: &str) -> bool {
     inner.ends_with(['.', '!', '?', '…'])
 }
 
-/// Splits a text after each sentence and each line, unless the line is one of a sentence that goes on in the next; code in
-/// a fence is one piece. Together the pieces are the text.
-pub(crate) fn sentences(text: &str) -> Vec<&str> {
-    let (mut pieces, mut start, mut in_fence) = (Vec::new(), 0, false);
-    // Few characters may end a piece, and most of a text is spared the question.
-    for (at, _) in text.bytes().enumerate().filter(|(_, byte)| may_end(*byte)) {
-        let Some(char) = text.get(at..).and_then(|rest| rest.chars().next()) else { continue };
-        let after = at + char.len_utf8();
-        let piece = &text[start..at];
-        let ends = match char {
-            '\n' => {
-                in_fence ^=
-                    piece.trim_start().rsplit('\n').next().is_some_and(|line| line.starts_with("```"));
-                !wraps(piece, &text[after..])
-            }
-            _ => ends_sentence(piece, char, &text[after..], ""),
-        };
-        if ends && !in_fence {
-            pieces.push(&text[start..after]);
-            start = after;
-        }
-    }
-    if start < text.len() {
-        pieces.push(&text[start..]);
-    }
-    pieces
-}
-
-/// Lines shorter than this are not wrapped because they are full.
-const WRAPPED: usize = 50;
-
-/// Whether a line break stands within a sentence, where a long line was wrapped: the next line neither begins a paragraph,
-/// an item, a heading, a row or a fence, nor is it one of short lines below each other.
-fn wraps(before: &str, after: &str) -> bool {
-    let line = before.rsplit('\n').next().unwrap_or_default().trim_end();
-    let next = after.lines().next().unwrap_or_default().trim_start();
-    let is_marked = |line: &str| {
-        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-        line.starts_with(['-', '*', '+', '|', '•', '#', '>', '<'])
-            || line.starts_with("```")
-            || rest.len() < line.len() && rest.starts_with(['.', ')'])
-    };
-    if line.is_empty()
-        || next.is_empty()
-        || is_marked(next)
-        || line.trim_start().starts_with(['#', '|', '>', '<'])
-    {
-        return false;
-    }
-    match line.chars().next_back() {
-        Some(',') => true,
-        Some('.' | '!' | '?' | ':' | ';' | '|' | '。' | '！' | '？') | None => false,
-        // A list of short lines has no mark of its own.
-        Some(_) => line.len() >= WRAPPED || line.ends_with(" or") || line.ends_with(" and"),
-    }
-}
-
 /// Returns the first sentence of a text, or its first line if that ends before.
 pub fn first_sentence(text: &str) -> &str {
     let line = text.trim().lines().next().unwrap_or_default().trim_end();
@@ -151,12 +94,6 @@ pub fn first_sentence(text: &str) -> &str {
         ends_sentence(&line[..at], char, &line[after..], "").then_some(after)
     });
     &line[..end.unwrap_or(line.len())]
-}
-
-/// Whether a character that begins with this byte may end a sentence or a line.
-fn may_end(byte: u8) -> bool {
-    // `。` begins with `0xe3`, `！` and `？` with `0xef`.
-    matches!(byte, b'\n' | b'.' | b'!' | b'?' | 0xe3 | 0xef)
 }
 
 /// Whether a character between two texts ends a sentence.
@@ -221,36 +158,6 @@ mod tests {
         for limit in 0..40 {
             let cut = cut_at_sentence("Ää öö üü. Ää öö üü! Ää öö üü? 。。。", limit);
             assert!(limit < 2 || cut.chars().count() <= limit, "{limit}: {cut}");
-        }
-    }
-
-    #[test]
-    fn a_text_is_split_after_sentences_and_lines() {
-        for (text, expected) in [
-            ("One, e.g. this. Two!\n- a\n- b", &["One, e.g. this.", " Two!", "\n", "- a\n", "- b"][..]),
-            ("Like:\n```\nlet a. b;\n\n```\nSo. ", &["Like:\n", "```\nlet a. b;\n\n```\n", "So.", " "]),
-            ("第一句。第二句", &["第一句。", "第二句"]),
-            ("", &[]),
-            (
-                "The role. One of `a`,\n`b`, or\n`c`. Yes.",
-                &["The role.", " One of `a`,\n`b`, or\n`c`.", " Yes."],
-            ),
-            (
-                "Useful for what one wants to keep in some structured\nformat.\n\nShort\nlines",
-                &[
-                    "Useful for what one wants to keep in some structured\nformat.",
-                    "\n",
-                    "\n",
-                    "Short\n",
-                    "lines",
-                ],
-            ),
-            (
-                "The values that a caller may give for this argument\n- a\n1. b\n# C",
-                &["The values that a caller may give for this argument\n", "- a\n", "1. b\n", "# C"],
-            ),
-        ] {
-            assert_eq!(sentences(text), expected);
         }
     }
 

@@ -1,20 +1,28 @@
 //! The size of a tool in a request, and the levers that bring it under a ceiling.
 
-mod ladder;
-
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell};
-use std::rc::Rc;
+use std::cell::OnceCell;
+use std::iter::successors;
 
-use self::ladder::{Ladder, Source};
 use super::{ToolSchema, ToolSpec};
 use crate::base::frozen::{List, Text};
 use crate::base::json::json_bytes;
 use crate::base::truncate::{before_next, cut_at_sentence};
 use crate::schema::dialect::Dialect;
 use crate::schema::shape::render::{Loss, Refusal, Rendered, render_input};
-use crate::schema::shape::slim::{self, Lever, Slim, Slimmed, Trim};
+use crate::schema::shape::slim::{self, Lever, Opened, Places, Slim, Slimmed, Trim, Words};
 use crate::schema::shape::{Access, Def, Shape, object_in, prose};
+
+/// How long texts inside arguments are beside which parts are counted, in characters. With more room they are longer,
+/// and shorter only if there is not even room for the arguments themselves.
+const SHORT: usize = 40;
+
+/// Lengths of texts inside arguments, each a seventh less than the previous one.
+fn lengths() -> (Vec<usize>, Vec<usize>) {
+    let shorter = |length: &usize| Some(length - length.div_ceil(7)).filter(|length| *length > 0);
+    let lengths = [usize::MAX].into_iter().chain(successors(Some(20_000), shorter)).chain([0]);
+    lengths.partition(|length| *length >= SHORT)
+}
 
 impl ToolSchema<'_> {
     /// Returns the size of the tool without its name: the bytes of its description and of its schema as compact JSON.
@@ -24,25 +32,11 @@ impl ToolSchema<'_> {
     }
 }
 
-/// The forms of a tool, from the whole one to the smallest. The parts that dialects share are made once, and those that
-/// other levers have as well, too.
+/// The forms of a tool, from the whole one to the smallest.
 #[derive(Debug)]
 pub struct Forms<'a> {
-    spec: &'a ToolSpec,
-    slim: Cow<'a, Slim>,
-    /// Whether what is trimmed is told.
-    tells: bool,
+    /// The form under the levers of the tool.
     whole: Form<'a>,
-    known: Rc<Known<'a>>,
-}
-
-/// What is known of a tool, whatever its levers.
-#[derive(Debug, Default)]
-struct Known<'a> {
-    /// The source of smaller forms, once the tool is above a ceiling.
-    source: OnceCell<Source<'a>>,
-    /// How often the tool was rendered.
-    renderings: Cell<usize>,
 }
 
 impl<'a> Forms<'a> {
@@ -52,16 +46,15 @@ impl<'a> Forms<'a> {
     }
 
     pub(super) fn new(spec: &'a ToolSpec, slim: Cow<'a, Slim>) -> Forms<'a> {
-        let whole = Form::new(spec, slim.clone(), true);
-        Forms { spec, slim, tells: true, whole, known: Rc::default() }
+        Forms { whole: Form { spec, slim, tells: true, slimmed: OnceCell::new() } }
     }
 
     /// The forms of the same tool under other levers, without what they trim: telling that takes most of the time.
     #[must_use]
     pub fn untold(&self, slim: Slim) -> Forms<'a> {
-        let slim: Cow<'a, Slim> = Cow::Owned(slim);
-        let whole = Form::new(self.spec, slim.clone(), false);
-        Forms { spec: self.spec, slim, tells: false, whole, known: Rc::clone(&self.known) }
+        let mut forms = Forms::new(self.whole.spec, Cow::Owned(slim));
+        forms.whole.tells = false;
+        forms
     }
 
     /// Whether the levers of two forms leave the same of their tool, as long as it is not above its ceiling.
@@ -70,15 +63,9 @@ impl<'a> Forms<'a> {
         self.whole.is_same(&other.whole)
     }
 
-    /// Returns how often the tool was rendered, under these levers and those that were tried besides.
-    #[must_use]
-    pub fn renderings(&self) -> usize {
-        self.known.renderings.get()
-    }
-
     /// Returns the names of the optional arguments that are shown, if the tool is not above its ceiling.
     pub fn optional(&self) -> Vec<Text> {
-        let Forms { spec, slim, .. } = self;
+        let Form { spec, slim, .. } = &self.whole;
         let Some(rules) = object_in(&spec.input, &spec.defs) else { return Vec::new() };
         let shown = rules.fields.iter().filter(|field| !field.required && field.access != Access::ReadOnly);
         let kept = |name: &Text| slim.optional.as_ref().is_none_or(|names: &List<Text>| names.contains(name));
@@ -101,36 +88,97 @@ impl<'a> Forms<'a> {
     ///
     /// All reasons why the dialect cannot accept the arguments.
     pub fn measured(&self, dialect: &Dialect) -> Result<(ToolSchema<'a>, Option<usize>), Vec<Refusal>> {
-        let Forms { spec, slim, tells, whole: form, known } = self;
-        let render = |form: &Form<'a>| {
-            known.renderings.set(known.renderings.get() + 1);
-            form.render(dialect)
-        };
-        let whole = render(form)?;
-        let told = |whole| Ok((ToolSchema { trims: form.trims(), ..whole }, None));
+        let Form { spec, slim, .. } = &self.whole;
+        let whole = self.whole.told(dialect)?;
         if spec.exact {
             let lost = lost(&whole.losses, dialect);
-            return if lost.is_empty() { told(whole) } else { Err(lost) };
+            return if lost.is_empty() { Ok((whole, None)) } else { Err(lost) };
         }
-        let Some(ceiling) = slim.ceiling else { return told(whole) };
-        let room = ceiling.saturating_sub(spec.name.as_str().len());
         let bytes = whole.bytes();
+        let Some(ceiling) = slim.ceiling else { return Ok((whole, None)) };
+        let room = ceiling.saturating_sub(spec.name.as_str().len());
         if bytes <= room {
-            return told(whole);
+            return Ok((whole, None));
         }
         drop(whole);
-        let source = known.source.get_or_init(|| Source::of(spec));
-        let ladder = Ladder::new(source, slim, *tells);
-        let shown = |form: &Form<'a>| render(form).ok();
-        if let Some(told) = ladder.fitting(&self.optional(), &shown, !dialect.takes("$ref"), room) {
+        if let Some(told) = self.smaller(dialect, room) {
             return Ok((told, Some(bytes)));
         }
-        let smallest = ladder.smallest();
-        let mut told = ToolSchema { trims: smallest.trims(), ..render(&smallest)? };
+        let places = Places::of(&spec.input, &spec.defs);
+        let smallest = Slim { optional: Some(List::EMPTY), ..self.without_texts() };
+        let mut told = self.form(smallest, &places, 0).told(dialect)?;
         let what = format!("{} bytes are still more than the ceiling of {ceiling}", told.bytes());
         told.trims.push(Trim { pointer: String::new(), lever: Lever::Ceiling, what });
         Ok((told, Some(bytes)))
     }
+
+    /// Renders the richest form for which there is room: with as many parts inside arguments as there is room for
+    /// beside short texts, and then with as much text. Only if that is still too much, all texts go, and then optional
+    /// arguments, the last ones first.
+    ///
+    /// A form that the dialect refuses does not fit, as the next one is simpler.
+    fn smaller(&self, dialect: &Dialect, room: usize) -> Option<ToolSchema<'a>> {
+        let spec = self.whole.spec;
+        let places = Places::of(&spec.input, &spec.defs);
+        let fits = |slim: Slim, count: usize| {
+            self.form(slim, &places, count).told(dialect).ok().filter(|told| told.bytes() <= room)
+        };
+        let (long, brief) = lengths();
+        let of_length = |lengths: &[usize], at: usize, count| fits(self.shortened(*lengths.get(at)?), count);
+        let all = places.len();
+        if let Some((closed, told)) = first_that(all + 1, |closed| fits(self.shortened(SHORT), all - closed))
+        {
+            let richer = first_that(long.len(), |at| of_length(&long, at, all - closed));
+            return Some(richer.map_or(told, |(_, told)| told));
+        }
+        let names = self.optional();
+        let fewer = |gone: usize| {
+            let kept = names.get(..names.len() - gone)?.to_vec();
+            fits(Slim { optional: Some(kept.into()), ..self.without_texts() }, 0)
+        };
+        let told = first_that(brief.len(), |at| of_length(&brief, at, 0));
+        told.or_else(|| first_that(names.len() + 1, fewer)).map(|(_, told)| told)
+    }
+
+    /// Returns the levers with which texts inside arguments have this length, and others are longer.
+    fn shortened(&self, length: usize) -> Slim {
+        let own = &self.whole.slim;
+        Slim {
+            description: own.description.at_most(length.saturating_mul(16).saturating_add(600)),
+            parameters: own.parameters.at_most(length.saturating_mul(4).saturating_add(80)),
+            nested: own.nested.at_most(length),
+            drop_examples: true,
+            inline: true,
+            ..Slim::clone(own)
+        }
+    }
+
+    /// Returns the levers with which arguments have no texts.
+    fn without_texts(&self) -> Slim {
+        Slim { parameters: Words::None, ..self.shortened(0) }
+    }
+
+    /// Returns the form with other levers, and this many parts inside arguments.
+    fn form(&self, slim: Slim, places: &Places, count: usize) -> Form<'a> {
+        let Form { spec, tells, .. } = self.whole;
+        let opened = Some(Opened { places, count });
+        let slimmed = slim::slim_to(&spec.input, &spec.defs, &slim, opened, tells);
+        Form { spec, slim: Cow::Owned(slim), tells, slimmed: OnceCell::from(Some(slimmed)) }
+    }
+}
+
+/// Returns the first that is found and its number, if the last is found and so are those after a found one.
+fn first_that<T>(length: usize, find: impl Fn(usize) -> Option<T>) -> Option<(usize, T)> {
+    let (mut low, mut high) = (0, length.checked_sub(1)?);
+    let mut best = find(high)?;
+    while low < high {
+        let middle = low.midpoint(high);
+        match find(middle) {
+            Some(found) => (best, high) = (found, middle),
+            None => low = middle + 1,
+        }
+    }
+    Some((high, best))
 }
 
 /// A form of a tool: its arguments under some levers.
@@ -145,15 +193,10 @@ struct Form<'a> {
 }
 
 impl<'a> Form<'a> {
-    fn new(spec: &'a ToolSpec, slim: Cow<'a, Slim>, tells: bool) -> Form<'a> {
-        Form { spec, slim, tells, slimmed: OnceCell::new() }
-    }
-
     fn slimmed(&self) -> Option<&Slimmed> {
         let Form { spec, slim, tells, slimmed } = self;
         let slimmed = slimmed.get_or_init(|| {
-            let name = spec.name.as_str();
-            (!slim.is_idle()).then(|| slim::slim_to(&spec.input, &spec.defs, name, slim, None, *tells))
+            (!slim.is_idle()).then(|| slim::slim_to(&spec.input, &spec.defs, slim, None, *tells))
         });
         slimmed.as_ref()
     }
@@ -172,6 +215,11 @@ impl<'a> Form<'a> {
         kept == other.slim.description.of(&other.spec.description) && self.parts() == other.parts()
     }
 
+    /// Renders the form, with what is trimmed.
+    fn told(&self, dialect: &Dialect) -> Result<ToolSchema<'a>, Vec<Refusal>> {
+        Ok(ToolSchema { trims: self.trims(), ..self.render(dialect)? })
+    }
+
     /// Returns what is trimmed, if it is told.
     fn trims(&self) -> Vec<Trim> {
         let Form { spec, slim, .. } = self;
@@ -179,11 +227,10 @@ impl<'a> Form<'a> {
             return Vec::new();
         }
         let kept = slim.description.of(&spec.description);
-        let is_shorter = kept.len() < spec.description.len();
-        let told = is_shorter.then(|| slim::shortened(&spec.description, &kept)).into_iter().flatten();
-        let told = told.map(|(lever, what)| Trim { pointer: String::new(), lever, what });
+        let told = (kept.len() < spec.description.len()).then(|| slim::shortened(&spec.description, &kept));
+        let told = told.map(|what| Trim { pointer: String::new(), lever: Lever::Description, what });
         let slimmed = self.slimmed().into_iter().flat_map(|slimmed| slimmed.trims.iter().cloned());
-        told.chain(slimmed).collect()
+        told.into_iter().chain(slimmed).collect()
     }
 
     /// Renders the form, without what is trimmed.

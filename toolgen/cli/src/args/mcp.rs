@@ -2,175 +2,161 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Args, Subcommand, value_parser};
 
-use super::selection::{no_variable, private_hosts, variables};
-use super::{Task, format, is_json, option, path, private_host};
+use super::Format;
+use super::selection::{PrivateHosts, check_variable, variables};
 
-/// `mcp`
-#[derive(Debug)]
-pub(in super::super) enum Mcp {
-    Lock(Lock),
+/// Lock the tools of MCP servers, and compare servers with their locks
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct Mcp {
+    #[command(subcommand)]
+    pub(crate) task: McpTask,
+}
+
+/// What is to be done with servers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpTask {
+    Lock(Box<Lock>),
     Verify(Verify),
 }
 
-/// `mcp lock`
-#[derive(Debug)]
-pub(in super::super) struct Lock {
-    /// Manifests and locks whose servers are locked.
-    pub(in super::super) documents: Vec<PathBuf>,
+/// Ask servers for their tools, and write locks to be read and committed
+#[derive(Debug, Args)]
+#[command(
+    after_help = "An existing lock is replaced, and each change is reported with its class: compatible, text, added, \
+    breaking or security."
+)]
+pub(crate) struct Lock {
+    /// Manifests that import MCP servers, and locks to be written again
+    #[arg(value_name = "FILE")]
+    pub(crate) documents: Vec<PathBuf>,
+    /// The name of a server that no file names: its tools are `NAME__…`
+    #[arg(long, value_name = "NAME")]
+    alias: Option<String>,
+    /// The lock of that server; NAME.lock.json by default
+    #[arg(long, value_name = "FILE", requires = "alias")]
+    out: Option<PathBuf>,
+    /// A variable of this environment that its program gets
+    #[arg(long, value_name = "VARIABLE", requires = "alias")]
+    env: Vec<String>,
+    /// The folder that its program starts in
+    #[arg(long, value_name = "DIR", requires = "alias")]
+    cwd: Option<String>,
+    /// Where it is, if it is not a program
+    #[arg(long, value_name = "URL", requires = "alias")]
+    url: Option<String>,
+    /// A header, by the variable that holds it
+    #[arg(long, value_name = "NAME=VARIABLE", requires = "url")]
+    header: Vec<String>,
+    /// The variable that holds the bearer token
+    #[arg(long, value_name = "VARIABLE", requires = "url")]
+    bearer: Option<String>,
+    /// Tell servers that they may ask for this, or answer with tasks
+    #[arg(long = "capability", value_name = "NAME", value_parser = ["elicitation", "roots", "sampling", "tasks"])]
+    pub(crate) capabilities: Vec<String>,
+    /// Who is asking, if the list depends on it: kept in the lock
+    #[arg(long = "auth-scope", value_name = "TEXT")]
+    pub(crate) scope: Option<String>,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+    #[command(flatten)]
+    pub(crate) format: Format,
+    /// The program that is started, and its arguments
+    #[arg(value_name = "COMMAND", last = true, requires = "alias", conflicts_with = "url")]
+    command: Vec<String>,
     /// A server that no file names.
-    pub(in super::super) server: Option<Given>,
-    /// Which requests the servers are told they may make, if that is to change.
-    pub(in super::super) capabilities: Vec<String>,
-    /// On whose behalf the list is requested.
-    pub(in super::super) scope: Option<String>,
-    pub(in super::super) asking: Asking,
-    pub(in super::super) json: bool,
+    #[arg(skip)]
+    pub(crate) server: Option<Server>,
 }
 
 /// A server as it is given on the command line.
 #[derive(Debug)]
-pub(in super::super) struct Given {
-    pub(in super::super) alias: String,
-    pub(in super::super) out: PathBuf,
-    pub(in super::super) reached: Reached,
+pub(crate) struct Server {
+    pub(crate) alias: String,
+    pub(crate) out: PathBuf,
+    pub(crate) reached: Reached,
 }
 
 /// How a server is reached.
 #[derive(Debug)]
-pub(in super::super) enum Reached {
+pub(crate) enum Reached {
     Program { argv: Vec<String>, inherit: Vec<String>, work_dir: String },
     Url { url: String, headers: Vec<(String, String)>, bearer: String },
 }
 
-/// `mcp verify`
-#[derive(Debug)]
-pub(in super::super) struct Verify {
-    pub(in super::super) documents: Vec<PathBuf>,
-    pub(in super::super) asking: Asking,
-    pub(in super::super) json: bool,
+/// Compare what servers offer with their locks; exit with 1 if anything differs
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    /// Manifests that import MCP servers, and locks
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) documents: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+    #[command(flatten)]
+    pub(crate) format: Format,
 }
 
-/// How servers are asked.
-#[derive(Debug)]
-pub(in super::super) struct Asking {
-    pub(in super::super) private_hosts: Vec<String>,
-    /// How long a server may take to start, and then to list its tools, in seconds.
-    pub(in super::super) timeout: u64,
-}
-
-/// Returns the command.
-pub(super) fn command() -> Command {
-    Command::new("mcp")
-        .about("Lock the tools of MCP servers, and compare servers with their locks")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommand(lock())
-        .subcommand(verify())
-}
-
-fn lock() -> Command {
-    let several = |name, value, help| option(name, value, help).action(ArgAction::Append);
-    Command::new("lock")
-        .about("Ask servers for their tools, and write locks to be read and committed")
-        .arg(documents("Manifests that import MCP servers, and locks to be written again"))
-        .arg(option("alias", "NAME", "The name of a server that no file names: its tools are `NAME__…`"))
-        .arg(path("out", "FILE", "The lock of that server; NAME.lock.json by default").requires("alias"))
-        .arg(several("env", "VARIABLE", "A variable of this environment that its program gets").requires("alias"))
-        .arg(option("cwd", "DIR", "The folder that its program starts in").requires("alias"))
-        .arg(option("url", "URL", "Where it is, if it is not a program").requires("alias"))
-        .arg(several("header", "NAME=VARIABLE", "A header, by the variable that holds it").requires("url"))
-        .arg(option("bearer", "VARIABLE", "The variable that holds the bearer token").requires("url"))
-        .arg(
-            several("capability", "NAME", "Tell servers that they may ask for this, or answer with tasks")
-                .value_parser(["elicitation", "roots", "sampling", "tasks"]),
-        )
-        .arg(option("auth-scope", "TEXT", "Who is asking, if the list depends on it: kept in the lock"))
-        .arg(timeout())
-        .arg(private_host())
-        .arg(format())
-        .arg(
-            Arg::new("command")
-                .value_name("COMMAND")
-                .num_args(0..)
-                .last(true)
-                .requires("alias")
-                .conflicts_with("url")
-                .help("The program that is started, and its arguments"),
-        )
-        .after_help(
-            "An existing lock is replaced, and each change is reported with its class: compatible, text, added, \
-             breaking or security.",
-        )
-}
-
-fn verify() -> Command {
-    Command::new("verify")
-        .about("Compare what servers offer with their locks; exit with 1 if anything differs")
-        .arg(documents("Manifests that import MCP servers, and locks").required(true))
-        .arg(timeout())
-        .arg(private_host())
-        .arg(format())
-}
-
-fn timeout() -> Arg {
+/// How servers are asked
+#[derive(Debug, Args)]
+pub(crate) struct Asking {
+    /// How long a server may take to start, and then to list its tools
     // A package may have to be installed first.
-    option("timeout", "SECONDS", "How long a server may take to start, and then to list its tools")
-        .value_parser(value_parser!(u64).range(1..))
-        .default_value("120")
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = value_parser!(u64).range(1..))]
+    pub(crate) timeout: u64,
+    #[command(flatten)]
+    pub(crate) hosts: PrivateHosts,
 }
 
-fn documents(help: &'static str) -> Arg {
-    Arg::new("documents").value_name("FILE").num_args(0..).value_parser(value_parser!(PathBuf)).help(help)
+impl McpTask {
+    /// Reads the words. An error says which one is wrong.
+    pub(super) fn read(&mut self) -> Result<(), String> {
+        match self {
+            McpTask::Lock(lock) => {
+                lock.asking.hosts.check()?;
+                lock.server = lock.read()?;
+                Ok(())
+            }
+            McpTask::Verify(verify) => verify.asking.hosts.check(),
+        }
+    }
 }
 
-/// Returns the task of the command.
-pub(super) fn task(matches: &ArgMatches) -> Result<Task, String> {
-    let Some((name, matches)) = matches.subcommand() else { return Err("name a command".to_owned()) };
-    let documents: Vec<PathBuf> =
-        matches.get_many::<PathBuf>("documents").unwrap_or_default().cloned().collect();
-    let json = is_json(matches);
-    let timeout = matches.get_one("timeout").copied().unwrap_or_default();
-    let asking = Asking { private_hosts: private_hosts(matches)?, timeout };
-    if name == "verify" {
-        return Ok(Task::Mcp(Mcp::Verify(Verify { documents, asking, json })));
-    }
-    let text = |name: &str| matches.get_one::<String>(name).cloned();
-    let texts =
-        |name: &str| matches.get_many::<String>(name).unwrap_or_default().cloned().collect::<Vec<_>>();
-    for (option, name) in [("env", "`--env VARIABLE`"), ("bearer", "`--bearer VARIABLE`")] {
-        if let Some(why) = texts(option).iter().find_map(|given| no_variable(name, given)) {
-            return Err(why);
+impl Lock {
+    /// Returns the server that no file names.
+    fn read(&self) -> Result<Option<Server>, String> {
+        for (name, given) in self
+            .env
+            .iter()
+            .map(|given| ("`--env VARIABLE`", given))
+            .chain(self.bearer.iter().map(|given| ("`--bearer VARIABLE`", given)))
+        {
+            check_variable(name, given)?;
         }
-    }
-    let server = match text("alias") {
-        None if documents.is_empty() => {
-            return Err("name a manifest or a lock, or a server by `--alias NAME -- COMMAND`".to_owned());
-        }
-        None => None,
-        Some(alias) => {
-            let argv = texts("command");
-            let reached = match text("url") {
-                Some(url) => Reached::Url {
-                    url,
-                    headers: variables(matches, "header", "NAME")?,
-                    bearer: text("bearer").unwrap_or_default(),
-                },
-                None if argv.is_empty() => {
-                    return Err("say how the server is reached: `-- COMMAND` or `--url URL`".to_owned());
-                }
-                None => Reached::Program {
-                    argv,
-                    inherit: texts("env"),
-                    work_dir: text("cwd").unwrap_or_default(),
-                },
+        let Some(alias) = self.alias.clone() else {
+            return if self.documents.is_empty() {
+                Err("name a manifest or a lock, or a server by `--alias NAME -- COMMAND`".to_owned())
+            } else {
+                Ok(None)
             };
-            let out = matches.get_one::<PathBuf>("out").cloned();
-            let out = out.unwrap_or_else(|| PathBuf::from(format!("{alias}.lock.json")));
-            Some(Given { alias, out, reached })
-        }
-    };
-    let (capabilities, scope) = (texts("capability"), text("auth-scope"));
-    Ok(Task::Mcp(Mcp::Lock(Lock { documents, server, capabilities, scope, asking, json })))
+        };
+        let reached = match self.url.clone() {
+            Some(url) => Reached::Url {
+                url,
+                headers: variables(&self.header, "header", "NAME")?,
+                bearer: self.bearer.clone().unwrap_or_default(),
+            },
+            None if self.command.is_empty() => {
+                return Err("say how the server is reached: `-- COMMAND` or `--url URL`".to_owned());
+            }
+            None => Reached::Program {
+                argv: self.command.clone(),
+                inherit: self.env.clone(),
+                work_dir: self.cwd.clone().unwrap_or_default(),
+            },
+        };
+        let out = self.out.clone().unwrap_or_else(|| PathBuf::from(format!("{alias}.lock.json")));
+        Ok(Some(Server { alias, out, reached }))
+    }
 }

@@ -1,184 +1,160 @@
-//! The words of the commands about a whole project: its graph, its programs, its files, its tests.
+//! The words of the commands that write programs, and of those about this program and the place it runs in.
 
 use std::path::PathBuf;
 
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::Args;
+use clap_complete::Shell;
+use toolgen::emit::{Modules, TextType};
 
-use super::{Selection, Task, compiling, flag, generated, option, path};
+use super::{Format, Selection};
 
-/// `graph`
-#[derive(Debug)]
-pub(in super::super) struct Graph {
-    pub(in super::super) selection: Selection,
-    /// Whether it is drawn for Graphviz.
-    pub(in super::super) dot: bool,
+/// Prepare a crate for tools: a manifest, a build script, dependencies
+#[derive(Debug, Args)]
+#[command(after_help = "Nothing that exists is overwritten: what cannot be added is printed.")]
+pub(crate) struct Init {
+    /// The folder of the crate
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Explain what to write in a library, even if the crate has a program
+    #[arg(long = "lib")]
+    pub(crate) library: bool,
+    #[command(flatten)]
+    pub(crate) checkout: Checkout,
 }
 
-/// `bin`
-#[derive(Debug)]
-pub(in super::super) struct Bin {
-    pub(in super::super) selection: Selection,
-    pub(in super::super) out: PathBuf,
-    pub(in super::super) name: Option<String>,
-    pub(in super::super) toolgen_path: Option<PathBuf>,
-    pub(in super::super) build: bool,
-    pub(in super::super) force: bool,
+/// Where the crates are while no registry has them
+#[derive(Debug, Args)]
+pub(crate) struct Checkout {
+    /// The folder of a checkout of toolgen, which is not on a registry yet
+    #[arg(long, value_name = "DIR")]
+    pub(crate) toolgen_path: Option<PathBuf>,
 }
 
-/// `init`
-#[derive(Debug)]
-pub(in super::super) struct Init {
-    pub(in super::super) folder: PathBuf,
-    pub(in super::super) library: bool,
-    pub(in super::super) toolgen_path: Option<PathBuf>,
+/// Add a tool to a manifest, to be filled in
+#[derive(Debug, Args)]
+#[command(
+    after_help = "`--kind rust` writes a function with #[tool] and its test to src/tools/TOOL.rs instead."
+)]
+pub(crate) struct New {
+    /// The name of the tool
+    pub(crate) tool: String,
+    /// command, http, function, compose, complete, effect, agent or rust
+    #[arg(long, value_name = "KIND", hide_possible_values = true, default_value = "command",
+        value_parser = ["command", "http", "function", "compose", "complete", "effect", "agent", "rust"])]
+    pub(crate) kind: String,
+    /// The manifest
+    #[arg(long, value_name = "FILE", default_value = "tools.yaml")]
+    pub(crate) manifest: PathBuf,
 }
 
-/// `new`
-#[derive(Debug)]
-pub(in super::super) struct New {
-    pub(in super::super) tool: String,
-    pub(in super::super) kind: String,
-    pub(in super::super) manifest: PathBuf,
+/// Write the tools as a Rust module or a complete crate
+#[derive(Debug, Args)]
+#[command(
+    after_help = "An operation that cannot be compiled is left out and reported, and the rest is written. The exit \
+    code is 1 only if a document yields nothing at all; `check` is stricter."
+)]
+pub(crate) struct Generate {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// The folder to write to
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Write a complete crate of this name, not modules only
+    #[arg(long = "crate", value_name = "NAME")]
+    pub(crate) crate_name: Option<String>,
+    #[command(flatten)]
+    pub(crate) checkout: Checkout,
+    /// Write no argument and result structs
+    #[arg(long)]
+    pub(super) no_types: bool,
+    /// Structs and enums also derive this, such as ::schemars::JsonSchema
+    #[arg(long, value_name = "PATH", conflicts_with = "no_types")]
+    pub(super) derive: Vec<String>,
+    /// Use types of chrono, jiff, url and uuid instead of strings
+    #[arg(long, value_name = "CRATES", conflicts_with = "no_types", value_delimiter = ',',
+        value_parser = |text: &str| text.trim().parse::<TextType>())]
+    pub(super) text_types: Vec<TextType>,
+    #[command(flatten)]
+    pub(super) layout: Layout,
+    /// Replace files that were not generated, too
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Write nothing; exit with 1 if a file is missing or differs
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
-/// `test`
-#[derive(Debug)]
-pub(in super::super) struct Test {
-    pub(in super::super) selection: Selection,
-    pub(in super::super) tools: Vec<String>,
-    pub(in super::super) run: bool,
-    /// The folder that programs work in; `None`: the current one.
-    pub(in super::super) work_dir: Option<PathBuf>,
-    pub(in super::super) emit: Option<PathBuf>,
-    pub(in super::super) force: bool,
+/// How the tools are divided into modules
+#[derive(Debug, Args)]
+pub(crate) struct Layout {
+    /// `one` per document, or `by-tag`: one per tag, in a crate each in a file
+    #[arg(long, value_name = "HOW", default_value = Modules::One.name(),
+        value_parser = |text: &str| text.parse::<Modules>())]
+    pub(super) modules: Modules,
 }
 
-/// The kinds of tools that `new` knows.
-const KINDS: [&str; 8] = ["command", "http", "function", "compose", "complete", "effect", "agent", "rust"];
-
-/// Adds the commands.
-pub(super) fn with_commands(command: Command) -> Command {
-    command.subcommand(graph()).subcommand(bin()).subcommand(init()).subcommand(new()).subcommand(test())
+/// Write a program that answers one call of a tool: JSON in, JSON out
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The program reads the arguments of a call from its standard input: `NAME TOOL < arguments.json`, or \
+    `NAME < arguments.json` if it has one tool. It writes one JSON object: {\"result\"}, {\"results\"}, or {\"error\", \
+    \"code\"}. `NAME --help` says more. Credentials are read from the environment.\n\n\
+    Tools that are functions, effects or agents cannot run there and are left out."
+)]
+pub(crate) struct Bin {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// The folder to write to
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// The name of the program; that of the first document by default
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) checkout: Checkout,
+    #[command(flatten)]
+    pub(super) layout: Layout,
+    /// Build the program, too
+    #[arg(long)]
+    pub(crate) build: bool,
+    /// Replace files that were not generated, too
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
-fn graph() -> Command {
-    compiling("graph", "Draw which tools require which, and which call which").arg(
-        option("format", "FORMAT", "For Mermaid or for Graphviz")
-            .value_parser(["mermaid", "dot"])
-            .default_value("mermaid"),
-    )
+/// Look at the toolchain, documents, locks, credentials and programs here, and say what is missing
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Nothing is changed, sent or called, and no value of a variable is shown. A line that begins with \
+    `!` says what does not work and what to do about it; if there is one, the exit code is 1. One with `-` is worth \
+    knowing."
+)]
+pub(crate) struct Doctor {
+    /// The folder to look at, with those below it
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Start no program, not even to ask for its version
+    #[arg(long)]
+    pub(crate) offline: bool,
+    #[command(flatten)]
+    pub(crate) format: Format,
 }
 
-fn bin() -> Command {
-    compiling("bin", "Write a program that answers one call of a tool: JSON in, JSON out")
-        .arg(path("out", "DIR", "The folder to write to").required(true))
-        .arg(option("name", "NAME", "The name of the program; that of the first document by default"))
-        .arg(toolgen_path())
-        .arg(generated::modules())
-        .arg(flag("build", "Build the program, too"))
-        .arg(flag("force", "Replace files that were not generated, too"))
-        .after_help(
-            "The program reads the arguments of a call from its standard input: `NAME TOOL < arguments.json`, or \
-             `NAME < arguments.json` if it has one tool. It writes one JSON object: {\"result\"}, {\"results\"}, or \
-             {\"error\", \"code\"}. `NAME --help` says more. Credentials are read from the environment.\n\n\
-             Tools that are functions, effects or agents cannot run there and are left out.",
-        )
+/// Print the script that makes a shell complete the words of this program
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The script completes `cargo-toolgen`, and `cargo toolgen` where the shell asks the subcommands of \
+    cargo for completions."
+)]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: Shell,
 }
 
-/// The argument that names where the crates are while no registry has them.
-pub(super) fn toolgen_path() -> Arg {
-    path("toolgen-path", "DIR", "The folder of a checkout of toolgen, which is not on a registry yet")
-}
-
-fn init() -> Command {
-    Command::new("init")
-        .about("Prepare a crate for tools: a manifest, a build script, dependencies")
-        .arg(
-            Arg::new("folder")
-                .value_name("DIR")
-                .value_parser(value_parser!(PathBuf))
-                .default_value(".")
-                .help("The folder of the crate"),
-        )
-        .arg(flag("lib", "Explain what to write in a library, even if the crate has a program"))
-        .arg(toolgen_path())
-        .after_help("Nothing that exists is overwritten: what cannot be added is printed.")
-}
-
-fn new() -> Command {
-    Command::new("new")
-        .about("Add a tool to a manifest, to be filled in")
-        .arg(Arg::new("tool").value_name("TOOL").required(true).help("The name of the tool"))
-        .arg(
-            option("kind", "KIND", "command, http, function, compose, complete, effect, agent or rust")
-                .value_parser(KINDS)
-                .hide_possible_values(true)
-                .default_value("command"),
-        )
-        .arg(path("manifest", "FILE", "The manifest").default_value("tools.yaml"))
-        .after_help("`--kind rust` writes a function with #[tool] and its test to src/tools/TOOL.rs instead.")
-}
-
-fn test() -> Command {
-    compiling("test", "Call each tool as its description says, and as it forbids, and show what happens")
-        .arg(super::tools())
-        .arg(flag("run", "Really run the commands of tools that are `read_only`, with made-up arguments"))
-        .arg(super::requests::work_dir().requires("run"))
-        .arg(path("emit", "FILE", "Write these tests as Rust to this file, and run nothing"))
-        .arg(flag("force", "Replace a file that was not generated, too"))
-        .after_help(
-            "Requests go to a server of this command, which records them; commands are recorded, not run, without \
-             `--run`. For each tool:\n  \
-             accepts   its examples, or arguments made from its schema, run\n  \
-             refuses   arguments that break the schema are refused before anything runs\n  \
-             reports   a failure of the service or the program is an error\n  \
-             requires  a call whose requirements are not met is refused, and says which\n\n\
-             The exit code is 1 if any of these does not hold.",
-        )
-}
-
-/// Returns the task of a command without documents.
-pub(super) fn task(name: &str, matches: &ArgMatches) -> Option<Task> {
-    let file = |name: &str| matches.get_one::<PathBuf>(name).cloned();
-    let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
-    match name {
-        "init" => Some(Task::Init(Init {
-            folder: file("folder").unwrap_or_default(),
-            library: matches.get_flag("lib"),
-            toolgen_path: file("toolgen-path"),
-        })),
-        "new" => Some(Task::New(New {
-            tool: text("tool"),
-            kind: text("kind"),
-            manifest: file("manifest").unwrap_or_default(),
-        })),
-        _ => None,
-    }
-}
-
-/// Returns the task of a command that compiles documents.
-pub(super) fn compiling_task(name: &str, matches: &ArgMatches, selection: Selection) -> Result<Task, String> {
-    let file = |name: &str| matches.get_one::<PathBuf>(name).cloned();
-    let text = |name: &str| matches.get_one::<String>(name).cloned();
-    Ok(match name {
-        "graph" => {
-            Task::Graph(Graph { selection, dot: text("format").is_some_and(|format| format == "dot") })
-        }
-        "bin" => Task::Bin(Bin {
-            selection,
-            out: file("out").unwrap_or_default(),
-            name: text("name"),
-            toolgen_path: file("toolgen-path"),
-            build: matches.get_flag("build"),
-            force: matches.get_flag("force"),
-        }),
-        _ => Task::Test(Test {
-            selection,
-            tools: matches.get_many::<String>("tool").unwrap_or_default().cloned().collect(),
-            run: matches.get_flag("run"),
-            work_dir: super::requests::given_work_dir(matches)?,
-            emit: file("emit"),
-            force: matches.get_flag("force"),
-        }),
-    })
+/// Write the manual pages, one for each command
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// The folder to write to
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
 }

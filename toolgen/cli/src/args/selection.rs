@@ -1,187 +1,255 @@
 //! The words of all commands that compile documents: which documents, and how.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::Args;
 use serde_json::Value;
+use toolgen::problem::{Level, Levels as Chosen};
 use toolgen::select::Selector;
-use toolgen::{ArgumentRule, Options, frontend};
+use toolgen::{ArgumentRule, Options, catalogue, frontend};
 
-use super::{Exported, check, exported, flag, generated, is_json, option, tokens};
-
-/// The documents, and the options for compiling them.
-#[derive(Clone, Debug)]
-pub(in super::super) struct Selection {
-    pub(in super::super) documents: Vec<PathBuf>,
-    /// The hosts that documents and requests may reach at private addresses.
-    pub(in super::super) private_hosts: Vec<String>,
-    /// The programs of the crate whose own tools are used, too.
-    pub(in super::super) exported: Vec<Exported>,
-    pub(in super::super) options: Options,
-    pub(in super::super) json: bool,
-    pub(in super::super) quiet: bool,
-    pub(in super::super) all: bool,
+/// The documents, and the options for compiling them
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Selection {
+    #[command(flatten)]
+    pub(super) given: Given,
+    #[command(flatten)]
+    pub(super) words: Words,
+    #[command(flatten)]
+    levels: Levels,
+    /// What the words say.
+    #[arg(skip)]
+    pub(crate) options: Options,
+    /// The programs of the crate whose own tools are used, too: the words of cargo that name each.
+    #[arg(skip)]
+    pub(crate) exported: Vec<Vec<String>>,
     /// Whether texts are checked, too.
-    pub(in super::super) lints: bool,
-    /// Whether the tools of a discovery are shown instead of all tools.
-    pub(in super::super) discovery: bool,
+    #[arg(skip)]
+    pub(crate) lints: bool,
 }
 
-/// Creates a command that compiles documents.
-pub(super) fn compiling(name: &'static str, about: &'static str) -> Command {
+/// The documents and programs
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Given {
+    #[arg(value_name = "DOCUMENT", required_unless_present_any = ["bin", "example"], num_args = 1.., help = kinds())]
+    pub(super) documents: Vec<PathBuf>,
+    /// The tools that this program of the crate exports, with `export!`: the program is run
+    #[arg(long, value_name = "NAME", help_heading = "Tools of a crate")]
+    bin: Vec<String>,
+    /// The tools that this example of the crate exports: it is run
+    #[arg(long, value_name = "NAME", help_heading = "Tools of a crate")]
+    example: Vec<String>,
+    /// The package of the program
+    #[arg(long, value_name = "NAME", help_heading = "Tools of a crate")]
+    package: Option<String>,
+    /// The features that the program is built with
+    #[arg(long, value_name = "NAMES", help_heading = "Tools of a crate")]
+    features: Option<String>,
+}
+
+/// How documents are compiled
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Words {
+    /// Show no notes, and do not count the warnings that `check` shows
+    #[arg(long, short)]
+    quiet: bool,
+    /// Only operations with this tag
+    #[arg(long, value_name = "TAG", help_heading = "Which operations")]
+    tag: Vec<String>,
+    /// Only this operation, by its id or its tool; `*` stands for any characters
+    #[arg(long, value_name = "ID", help_heading = "Which operations")]
+    operation: Vec<String>,
+    /// Only operations such as 'GET /pets/**'; the method may be left out
+    #[arg(long, value_name = "PATTERN", help_heading = "Which operations")]
+    path: Vec<String>,
+    /// Not these operations: `tag:TAG`, `ID`, or 'METHOD /path'
+    #[arg(long, value_name = "SELECTOR", help_heading = "Which operations")]
+    exclude: Vec<String>,
+    /// No deprecated operations
+    #[arg(long, help_heading = "Which operations")]
+    no_deprecated: bool,
+    /// Put `NAME__` before every tool name
+    #[arg(long, value_name = "NAME", help_heading = "Names and credentials")]
+    namespace: Option<String>,
+    /// Name the tool of an operation (its id, 'METHOD /path', or tool)
+    #[arg(long, value_name = "OLD=NEW", help_heading = "Names and credentials")]
+    rename: Vec<String>,
+    /// The environment variable with the credential of a scheme
+    #[arg(long, value_name = "SCHEME=VARIABLE", help_heading = "Names and credentials")]
+    auth: Vec<String>,
+    /// Send this value in each request; no model sees the argument. 'GET /pets/** limit=9' is for some operations
+    #[arg(long, value_name = "ARGUMENT=VALUE", help_heading = "Arguments")]
+    fix: Vec<String>,
+    /// Leave this optional argument out; `*` stands for any characters
+    #[arg(long, value_name = "ARGUMENT", help_heading = "Arguments")]
+    omit: Vec<String>,
+    /// How the lists of these operations come in pages; see `explain W0337`
+    #[arg(long, value_name = "SELECTOR=WAY", help_heading = "Lists in pages")]
+    pagination: Vec<String>,
+    /// Let a model ask for several pages at once, by an argument of tools that return lists
+    #[arg(long, help_heading = "Lists in pages")]
+    max_items: bool,
+    /// Documents may refer to files below this folder, too
+    #[arg(long, value_name = "FOLDER", help_heading = "Files and hosts")]
+    root: Vec<String>,
+    /// Change the documents by this overlay first; several apply in order
+    #[arg(long, value_name = "FILE", help_heading = "Files and hosts")]
+    overlay: Vec<String>,
+    #[command(flatten, next_help_heading = "Files and hosts")]
+    hosts: PrivateHosts,
+    /// Trim what a model reads, such as 'compact' or 'nested=sentence, depth=3'
+    #[arg(long, value_name = "LEVERS", help_heading = "Size")]
+    slim: Option<String>,
+    /// Refuse dialects that cannot express all rules of these operations
+    #[arg(long, value_name = "SELECTOR", help_heading = "Size")]
+    exact: Vec<String>,
+}
+
+/// The levels of problems, the strictest last: it wins if a code has several
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Levels {
+    /// Do not report these problems: a code such as N0706, or `warnings`
+    #[arg(long, value_name = "CODE", help_heading = "Problems")]
+    allow: Vec<String>,
+    /// Report these problems as warnings
+    #[arg(long, value_name = "CODE", help_heading = "Problems")]
+    warn: Vec<String>,
+    /// Report these problems as errors: a code, or `warnings`
+    #[arg(long, value_name = "CODE", help_heading = "Problems")]
+    deny: Vec<String>,
+}
+
+/// The hosts that documents and requests may reach at private addresses
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct PrivateHosts {
+    /// Let documents and requests reach this host, even at a private address; `*.` stands for subdomains
+    #[arg(long, value_name = "HOST")]
+    private_host: Vec<String>,
+}
+
+/// Returns the help of the argument for documents.
+fn kinds() -> String {
     let kinds: Vec<&str> = frontend::all().iter().map(|front_end| front_end.title()).collect();
-    let documents = Arg::new("documents")
-        .value_name("DOCUMENT")
-        .required_unless_present_any(exported::WORDS)
-        .num_args(1..)
-        .value_parser(value_parser!(PathBuf))
-        .help(format!("Files, URLs, or `-` for the standard input, JSON or YAML: {}", kinds.join(", ")));
-    let command = with_options(exported::with_words(Command::new(name).about(about).arg(documents)));
-    // What `serve` allows and denies are calls.
-    if name == "serve" { command } else { check::with_levels(command) }
+    format!("Files, URLs, or `-` for the standard input, JSON or YAML: {}", kinds.join(", "))
 }
 
-/// Adds the options of all commands that compile documents.
-pub(super) fn with_options(command: Command) -> Command {
-    let several = |name, value, help| option(name, value, help).action(ArgAction::Append);
-    let quiet = "Show no notes, and do not count the warnings that `check` shows";
-    command
-        .arg(flag("quiet", quiet).short('q'))
-        .next_help_heading("Which operations")
-        .arg(several("tag", "TAG", "Only operations with this tag"))
-        .arg(several(
-            "operation",
-            "ID",
-            "Only this operation, by its id or its tool; `*` stands for any characters",
-        ))
-        .arg(several("path", "PATTERN", "Only operations such as 'GET /pets/**'; the method may be left out"))
-        .arg(several("exclude", "SELECTOR", "Not these operations: `tag:TAG`, `ID`, or 'METHOD /path'"))
-        .arg(flag("no-deprecated", "No deprecated operations"))
-        .next_help_heading("Names and credentials")
-        .arg(option("namespace", "NAME", "Put `NAME__` before every tool name"))
-        .arg(several("rename", "OLD=NEW", "Name the tool of an operation (its id, 'METHOD /path', or tool)"))
-        .arg(several("auth", "SCHEME=VARIABLE", "The environment variable with the credential of a scheme"))
-        .next_help_heading("Arguments")
-        .arg(several(
-            "fix",
-            "ARGUMENT=VALUE",
-            "Send this value in each request; no model sees the argument. 'GET /pets/** limit=9' is for some operations",
-        ))
-        .arg(several("omit", "ARGUMENT", "Leave this optional argument out; `*` stands for any characters"))
-        .next_help_heading("Lists in pages")
-        .arg(several(
-            "pagination",
-            "SELECTOR=WAY",
-            "How the lists of these operations come in pages; see `explain W0337`",
-        ))
-        .arg(flag(
-            "max-items",
-            "Let a model ask for several pages at once, by an argument of tools that return lists",
-        ))
-        .next_help_heading("Files and hosts")
-        .arg(several("root", "FOLDER", "Documents may refer to files below this folder, too"))
-        .arg(several("overlay", "FILE", "Change the documents by this overlay first; several apply in order"))
-        .arg(private_host())
-        .next_help_heading("Size")
-        .arg(option(
-            "slim",
-            "LEVERS",
-            "Trim what a model reads, such as 'compact' or 'nested=sentence, depth=3'",
-        ))
-        .arg(several(
-            "exact",
-            "SELECTOR",
-            "Refuse dialects that cannot express all rules of these operations",
-        ))
-        .next_help_heading(None)
+impl Selection {
+    /// Returns the selection of a command that takes documents and options in its own way.
+    pub(super) fn of(given: &Given, words: &Words) -> Selection {
+        Selection { given: given.clone(), words: words.clone(), ..Selection::default() }
+    }
+
+    /// Returns the selection of a command that takes one document.
+    pub(super) fn of_document(document: &Path, words: &Words) -> Selection {
+        let given = Given { documents: vec![document.to_path_buf()], ..Given::default() };
+        Selection::of(&given, words)
+    }
+
+    pub(crate) fn documents(&self) -> &[PathBuf] {
+        &self.given.documents
+    }
+
+    pub(crate) fn private_hosts(&self) -> &[String] {
+        self.words.hosts.all()
+    }
+
+    pub(crate) fn quiet(&self) -> bool {
+        self.words.quiet
+    }
+
+    /// Reads the words. An error says which one is wrong.
+    pub(super) fn read(&mut self) -> Result<(), String> {
+        self.exported = self.given.programs();
+        self.words.hosts.check()?;
+        self.options = self.words.options()?;
+        self.levels.read(&mut self.options.levels)
+    }
 }
 
-pub(super) fn private_host() -> Arg {
-    option(
-        "private-host",
-        "HOST",
-        "Let documents and requests reach this host, even at a private address; `*.` stands for subdomains",
-    )
-    .action(ArgAction::Append)
+impl Given {
+    /// The words of cargo that name each program: `--bin NAME`, with the package and the features.
+    fn programs(&self) -> Vec<Vec<String>> {
+        let shared = [("--package", &self.package), ("--features", &self.features)];
+        let shared = shared.into_iter().filter_map(|(word, value)| Some([word.to_owned(), value.clone()?]));
+        let shared: Vec<String> = shared.flatten().collect();
+        let named = |word: &str, name: &String| [&[word.to_owned(), name.clone()], &shared[..]].concat();
+        let bins = self.bin.iter().map(|name| named("--bin", name));
+        bins.chain(self.example.iter().map(|name| named("--example", name))).collect()
+    }
 }
 
-/// Returns the hosts of `--private-host`. An error names a URL given in place of one: it would open nothing.
-pub(super) fn private_hosts(matches: &ArgMatches) -> Result<Vec<String>, String> {
-    let hosts = matches.try_get_many::<String>("private-host").ok().flatten().unwrap_or_default();
-    let hosts = hosts.map(|given| {
-        let rest = given.split_once("://").map_or(given.as_str(), |(_, rest)| rest);
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
-        // An address of version 6 has colons of its own.
-        let host = match place.split_once(':') {
-            Some((host, port)) if !port.contains(':') => host,
-            _ => place.rsplit_once("]:").map_or(place, |(host, _)| host).trim_matches(['[', ']']),
-        };
-        if given == host || given.trim_matches(['[', ']']) == host {
-            return Ok(given.clone());
+impl Words {
+    fn options(&self) -> Result<Options, String> {
+        let mut options = Options::default().deprecated(!self.no_deprecated);
+        options.types = false;
+        options.namespace.clone_from(&self.namespace);
+        let tags = self.tag.iter().map(|tag| format!("tag:{tag}"));
+        let included = tags.chain(self.operation.iter().chain(&self.path).cloned());
+        options = included.fold(options, Options::include);
+        options = self.exclude.iter().fold(options, |options, given| options.exclude(given.as_str()));
+        options = self.exact.iter().fold(options, |options, given| options.exact(given.as_str()));
+        options = self.root.iter().fold(options, Options::root);
+        options = self.overlay.iter().fold(options, Options::overlay);
+        options.renames.extend(pairs(&self.rename, "rename", ("OLD", "NEW"))?);
+        options.credentials.extend(variables(&self.auth, "auth", "SCHEME")?);
+        for (argument, value) in pairs(&self.fix, "fix", ("ARGUMENT", "VALUE"))? {
+            options = options.argument(argument_rule(&argument, Some(value.into())));
         }
-        Err(format!(
-            "`--private-host` takes a host, not a URL, and without a port; write `--private-host {host}`"
-        ))
-    });
-    hosts.collect()
+        options =
+            self.omit.iter().fold(options, |options, given| options.argument(argument_rule(given, None)));
+        let pages = pairs(&self.pagination, "pagination", ("SELECTOR", "WAY"))?.into_iter();
+        options = pages.fold(options, |options, (operations, pages)| options.pagination(operations, pages));
+        options.max_items = self.max_items;
+        if let Some(levers) = &self.slim {
+            options.slim = Some(levers.parse().map_err(|why| format!("`--slim`: {why}"))?);
+        }
+        Ok(options)
+    }
 }
 
-pub(super) fn selection(name: &str, matches: &ArgMatches) -> Result<Selection, String> {
-    let documents = matches.get_many::<PathBuf>("documents").unwrap_or_default().cloned().collect();
-    let mut options = options(matches)?;
-    options.types = false;
-    if name == "gen" {
-        generated::set(matches, &mut options);
-    } else if name == "bin" {
-        generated::set_modules(matches, &mut options);
+impl Levels {
+    /// Sets the levels that the words say. An error names a word that is not a code.
+    fn read(&self, levels: &mut Chosen) -> Result<(), String> {
+        for (level, codes) in
+            [(Level::Allow, &self.allow), (Level::Warn, &self.warn), (Level::Deny, &self.deny)]
+        {
+            for code in codes {
+                if catalogue::find(code).is_none() && !code.eq_ignore_ascii_case("warnings") {
+                    let near = catalogue::meant(code).map(|near| format!("did you mean `{near}`?"));
+                    let near = near.unwrap_or_else(|| "`cargo toolgen explain` lists the codes".to_owned());
+                    return Err(format!("`--{} {code}`: there is no such code; {near}", level.as_str()));
+                }
+                levels.set(code, level);
+            }
+        }
+        Ok(())
     }
-    if name != "serve" {
-        check::levels(matches, &mut options.levels)?;
-    }
-    if name == "check" {
-        options.deny_losses = matches.get_many("deny-losses").unwrap_or_default().cloned().collect();
-    }
-    let has = |name: &str| matches.try_contains_id(name).unwrap_or(false);
-    Ok(Selection {
-        documents,
-        private_hosts: private_hosts(matches)?,
-        exported: exported::given(matches),
-        options,
-        json: has("format") && is_json(matches),
-        quiet: matches.get_flag("quiet"),
-        all: name == "check" && matches.get_flag("all"),
-        lints: name == "check",
-        discovery: ["list", "schema", "docs"].contains(&name) && matches.get_flag("discovery"),
-    })
 }
 
-fn options(matches: &ArgMatches) -> Result<Options, String> {
-    let texts = |name: &str| matches.get_many::<String>(name).unwrap_or_default().cloned();
-    let mut options = Options::default().deprecated(!matches.get_flag("no-deprecated"));
-    options.namespace = matches.get_one::<String>("namespace").cloned();
-    let included =
-        texts("tag").map(|tag| format!("tag:{tag}")).chain(texts("operation")).chain(texts("path"));
-    options = included.fold(options, Options::include);
-    options = texts("exclude").fold(options, Options::exclude);
-    options = texts("exact").fold(options, Options::exact);
-    options = texts("root").fold(options, Options::root);
-    options = texts("overlay").fold(options, Options::overlay);
-    options.renames.extend(pairs(matches, "rename", ("OLD", "NEW"))?);
-    options.credentials.extend(variables(matches, "auth", "SCHEME")?);
-    for (argument, value) in pairs(matches, "fix", ("ARGUMENT", "VALUE"))? {
-        options = options.argument(argument_rule(&argument, Some(value.into())));
+impl PrivateHosts {
+    pub(crate) fn all(&self) -> &[String] {
+        &self.private_host
     }
-    options = texts("omit").fold(options, |options, given| options.argument(argument_rule(&given, None)));
-    let pages = pairs(matches, "pagination", ("SELECTOR", "WAY"))?.into_iter();
-    options = pages.fold(options, |options, (operations, pages)| options.pagination(operations, pages));
-    options.max_items = matches.get_flag("max-items");
-    if let Some(levers) = matches.get_one::<String>("slim") {
-        options.slim = Some(levers.parse().map_err(|why| format!("`--slim`: {why}"))?);
+
+    /// An error names a URL given in place of a host: it would open nothing.
+    pub(super) fn check(&self) -> Result<(), String> {
+        for given in &self.private_host {
+            let rest = given.split_once("://").map_or(given.as_str(), |(_, rest)| rest);
+            let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+            let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
+            // An address of version 6 has colons of its own.
+            let host = match place.split_once(':') {
+                Some((host, port)) if !port.contains(':') => host,
+                _ => place.rsplit_once("]:").map_or(place, |(host, _)| host).trim_matches(['[', ']']),
+            };
+            if given != host && given.trim_matches(['[', ']']) != host {
+                return Err(format!(
+                    "`--private-host` takes a host, not a URL, and without a port; write `--private-host {host}`"
+                ));
+            }
+        }
+        Ok(())
     }
-    let dialect = matches.try_get_one::<String>("dialect").ok().flatten();
-    options.token_budget = tokens::given_budget(matches, dialect.map_or("openai", String::as_str));
-    Ok(options)
 }
 
 /// Returns what is said of an argument, which may have a selector of operations before it.
@@ -196,49 +264,43 @@ fn argument_rule(given: &str, value: Option<Value>) -> ArgumentRule {
 
 /// Returns options of the form `LEFT=RIGHT`, as the option calls the two sides.
 pub(super) fn pairs(
-    matches: &ArgMatches,
+    given: &[String],
     name: &str,
     form: (&str, &str),
 ) -> Result<Vec<(String, String)>, String> {
-    let values = matches.get_many::<String>(name).unwrap_or_default();
-    values
-        .map(|value| match value.split_once('=') {
-            Some((left, right)) if !left.is_empty() && !right.is_empty() => {
-                Ok((left.to_owned(), right.to_owned()))
-            }
-            _ => {
-                // A credential may stand there by mistake.
-                let given = if form.1 == VARIABLE { String::new() } else { format!(" {value}") };
-                Err(format!("`--{name}{given}` is not of the form {}={}", form.0, form.1))
-            }
-        })
-        .collect()
+    let pair = |value: &String| match value.split_once('=') {
+        Some((left, right)) if !left.is_empty() && !right.is_empty() => {
+            Ok((left.to_owned(), right.to_owned()))
+        }
+        _ => {
+            // A credential may stand there by mistake.
+            let given = if form.1 == VARIABLE { String::new() } else { format!(" {value}") };
+            Err(format!("`--{name}{given}` is not of the form {}={}", form.0, form.1))
+        }
+    };
+    given.iter().map(pair).collect()
 }
 
 /// What options call the name of an environment variable.
 const VARIABLE: &str = "VARIABLE";
 
 /// Returns options of the form `NAME=VARIABLE`, `left` being what the option calls the name.
-pub(super) fn variables(
-    matches: &ArgMatches,
-    name: &str,
-    left: &str,
-) -> Result<Vec<(String, String)>, String> {
-    let pairs = pairs(matches, name, (left, VARIABLE))?;
-    let wrong = pairs
-        .iter()
-        .find_map(|(_, variable)| no_variable(&format!("`--{name} {left}={VARIABLE}`"), variable));
-    wrong.map_or(Ok(pairs), Err)
+pub(super) fn variables(given: &[String], name: &str, left: &str) -> Result<Vec<(String, String)>, String> {
+    let pairs = pairs(given, name, (left, VARIABLE))?;
+    for (_, variable) in &pairs {
+        check_variable(&format!("`--{name} {left}={VARIABLE}`"), variable)?;
+    }
+    Ok(pairs)
 }
 
-/// Returns what is wrong with the name of an environment variable that is given to an option: it is not written like
-/// one, and no variable has it, so it may be a secret. The error does not repeat it.
-pub(super) fn no_variable(option: &str, name: &str) -> Option<String> {
+/// An error says that the name of an environment variable that is given to an option is not written like one, and that
+/// no variable has it, so it may be a secret. The error does not repeat it.
+pub(super) fn check_variable(option: &str, name: &str) -> Result<(), String> {
     let is_like_one = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     if name.chars().all(is_like_one) || std::env::var_os(name).is_some() {
-        return None;
+        return Ok(());
     }
-    Some(format!(
+    Err(format!(
         "{option} takes the name of an environment variable, not a secret, and no variable is set that is called what is \
          given here: set one, and give its name"
     ))

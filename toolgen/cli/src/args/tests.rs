@@ -4,6 +4,8 @@
 
 use std::ffi::OsString;
 
+use clap::Arg;
+
 use super::*;
 
 #[test]

@@ -72,7 +72,7 @@ pub(super) fn describe(
         "argv": argv,
         "env": env,
         "stdin": String::from_utf8_lossy(&options.stdin),
-        "work_dir": options.work_dir.as_ref().or(task.requests.work_dir.as_ref()).map(|path| path.display().to_string()),
+        "work_dir": options.work_dir.as_ref().or(task.requests.given_work_dir()).map(|path| path.display().to_string()),
         "read_only": options.read_only,
         "network": !options.network_disabled,
     }))

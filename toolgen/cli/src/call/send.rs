@@ -116,7 +116,7 @@ fn no_output(task: &Call, tool: &Tool) -> Option<String> {
     }
     if is_standard(path) {
         let both = "the standard output takes the body of the answer (`--output -`), so `--format json` has no place";
-        return task.selection.json.then(|| both.to_owned());
+        return task.format.json.then(|| both.to_owned());
     }
     // The call may change something, and is not made in vain.
     if path.symlink_metadata().is_ok() {
@@ -130,7 +130,7 @@ fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Out
     let refused = result.details.get("ok") == Some(&Value::Bool(false)) || result.is_error();
     let not_saved = task.requests.output.is_some() && result.details.get("saved").is_none();
     let outcome = if refused || not_saved { Outcome::Problems } else { Outcome::Fine };
-    if let Some(path) = task.requests.output.as_deref().filter(|_| !task.selection.json) {
+    if let Some(path) = task.requests.output.as_deref().filter(|_| !task.format.json) {
         let texts = result.content.iter().filter_map(|content| match content {
             Content::Text(text) => Some(text.trim_end()),
             _ => None,
@@ -148,7 +148,7 @@ fn show(task: &Call, result: &ToolResult, output: &mut Output) -> io::Result<Out
             return Ok(outcome);
         }
     }
-    if task.selection.json {
+    if task.format.json {
         output.json(&result.to_json())?;
         output.line("")?;
     } else {

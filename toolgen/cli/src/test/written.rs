@@ -33,7 +33,7 @@ pub(super) fn run(
     all: &[Tool],
     output: &mut Output,
 ) -> io::Result<Outcome> {
-    let [document] = task.selection.documents.as_slice() else {
+    let [document] = task.selection.documents() else {
         output.complain("`--emit` takes one document: a file of tests has the tools of one module");
         return Ok(Outcome::Usage);
     };

@@ -33,7 +33,7 @@ fn programs_work_in_the_folder_that_is_named() {
     place
         .run("call tools.yaml here --work-dir nowhere")
         .exits(2)
-        .tells("`--work-dir nowhere`: there is no such folder");
+        .tells("'nowhere' for '--work-dir <FOLDER>': there is no such folder");
     place.run("test tools.yaml --tool below").exits(0);
 }
 

@@ -7,10 +7,7 @@
 mod defs;
 mod depth;
 mod leaves;
-mod needed;
 mod places;
-mod share;
-mod sheet;
 mod text;
 mod trims;
 mod words;
@@ -27,7 +24,6 @@ use crate::base::frozen::{List, Text};
 pub use depth::outline_within;
 pub(crate) use leaves::shortened;
 pub(crate) use places::{Opened, Places};
-pub(crate) use sheet::{Bytes, Sheet, Sized};
 pub use text::SlimError;
 pub use trims::{Lever, Trim};
 
@@ -47,8 +43,6 @@ pub struct Slim {
     pub nested: Words,
     /// Whether examples of values are left out, and defaults that are long.
     pub drop_examples: bool,
-    /// Whether descriptions are left out that only repeat the name of what they describe.
-    pub drop_restating: bool,
     /// Whether objects no longer say that they take no other keys. A call with such keys is still refused.
     pub drop_closed: bool,
     /// If set, only required arguments and those of these names are shown.
@@ -56,13 +50,8 @@ pub struct Slim {
     /// How many levels of objects are spelled out, the arguments being the first. What is deeper becomes an object
     /// whose description lists its fields.
     pub depth: Option<usize>,
-    /// How many values a list of allowed values may have. A longer one becomes a type whose description names the
-    /// first values.
-    pub values: Option<usize>,
     /// Whether named shapes that are used once are written where they are used.
     pub inline: bool,
-    /// Whether parts that occur more than once become named shapes.
-    pub share: bool,
     /// The size above which more levers are pulled, one after another, until the tool fits: the bytes of its name, its
     /// description and its schema as compact JSON. MCP's schema of results is shown if it fits under the ceiling, too.
     pub ceiling: Option<usize>,
@@ -81,13 +70,10 @@ impl Slim {
         parameters: Words::All,
         nested: Words::All,
         drop_examples: false,
-        drop_restating: false,
         drop_closed: false,
         optional: None,
         depth: None,
-        values: None,
         inline: false,
-        share: false,
         ceiling: None,
     };
 
@@ -101,10 +87,8 @@ impl Slim {
         parameters: Words::Sentence(60),
         nested: Words::None,
         drop_examples: true,
-        drop_restating: true,
         drop_closed: true,
         inline: true,
-        share: true,
         ..Slim::DEFAULT
     };
 
@@ -116,7 +100,7 @@ impl Slim {
 
     /// Whether some schemas accept more than before.
     fn loosens(&self) -> bool {
-        self.drop_closed || self.depth.is_some() || self.values.is_some()
+        self.drop_closed || self.depth.is_some()
     }
 }
 
@@ -135,9 +119,6 @@ pub enum Words {
     Characters(usize),
     /// The first sentence, in at most this number of characters.
     Sentence(usize),
-    /// The sentences that say how a value is written (whether it is needed, its default, its values, format and unit),
-    /// and of the others this many characters from the beginning.
-    Needed(usize),
     /// Nothing.
     None,
 }
@@ -153,14 +134,14 @@ pub struct Slimmed {
     pub trims: Vec<Trim>,
 }
 
-/// Trims the shape of a tool's arguments. `tool` is the name of the tool, which a description may repeat.
+/// Trims the shape of a tool's arguments.
 ///
 /// The same input gives the same output. The ceiling is not applied here: [`ToolSpec::schema`] does that.
 ///
 /// [`ToolSpec::schema`]: crate::spec::ToolSpec::schema
 #[must_use]
-pub fn slim(shape: &Shape, defs: &List<Def>, tool: &str, slim: &Slim) -> Slimmed {
-    slim_to(shape, defs, tool, slim, None, true)
+pub fn slim(shape: &Shape, defs: &List<Def>, slim: &Slim) -> Slimmed {
+    slim_to(shape, defs, slim, None, true)
 }
 
 /// As [`slim`], with only the first places spelled out. What is trimmed is only told if asked for: it takes most of the
@@ -168,7 +149,6 @@ pub fn slim(shape: &Shape, defs: &List<Def>, tool: &str, slim: &Slim) -> Slimmed
 pub(crate) fn slim_to(
     shape: &Shape,
     defs: &List<Def>,
-    tool: &str,
     slim: &Slim,
     opened: Option<Opened<'_>>,
     tells: bool,
@@ -177,9 +157,9 @@ pub(crate) fn slim_to(
     if slim.is_idle() && opened.is_none() {
         return Slimmed { shape: shape.clone(), defs: defs.clone(), trims: Vec::new() };
     }
-    let mut slimmer = Slimmer::new(defs, tool, slim, opened, tells);
+    let mut slimmer = Slimmer::new(defs, slim, opened, tells);
     let pruned = slimmer.prune(shape);
-    let shape = slimmer.node(&pruned, "", 0);
+    let shape = slimmer.node(&pruned, 0);
     let defs = slimmer.named();
     let mut trims = slimmer.trims;
     let (shape, defs) = defs::arrange(shape, defs, slim, &mut trims);
@@ -188,8 +168,6 @@ pub(crate) fn slim_to(
 
 struct Slimmer<'a> {
     defs: &'a List<Def>,
-    /// The words of the tool's name.
-    tool: BTreeSet<String>,
     slim: &'a Slim,
     /// The parts that are spelled out, if not all are.
     opened: Option<Opened<'a>>,
@@ -202,15 +180,9 @@ struct Slimmer<'a> {
 }
 
 impl<'a> Slimmer<'a> {
-    fn new(
-        defs: &'a List<Def>,
-        tool: &str,
-        slim: &'a Slim,
-        opened: Option<Opened<'a>>,
-        tells: bool,
-    ) -> Slimmer<'a> {
+    fn new(defs: &'a List<Def>, slim: &'a Slim, opened: Option<Opened<'a>>, tells: bool) -> Slimmer<'a> {
         let (path, trims, waiting) = Default::default();
-        Slimmer { defs, tool: words::of(tool), slim, opened, path, tells, trims, waiting }
+        Slimmer { defs, slim, opened, path, tells, trims, waiting }
     }
 
     /// Whether some schemas accept more than before.
@@ -268,21 +240,20 @@ impl<'a> Slimmer<'a> {
         root
     }
 
-    /// Trims a shape. `name` is that of the field it belongs to, `level` the number of objects around it.
-    fn node(&mut self, shape: &Shape, name: &str, level: usize) -> Shape {
+    /// Trims a shape. `level` is the number of objects around it.
+    fn node(&mut self, shape: &Shape, level: usize) -> Shape {
         if self.is_cut(shape, level) {
             let mut cut = self.outlined(shape);
             let outline = std::mem::take(&mut cut.description);
             cut.description = shape.description.clone();
-            self.annotations(&mut cut, name, level);
+            self.annotations(&mut cut, level);
             cut.description = depth::told(&cut.description, &outline).into();
             return cut;
         }
         let partial = self.partial(shape, level);
         let (shape, rest) = partial.as_ref().map_or((shape, ""), |(shape, rest)| (shape, rest));
         let mut out = Shape { kind: self.kind(&shape.kind, level), ..shape.clone() };
-        self.values(&mut out);
-        self.annotations(&mut out, name, level);
+        self.annotations(&mut out, level);
         if !rest.is_empty() {
             out.description = depth::told(&out.description, rest).into();
         }
@@ -300,7 +271,7 @@ impl<'a> Slimmer<'a> {
         let loosens = self.loosens();
         let mut kind = children::mapped(given, &mut |child, shape| {
             let level = level + usize::from(child.is_member);
-            self.at(&child.tokens, |slimmer| slimmer.node(shape, child.name, level))
+            self.at(&child.tokens, |slimmer| slimmer.node(shape, level))
         });
         match &mut kind {
             // Of variants that accept more than before, more than one may fit.
@@ -330,7 +301,7 @@ impl<'a> Slimmer<'a> {
             }
             let Some(shape) = find_def(self.defs, &name) else { continue };
             self.path.clear();
-            let slimmed = self.at(&["$defs", &name], |slimmer| slimmer.node(shape, &name, level));
+            let slimmed = self.at(&["$defs", &name], |slimmer| slimmer.node(shape, level));
             done.insert(name, slimmed);
         }
         done

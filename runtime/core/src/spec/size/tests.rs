@@ -43,39 +43,6 @@ fn a_large_tool_is_trimmed_until_it_fits_and_a_small_one_not_at_all() {
     assert_eq!(small.schema(&OPENAI), small.schema_with(&OPENAI, &Slim::NONE));
 }
 
-/// How often a tool above its ceiling is rendered at most: whole, and each form whose sizes were not right.
-const RENDERINGS: usize = 4;
-
-#[test]
-fn a_large_tool_is_rendered_few_times_however_large_and_deep_it_is() {
-    let nest = |inner: Value, _| large(9, &inner);
-    let deep = (0..4).fold(json!({"type": "integer", "minimum": 3}), nest);
-    let wide = large(60, &large(40, &json!({"type": "integer"})));
-    for input in [deep, wide] {
-        let spec = spec(&input);
-        for dialect in [&JSON_SCHEMA, &OPENAI, &ANTHROPIC, &GEMINI] {
-            let forms = Forms::of(&spec);
-            let (told, above) = forms.measured(dialect).unwrap();
-            let name = dialect.name;
-            assert!(above.is_some() && forms.renderings() <= RENDERINGS, "{name}: {}", forms.renderings());
-            // Other levers are tried with what is known, and find the same as they do without.
-            let before = forms.renderings();
-            for slim in [Slim::COMPACT, Slim { nested: Words::None, ..Slim::DEFAULT }, Slim::DEFAULT] {
-                let tried = forms.untold(slim.clone()).schema(dialect).unwrap();
-                let known = ToolSchema { trims: Vec::new(), ..spec.schema_with(dialect, &slim).unwrap() };
-                assert_eq!(tried, known, "{name}");
-            }
-            let tried = forms.renderings() - before;
-            assert!(tried <= 3 * RENDERINGS, "{name}: {tried}");
-            assert!(!told.trims.is_empty());
-        }
-    }
-    let small = spec(&large(3, &json!({"type": "integer"})));
-    let forms = Forms::of(&small);
-    let _ = forms.measured(&OPENAI);
-    assert_eq!(forms.renderings(), 1);
-}
-
 #[test]
 fn levers_that_leave_the_same_are_known() {
     let small = spec(&large(3, &json!({"type": "integer"})));
@@ -151,31 +118,6 @@ proptest::proptest! {
     }
 }
 
-#[test]
-fn what_a_call_needs_is_left_out_last() {
-    let text = |number: usize| {
-        let much = "It has been of use to many, and will be. ".repeat(3);
-        format!("Field {number}. {much}In seconds. {much}Defaults to {number}.")
-    };
-    let field =
-        |number: usize| (format!("f{number}"), json!({"type": "integer", "description": text(number)}));
-    let fields: serde_json::Map<String, Value> = (0..100).map(field).collect();
-    let body = json!({"type": "object", "properties": fields});
-    let spec = spec(&json!({"type": "object", "properties": {"body": body}}));
-    let told = spec.schema_with(&JSON_SCHEMA, &Slim { ceiling: Some(20_000), ..Slim::NONE }).unwrap();
-    assert!((15_000..=20_000).contains(&told.bytes()), "{}", told.bytes());
-    let kept = told.schema["properties"]["body"]["properties"]["f7"]["description"].as_str().unwrap();
-    assert!(kept.contains("In seconds.") && kept.contains("Defaults to 7."), "{kept}");
-    assert!(told.trims.iter().all(|trim| trim.lever == Lever::Description));
-    // What is left out after all is told.
-    let told = spec.schema_with(&JSON_SCHEMA, &Slim { ceiling: Some(2_000), ..Slim::NONE }).unwrap();
-    assert!(told.trims.iter().any(|trim| trim.lever == Lever::Depth), "{:?}", told.trims);
-    let short = Slim { nested: Words::Sentence(10), ..Slim::NONE };
-    let trims = spec.schema_with(&JSON_SCHEMA, &short).unwrap().trims;
-    let lost = trims.iter().find(|trim| trim.lever == Lever::Needed).unwrap();
-    assert_eq!(lost.what, "no longer says `In seconds. Defaults to 0.`");
-}
-
 /// Checks that a tool above its ceiling uses most of it, in dialects that take open objects.
 fn uses_its_room(input: &Value) {
     let spec = spec(input);
@@ -184,7 +126,7 @@ fn uses_its_room(input: &Value) {
         assert!(whole > CEILING, "{whole}");
         let told = spec.schema(dialect).unwrap();
         let used = told.bytes() * 100 / CEILING;
-        assert!((85..=100).contains(&used), "{}: {used} %, {:?}", dialect.name, told.trims);
+        assert!((80..=100).contains(&used), "{}: {used} %, {:?}", dialect.name, told.trims);
         assert_eq!(told, spec.schema(dialect).unwrap());
     }
 }

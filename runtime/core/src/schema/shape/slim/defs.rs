@@ -1,13 +1,12 @@
-//! Named shapes: those used once are written where they are used, parts that occur more than once get a name.
+//! Named shapes: those used once are written where they are used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::share::shared;
 use super::{Lever, Slim, Trim, children, leaves};
 use crate::base::frozen::List;
 use crate::schema::shape::{Def, Kind, Shape, pointer};
 
-pub(super) type Shapes = BTreeMap<String, Shape>;
+type Shapes = BTreeMap<String, Shape>;
 
 /// The depth below which no shape is written at the place that refers to it. Named shapes may lead to one another by
 /// the thousand, and all that reads a shape goes down its levels one within the other.
@@ -16,7 +15,6 @@ const MAX_DEPTH: usize = 64;
 /// Arranges the named shapes of a tool.
 pub(super) fn arrange(root: Shape, defs: Shapes, slim: &Slim, trims: &mut Vec<Trim>) -> (Shape, List<Def>) {
     let (root, defs) = if slim.inline { inlined(&root, &defs, trims) } else { (root, defs) };
-    let (root, defs) = if slim.share { shared(root, defs, trims) } else { (root, defs) };
     let def = |(name, shape): (String, Shape)| Def { name: name.into(), schema: shape.into() };
     (root, defs.into_iter().map(def).collect())
 }

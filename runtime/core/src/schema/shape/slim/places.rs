@@ -16,8 +16,8 @@ const FIELDS: usize = 12;
 pub(crate) struct Places {
     /// For each part, by its key, the ranks of its groups of fields.
     ranks: HashMap<String, Vec<usize>>,
-    /// The levels of all groups, in the order of the ranks.
-    levels: Vec<usize>,
+    /// The number of all groups.
+    count: usize,
 }
 
 /// How many of the first places are spelled out.
@@ -96,9 +96,9 @@ impl Places {
         }
         found.sort_unstable();
         let mut places = Places::default();
-        for ((level, ..), key) in found {
-            places.ranks.entry(key).or_default().push(places.levels.len());
-            places.levels.push(level);
+        for (_, key) in found {
+            places.ranks.entry(key).or_default().push(places.count);
+            places.count += 1;
         }
         places
     }
@@ -110,12 +110,7 @@ impl Places {
 
     /// The number of places.
     pub(crate) fn len(&self) -> usize {
-        self.levels.len()
-    }
-
-    /// Returns how many of the places are above a level.
-    pub(crate) fn above(&self, level: usize) -> usize {
-        self.levels.partition_point(|own| *own < level)
+        self.count
     }
 }
 

@@ -28,24 +28,23 @@ fn defs(schemas: &Value) -> List<Def> {
 
 /// The schema that is left, and the trims as text.
 fn trimmed(schema: &Value, named: &Value, levers: &str) -> (Value, Vec<String>) {
-    let slimmed = slim(&shape(schema), &defs(named), "get_pet", &levers.parse().unwrap());
+    let slimmed = slim(&shape(schema), &defs(named), &levers.parse().unwrap());
     let rendered = render_input(&slimmed.shape, &slimmed.defs, &JSON_SCHEMA).unwrap();
     (rendered.schema, slimmed.trims.iter().map(ToString::to_string).collect())
 }
 
 #[test]
-fn texts_are_shortened_and_what_says_nothing_goes() {
+fn texts_are_shortened_and_examples_go() {
     let schema = json!({"type": "object", "properties": {
         "pet_id": {"type": "string", "description": "The ID of the pet.", "examples": ["a"]},
         "fields": {"type": "string", "description": "What to show. By default all.", "default": "all"},
         "in": {"type": "object", "properties": {"x": {"type": "integer", "description": "Far. Away."}}}
     }});
-    let (left, trims) =
-        trimmed(&schema, &json!({}), "parameters=sentence, nested=none, examples=drop, restating=drop");
+    let (left, trims) = trimmed(&schema, &json!({}), "parameters=sentence, nested=none, examples=drop");
     assert_eq!(
         left,
         json!({"type": "object", "properties": {
-            "pet_id": {"type": "string"},
+            "pet_id": {"type": "string", "description": "The ID of the pet."},
             "fields": {"type": "string", "description": "What to show.", "default": "all"},
             "in": {"type": "object", "properties": {"x": {"type": "integer"}}}
         }})
@@ -53,10 +52,8 @@ fn texts_are_shortened_and_what_says_nothing_goes() {
     assert_eq!(
         trims,
         [
-            "/properties/pet_id: the description is left out, as what is kept of it says only a name: `The ID of the pet.` (restating)",
             "/properties/pet_id: 1 example of its values left out (examples)",
             "/properties/fields: the description is shortened from 29 to 13 characters (description)",
-            "/properties/fields: no longer says `By default all.` (needed)",
             "/properties/in/properties/x: the description of 10 characters is left out (description)",
         ]
     );
@@ -124,47 +121,21 @@ fn an_outline_says_what_a_list_is_of() {
 }
 
 #[test]
-fn long_lists_of_values_become_their_type() {
-    let values: Vec<String> = (0..20).map(|number| format!("v{number}")).collect();
-    let schema = json!({"type": "object", "properties": {"v": {"enum": values, "description": "One."}}});
-    let (left, trims) = trimmed(&schema, &json!({}), "values=19");
-    let told = left["properties"]["v"]["description"].as_str().unwrap();
-    assert!(told.starts_with(r#"One. (one of 20 values: "v0", "v1","#), "{told}");
-    assert_eq!(left["properties"]["v"]["type"], "string");
-    assert_eq!(trims, ["/properties/v: 20 values are no longer listed (values)"]);
-    assert!(trimmed(&schema, &json!({}), "values=20").1.is_empty());
-}
-
-#[test]
-fn named_shapes_are_written_in_place_or_shared() {
-    let point = json!({"type": "object", "required": ["x", "y"], "properties": {
-        "x": {"type": "number", "description": "How far to the right it is, in metres from the left."},
-        "y": {"type": "number", "description": "How far up it is, in metres from the ground."}
-    }});
+fn a_named_shape_that_is_used_once_is_written_in_place() {
+    let named = json!({"Once": {"enum": ["a"]}, "Twice": {"enum": ["b"]}});
     let schema = json!({"type": "object", "properties": {
-        "once": {"$ref": "#/$defs/Once"}, "from": point, "to": point
+        "once": {"$ref": "#/$defs/Once"}, "from": {"$ref": "#/$defs/Twice"}, "to": {"$ref": "#/$defs/Twice"}
     }});
-    let (left, trims) = trimmed(&schema, &json!({"Once": {"enum": ["a"]}}), "inline=on, share=on");
+    let (left, trims) = trimmed(&schema, &named, "inline=on");
     assert_eq!(left["properties"]["once"], json!({"type": "string", "const": "a"}));
-    assert_eq!(left["properties"]["from"], json!({"$ref": "#/$defs/from"}));
-    assert_eq!(left["properties"]["from"], left["properties"]["to"]);
-    assert_eq!(left["$defs"]["from"]["required"], json!(["x", "y"]));
-    assert_eq!(
-        trims,
-        ["/$defs/Once: written where it is used (inline)", "/$defs/from: 2 equal parts are one (share)"]
-    );
+    assert_eq!(left["properties"]["from"], json!({"$ref": "#/$defs/Twice"}));
+    assert_eq!(trims, ["/$defs/Once: written where it is used (inline)"]);
 }
 
 #[test]
 fn levers_are_read_as_they_are_written() {
-    for text in [
-        "default",
-        "none",
-        "compact",
-        "compact, optional=a+b, depth=3, ceiling=off",
-        "parameters=80",
-        "nested=needed:9",
-    ] {
+    for text in ["default", "none", "compact", "compact, optional=a+b, depth=3, ceiling=off", "parameters=80"]
+    {
         let slim: Slim = text.parse().unwrap();
         assert_eq!(slim.to_string().parse::<Slim>().unwrap(), slim, "{text}");
         let json = serde_json::to_string(&slim).unwrap();
@@ -187,18 +158,15 @@ fn levers() -> impl Strategy<Value = Slim> {
             Just(Words::Characters(5))
         ]
     };
-    let flags = prop::collection::vec(any::<bool>(), 5);
+    let flags = prop::collection::vec(any::<bool>(), 3);
     let count = || prop::option::of(1usize..4);
-    (words(), words(), flags, count(), count()).prop_map(|(parameters, nested, flags, depth, values)| Slim {
+    (words(), words(), flags, count()).prop_map(|(parameters, nested, flags, depth)| Slim {
         parameters,
         nested,
         drop_examples: flags[0],
-        drop_restating: flags[1],
-        drop_closed: flags[2],
-        inline: flags[3],
-        share: flags[4],
+        drop_closed: flags[1],
+        inline: flags[2],
         depth,
-        values,
         ..Slim::NONE
     })
 }
@@ -231,8 +199,8 @@ proptest! {
         let _ = crate::schema::shape::cycles::cut(&mut shapes);
         let defs: List<Def> =
             shapes.into_iter().map(|(name, shape)| Def { name: name.into(), schema: shape.into() }).collect();
-        let slimmed = slim(&shape, &defs, "tool", &levers);
-        prop_assert_eq!(&slimmed, &slim(&shape, &defs, "tool", &levers));
+        let slimmed = slim(&shape, &defs, &levers);
+        prop_assert_eq!(&slimmed, &slim(&shape, &defs, &levers));
         let (Some(full), Some(small)) = (validator(&shape, &defs), validator(&slimmed.shape, &slimmed.defs)) else {
             return Ok(());
         };

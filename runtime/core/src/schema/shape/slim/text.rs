@@ -23,18 +23,18 @@ __readable_debug!(SlimError);
 impl std::error::Error for SlimError {}
 
 const LEVERS: &str = "`none`, `default`, `compact`, `description=`, `parameters=`, `nested=`, `examples=`, \
-                      `restating=`, `closed=`, `optional=`, `depth=`, `values=`, `inline=`, `share=`, `ceiling=`";
+                      `closed=`, `optional=`, `depth=`, `inline=`, `ceiling=`";
 
 /// Reads levers that are separated by commas, on top of [`Slim::DEFAULT`]; later ones win.
 ///
 /// | lever | value |
 /// |---|---|
 /// | `none`, `default`, `compact` | all levers as in that constant |
-/// | `description`, `parameters`, `nested` | `all`, `none`, a number of characters, `sentence`, `sentence:N` for its first N characters, or `needed:N` for what says how a value is written and N characters of the rest |
-/// | `examples`, `restating`, `closed` | `keep` or `drop` |
+/// | `description`, `parameters`, `nested` | `all`, `none`, a number of characters, `sentence`, or `sentence:N` for its first N characters |
+/// | `examples`, `closed` | `keep` or `drop` |
 /// | `optional` | `keep`, `drop`, or the names to be kept, as `a+b+c` |
-/// | `depth`, `values`, `ceiling` | a number, or `off`; `ceiling=on` is the default ceiling |
-/// | `inline`, `share` | `on` or `off` |
+/// | `depth`, `ceiling` | a number, or `off`; `ceiling=on` is the default ceiling |
+/// | `inline` | `on` or `off` |
 impl FromStr for Slim {
     type Err = SlimError;
 
@@ -57,13 +57,10 @@ impl FromStr for Slim {
                 "parameters" => slim.parameters = words(word, value)?,
                 "nested" => slim.nested = words(word, value)?,
                 "examples" => slim.drop_examples = flag(word, value, ["drop", "keep"])?,
-                "restating" => slim.drop_restating = flag(word, value, ["drop", "keep"])?,
                 "closed" => slim.drop_closed = flag(word, value, ["drop", "keep"])?,
                 "optional" => slim.optional = optional(value),
                 "depth" => slim.depth = number(word, value)?,
-                "values" => slim.values = number(word, value)?,
                 "inline" => slim.inline = flag(word, value, ["on", "off"])?,
-                "share" => slim.share = flag(word, value, ["on", "off"])?,
                 "ceiling" if value == "on" => slim.ceiling = Some(CEILING),
                 "ceiling" => slim.ceiling = number(word, value)?,
                 _ => return Err(SlimError(format!("there is no lever `{lever}`; there are {LEVERS}"))),
@@ -75,13 +72,11 @@ impl FromStr for Slim {
 
 fn words(word: &str, value: &str) -> Result<Words, SlimError> {
     let count = |text: &str| {
-        let help = "write `all`, `none`, a number of characters, `sentence`, `sentence:80` or `needed:80`";
+        let help = "write `all`, `none`, a number of characters, `sentence` or `sentence:80`";
         text.parse().map_err(|_| SlimError(format!("`{word}`: {help}")))
     };
     match value.split_once(':') {
         Some(("sentence", limit)) => Ok(Words::Sentence(count(limit)?)),
-        Some(("needed", others)) => Ok(Words::Needed(count(others)?)),
-        _ if value == "needed" => Ok(Words::Needed(0)),
         _ if value == "all" => Ok(Words::All),
         _ if value == "none" => Ok(Words::None),
         _ if value == "sentence" => Ok(Words::Sentence(usize::MAX)),
@@ -132,13 +127,10 @@ impl fmt::Display for Slim {
                 ("parameters", slim.parameters.to_string()),
                 ("nested", slim.nested.to_string()),
                 ("examples", flag(slim.drop_examples, ["drop", "keep"])),
-                ("restating", flag(slim.drop_restating, ["drop", "keep"])),
                 ("closed", flag(slim.drop_closed, ["drop", "keep"])),
                 ("optional", optional(&slim.optional)),
                 ("depth", number(&slim.depth)),
-                ("values", number(&slim.values)),
                 ("inline", flag(slim.inline, ["on", "off"])),
-                ("share", flag(slim.share, ["on", "off"])),
                 ("ceiling", number(&slim.ceiling)),
             ]
         };
@@ -158,7 +150,6 @@ impl fmt::Display for Words {
             Words::Characters(limit) => limit.fmt(f),
             Words::Sentence(usize::MAX) => f.write_str("sentence"),
             Words::Sentence(limit) => write!(f, "sentence:{limit}"),
-            Words::Needed(others) => write!(f, "needed:{others}"),
         }
     }
 }

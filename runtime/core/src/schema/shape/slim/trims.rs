@@ -8,24 +8,16 @@ use std::fmt;
 pub enum Lever {
     /// A description was shortened or left out.
     Description,
-    /// What a description says about how a value is written (its default, its values, its format) was left out.
-    Needed,
     /// Examples, or a long default, were left out.
     Examples,
-    /// A description that only repeats a name was left out.
-    Restating,
     /// An object no longer says that it takes no other keys.
     Closed,
     /// An optional argument was left out.
     Optional,
     /// A part deep inside was replaced by a description of it.
     Depth,
-    /// A long list of allowed values was replaced by a type and a description.
-    Values,
     /// A named shape was written where it is used.
     Inline,
-    /// A part that occurs more than once became a named shape.
-    Share,
     /// The tool is still above its ceiling.
     Ceiling,
 }
@@ -36,15 +28,11 @@ impl Lever {
     pub const fn name(self) -> &'static str {
         match self {
             Lever::Description => "description",
-            Lever::Needed => "needed",
             Lever::Examples => "examples",
-            Lever::Restating => "restating",
             Lever::Closed => "closed",
             Lever::Optional => "optional",
             Lever::Depth => "depth",
-            Lever::Values => "values",
             Lever::Inline => "inline",
-            Lever::Share => "share",
             Lever::Ceiling => "ceiling",
         }
     }
