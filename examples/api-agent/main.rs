@@ -17,8 +17,9 @@ use rusqlite::Connection;
 use toolgen_examples::{recorded, show};
 use toolgen_runtime::agent::agent_loop::Loop;
 use toolgen_runtime::engine::http::{HttpEngine, Secret, StaticCredentials};
-use toolgen_runtime::layers::audit::{Auditor, SqliteSink};
+use toolgen_runtime::layers::audit::Auditor;
 use toolgen_runtime::layers::policy::Rules;
+use toolgen_runtime::store::audit::SqliteSink;
 use toolgen_runtime::wire::WireFormat;
 use toolgen_runtime::{Provider, ProviderContext, Registry};
 

@@ -19,15 +19,11 @@ pub mod pages;
 #[cfg(any(feature = "audit", feature = "http", feature = "mcp"))]
 mod pattern;
 pub mod policy;
-#[cfg(feature = "postgres")]
-pub(crate) mod postgres;
 pub mod rate;
 pub mod redact;
 pub mod repeat;
 #[cfg(feature = "audit")]
 pub mod replay;
-#[cfg(feature = "sqlite")]
-pub(crate) mod sqlite;
 pub mod trace;
 pub mod voice;
 

@@ -36,6 +36,8 @@
 //! # }
 //! ```
 
+#[cfg(feature = "audit")]
+pub mod audit;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "redis")]

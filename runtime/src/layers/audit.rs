@@ -36,13 +36,9 @@ mod data;
 mod handle;
 mod jsonl;
 mod memory;
-#[cfg(feature = "postgres")]
-mod postgres;
 mod queue;
 mod reader;
 mod record;
-#[cfg(feature = "sqlite")]
-mod sqlite;
 mod writer;
 
 use std::borrow::Cow;
@@ -57,15 +53,8 @@ use crate::base::frozen::Text;
 pub use auditor::{Auditor, AuditorBuilder};
 pub use jsonl::JsonLinesSink;
 pub use memory::{MemorySink, Row};
-#[cfg(feature = "postgres")]
-pub use postgres::{PostgresSink, PostgresSinkBuilder};
-pub use reader::{AuditReader, AuditRecord};
+pub use reader::{AuditLog, AuditReader, AuditRecord};
 pub use record::{CallInfo, Record};
-/// The version of the crate whose connections [`SqliteSink::new`] accepts.
-#[cfg(feature = "sqlite")]
-pub use rusqlite;
-#[cfg(feature = "sqlite")]
-pub use sqlite::SqliteSink;
 
 /// The part of a record that is written before the call runs.
 #[derive(Clone, PartialEq)]

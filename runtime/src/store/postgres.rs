@@ -1,5 +1,8 @@
 //! A store in a PostgreSQL database.
 
+pub(super) mod target;
+mod tls;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +14,7 @@ use super::server::{Connect, Failure, OnChange, Server, StoreChange};
 use super::{millis, part_of};
 use crate::base::future::BoxFuture;
 use crate::call::store::{Expected, Row, Store, StoreError};
-use crate::layers::postgres::{Target, breaks, text};
+use target::{Target, breaks, text};
 
 /// Creates the tables, and the function that counts. Times are milliseconds since 1970.
 ///
@@ -97,7 +100,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Keeps rows and counters in a PostgreSQL database (14 or later), shared by all programs that use it. Clones share the
 /// connection. The database may be that of the records of calls, a
-/// [`PostgresSink`](crate::layers::audit::PostgresSink), whose documentation says what the URL means.
+/// [`PostgresSink`](super::audit::PostgresSink), whose documentation says what the URL means.
 ///
 /// The table `toolgen_rows` has the rows: `kind` (the name of their table), `key`, `version`, `value` and `expires_at` in
 /// milliseconds since 1970; `toolgen_counts` has the counters, which the function `toolgen_count` counts up. Deployments

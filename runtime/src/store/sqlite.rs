@@ -1,5 +1,7 @@
 //! A store in an SQLite database.
 
+pub(super) mod file;
+
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +15,7 @@ use super::{LONGEST, WINDOW_PARTS, millis, part_of};
 use crate::base::future::BoxFuture;
 use crate::base::private;
 use crate::call::store::{Expected, Row, Store, StoreError};
-use crate::layers::sqlite::{BUSY, prepared, stores, transact};
+use file::{BUSY, prepared, stores, transact};
 
 /// Creates the tables if they do not exist. Times are milliseconds since 1970.
 const TABLES: &str = "
@@ -37,7 +39,7 @@ const TABLES: &str = "
     CREATE INDEX IF NOT EXISTS toolgen_counts_expires_at ON toolgen_counts (expires_at);";
 
 /// Keeps rows and counters in an SQLite database, shared by all programs that open the file. Clones share the connection.
-/// The database may be that of the records of calls, a [`SqliteSink`](crate::layers::audit::SqliteSink).
+/// The database may be that of the records of calls, a [`SqliteSink`](super::audit::SqliteSink).
 ///
 /// The table `toolgen_rows` has the rows: `kind` (the name of their table), `key`, `version`, `value` and `expires_at` in
 /// milliseconds since 1970. What is stored is on disk when it is answered, and what is deleted or has expired is gone from

@@ -64,7 +64,7 @@ async fn every_call_gets_one_answer_and_leaves_nothing_behind() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_database_has_a_row_for_every_answer() {
-    use toolgen_runtime::layers::audit::{SqliteSink, rusqlite};
+    use toolgen_runtime::store::audit::{SqliteSink, rusqlite};
     let _alone = ALONE.lock().await;
     let total = setting("TOOLGEN_SOAK_CALLS", 10_000) / 10;
     let file = std::env::temp_dir().join(format!("toolgen-soak-{}.db", std::process::id()));

@@ -9,19 +9,19 @@ pub(crate) use std::time::{Duration, Instant};
 pub(crate) use serde_json::{Value, json};
 pub(crate) use toolgen_runtime::agent::dispatch::DispatchOptions;
 pub(crate) use toolgen_runtime::layers::approval::{ApprovalError, ApprovalState, Approvals, QueuedApproval};
-pub(crate) use toolgen_runtime::layers::audit::rusqlite::Connection;
 pub(crate) use toolgen_runtime::layers::audit::{
-    AuditReader, AuditSink, AuditStatus, Auditor, CallInfo, JsonLinesSink, MemorySink, PostgresSink,
-    SqliteSink,
+    AuditReader, AuditSink, AuditStatus, Auditor, CallInfo, JsonLinesSink, MemorySink,
 };
 pub(crate) use toolgen_runtime::layers::middleware::{
     Approval, ApprovalRequest, Decision, Middleware, ToolRequest,
 };
 pub(crate) use toolgen_runtime::layers::pages::{Pages, ResultLimit};
 pub(crate) use toolgen_runtime::provider::ProviderBuilder;
+pub(crate) use toolgen_runtime::store::audit::rusqlite::Connection;
+pub(crate) use toolgen_runtime::store::audit::{PostgresSink, SqliteSink};
 pub(crate) use toolgen_runtime::store::{MemoryStore, OnFailure, RedisStore, SqliteStore, Store};
 pub(crate) use toolgen_runtime::testing::replay::{RecordedRun, Replay, RunSelection};
 pub(crate) use toolgen_runtime::{
     BoxFuture, Principal, Provider, Registry, Session, ToolCall, ToolContext, ToolError, ToolResponse,
-    ToolResult, tool, toolset,
+    ToolResult, store, tool, toolset,
 };

@@ -5,7 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use toolgen_runtime::layers::approval::Approvals;
-use toolgen_runtime::layers::audit::{AuditReader, Auditor, JsonLinesSink, PostgresSink, SqliteSink};
+use toolgen_runtime::layers::audit::{AuditReader, Auditor, JsonLinesSink};
+use toolgen_runtime::store::audit::{self, PostgresSink, SqliteSink};
 use toolgen_runtime::store::{PostgresStore, RedisStore, SqliteStore};
 
 /// A file or a server, as an argument of the command line names it. Printed without passwords.
@@ -63,8 +64,8 @@ impl Place {
     /// Opens the log at this place. `Err` says what is wrong.
     pub(super) fn reader(&self) -> Result<AuditReader, String> {
         match self {
-            Place::File(path) => AuditReader::open(path).map_err(|why| why.to_string()),
-            Place::Postgres(url) => AuditReader::connect(url).map_err(|why| why.to_string()),
+            Place::File(path) => audit::open(path).map_err(|why| why.to_string()),
+            Place::Postgres(url) => audit::connect(url).map_err(|why| why.to_string()),
             Place::Redis { .. } => Err(format!("{self}: records of calls are not kept in Redis")),
         }
     }

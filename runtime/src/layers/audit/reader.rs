@@ -1,21 +1,15 @@
-//! Reads back the records that the sinks for files and databases have written, all at once or as the log grows.
+//! Reads back the records that sinks have written, all at once or as the log grows.
 
 mod lines;
-#[cfg(feature = "postgres")]
-mod postgres;
-#[cfg(feature = "sqlite")]
-mod rows;
 
-use std::fs::File;
-use std::io::Read;
+use std::fmt;
 use std::path::Path;
+
+use serde_core::Deserialize as _;
+use serde_json::{Value, json};
 
 use super::{AuditError, AuditIntent, AuditOutcome, AuditStatus};
 use lines::Lines;
-#[cfg(feature = "postgres")]
-use postgres::Remote;
-#[cfg(feature = "sqlite")]
-use rows::Rows;
 
 /// The record of a call as it was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +28,37 @@ pub struct AuditRecord {
 }
 
 impl AuditRecord {
+    /// Reads a record from an object with the members of its intent and its outcome, as their `to_json` has them, for
+    /// logs that keep it in columns. A member that is missing or `null` is empty; a record without a `status`, or with
+    /// `started`, has no outcome, and one with a status that is not known is `unknown`.
+    ///
+    /// # Errors
+    ///
+    /// If a member is of another type.
+    pub fn read(
+        id: String,
+        parent: Option<String>,
+        owner: String,
+        members: Value,
+    ) -> Result<AuditRecord, AuditError> {
+        let mut all = json!({
+            "session_id": "", "agent_id": "", "tool_name": "", "tool_call_id": "", "parameters": null,
+            "timestamp": "", "spec_hash": "", "attempt": 1, "result": null, "is_error": false, "duration_ms": 0,
+        });
+        if let (Some(all), Value::Object(members)) = (all.as_object_mut(), members) {
+            all.extend(members.into_iter().filter(|(_, value)| !value.is_null()));
+        }
+        let status = all.get("status").and_then(Value::as_str).map(AuditStatus::of);
+        let is_over = status.is_some_and(|status| status != Some(AuditStatus::Started));
+        if status == Some(None) {
+            all["status"] = json!(AuditStatus::Unknown);
+        }
+        let wrong = |why: serde_json::Error| AuditError::new(format!("the record {id}: {why}"));
+        let outcome = is_over.then(|| AuditOutcome::deserialize(&all)).transpose().map_err(wrong)?;
+        let intent = AuditIntent::deserialize(all).map_err(wrong)?;
+        Ok(AuditRecord { id, parent, owner, intent: AuditIntent { key: 0, parent: 0, ..intent }, outcome })
+    }
+
     /// Returns the status of the call.
     #[must_use]
     pub fn status(&self) -> AuditStatus {
@@ -41,8 +66,42 @@ impl AuditRecord {
     }
 }
 
-/// Reads the records that a [`JsonLinesSink`](super::JsonLinesSink), a `SqliteSink` (feature `sqlite`) or a
-/// `PostgresSink` (feature `postgres`) has written, also while it writes.
+/// A log of calls that can be read while it is written.
+pub trait AuditLog: fmt::Debug + Send {
+    /// Hands over each record that is new or has changed since the last time, in the order in which the calls arrived;
+    /// the first time, all of them.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be read, or is not one with records of calls.
+    fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError>;
+
+    /// Returns the record with this `id`, as it is now; `None` if there is none among those that
+    /// [`changes`](Self::changes) has handed over.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be read.
+    fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError>;
+
+    /// Opens the same log again, to be read from its start.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be opened.
+    fn again(&self) -> Result<Box<dyn AuditLog>, AuditError>;
+
+    /// Returns the name of what is read: the path of a file, or the URL of a database without password and options.
+    fn name(&self) -> String;
+
+    /// Returns how many lines so far are not records, such as those that a program left incomplete when it was killed.
+    fn unreadable(&self) -> u64 {
+        0
+    }
+}
+
+/// Reads the records that a sink has written, also while it writes: those of a [`JsonLinesSink`](super::JsonLinesSink),
+/// and of any other [log](AuditLog). [`store::audit::open`](crate::store::audit::open) opens those in databases, too.
 ///
 /// ```
 /// use serde_json::json;
@@ -70,62 +129,32 @@ impl AuditRecord {
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct AuditReader(Source);
-
-#[derive(Debug)]
-enum Source {
-    Lines(Box<Lines>),
-    #[cfg(feature = "sqlite")]
-    Rows(Box<Rows>),
-    #[cfg(feature = "postgres")]
-    Remote(Box<Remote>),
-}
-
-/// The first bytes of each SQLite database (<https://www.sqlite.org/fileformat.html>, section 1.3).
-const SQLITE: &[u8; 16] = b"SQLite format 3\0";
+pub struct AuditReader(Box<dyn AuditLog>);
 
 impl AuditReader {
-    /// Opens the file at `path`, an SQLite database or lines of JSON; its first bytes say which. Nothing is written.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be opened, or is a database without records of calls.
-    pub fn open(path: impl AsRef<Path>) -> Result<AuditReader, AuditError> {
-        let path = path.as_ref();
-        let named = |why: AuditError| AuditError::new(format!("{}: {why}", path.display()));
-        let mut start = Vec::new();
-        let file = File::open(path).map_err(|why| named(why.into()))?;
-        file.take(16).read_to_end(&mut start).map_err(|why| named(why.into()))?;
-        let source =
-            if start == SQLITE { database(path) } else { Lines::open(path).map(Box::new).map(Source::Lines) };
-        Ok(AuditReader(source.map_err(named)?))
+    /// Reads a log.
+    pub fn of(log: impl AuditLog + 'static) -> AuditReader {
+        AuditReader(Box::new(log))
     }
 
-    /// Opens the PostgreSQL database at this URL, in the form that `PostgresSink` takes; with the feature `postgres`.
-    /// Nothing is written. This blocks, as all reading from the database does, also in an asynchronous function.
+    /// Opens the lines of JSON in the file at `path`. Nothing is written.
     ///
     /// # Errors
     ///
-    /// If the URL is not one, the database cannot be reached, or has no records of calls. No error contains the
-    /// password.
-    #[cfg(feature = "postgres")]
-    pub fn connect(url: &str) -> Result<AuditReader, AuditError> {
-        Ok(AuditReader(Source::Remote(Box::new(Remote::open(url)?))))
+    /// If the file cannot be opened.
+    pub fn open(path: impl AsRef<Path>) -> Result<AuditReader, AuditError> {
+        let path = path.as_ref();
+        let opened = Lines::open(path);
+        opened.map(AuditReader::of).map_err(|why| AuditError::new(format!("{}: {why}", path.display())))
     }
 
     /// Opens the same log again, to be read from its start.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open) and `connect`.
+    /// If it cannot be opened.
     pub fn again(&self) -> Result<AuditReader, AuditError> {
-        match &self.0 {
-            Source::Lines(lines) => AuditReader::open(lines.path()),
-            #[cfg(feature = "sqlite")]
-            Source::Rows(rows) => AuditReader::open(rows.path()),
-            #[cfg(feature = "postgres")]
-            Source::Remote(remote) => Ok(AuditReader(Source::Remote(Box::new(remote.again()?)))),
-        }
+        self.0.again().map(AuditReader)
     }
 
     /// Hands over each record that is new or has changed since the last time, in the order in which the calls arrived;
@@ -135,13 +164,7 @@ impl AuditReader {
     ///
     /// If the log cannot be read, is not one with records of calls, or is a file that was replaced by a shorter one.
     pub fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
-        match &mut self.0 {
-            Source::Lines(lines) => lines.changes(each),
-            #[cfg(feature = "sqlite")]
-            Source::Rows(rows) => rows.changes(each),
-            #[cfg(feature = "postgres")]
-            Source::Remote(remote) => remote.changes(each),
-        }
+        self.0.changes(each)
     }
 
     /// Returns the record with this `id`, as it is now; `None` if there is none among those that
@@ -151,46 +174,18 @@ impl AuditReader {
     ///
     /// If the log cannot be read.
     pub fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError> {
-        match &mut self.0 {
-            Source::Lines(lines) => lines.record(id),
-            #[cfg(feature = "sqlite")]
-            Source::Rows(rows) => rows.record(id),
-            #[cfg(feature = "postgres")]
-            Source::Remote(remote) => remote.record(id),
-        }
+        self.0.record(id)
     }
 
     /// Returns how many lines so far are not records, such as those that a program left incomplete when it was killed.
     #[must_use]
     pub fn unreadable(&self) -> u64 {
-        match &self.0 {
-            Source::Lines(lines) => lines.unreadable(),
-            #[cfg(feature = "sqlite")]
-            Source::Rows(_) => 0,
-            #[cfg(feature = "postgres")]
-            Source::Remote(_) => 0,
-        }
+        self.0.unreadable()
     }
 
     /// Returns the name of what is read: the path of a file, or the URL of a database without password and options.
     #[must_use]
     pub fn name(&self) -> String {
-        match &self.0 {
-            Source::Lines(lines) => lines.path().display().to_string(),
-            #[cfg(feature = "sqlite")]
-            Source::Rows(rows) => rows.path().display().to_string(),
-            #[cfg(feature = "postgres")]
-            Source::Remote(remote) => remote.name().to_owned(),
-        }
+        self.0.name()
     }
-}
-
-#[cfg(feature = "sqlite")]
-fn database(path: &Path) -> Result<Source, AuditError> {
-    Ok(Source::Rows(Box::new(Rows::open(path)?)))
-}
-
-#[cfg(not(feature = "sqlite"))]
-fn database(_: &Path) -> Result<Source, AuditError> {
-    Err(AuditError::new("an SQLite database is read only with the feature `sqlite`"))
 }

@@ -84,7 +84,7 @@ struct Entry {
 }
 
 impl RecordedRun {
-    /// Takes a run from an audit log: an SQLite database or lines of JSON.
+    /// Takes a run from an audit log of lines of JSON; one in a database is taken [from its reader](Self::from_reader).
     ///
     /// The log has what the run needs, except for what it was told to leave out: bytes of images, sounds and files are
     /// there only with [`AuditorBuilder::bytes`](crate::layers::audit::AuditorBuilder::bytes), and secrets are masked.
@@ -100,7 +100,8 @@ impl RecordedRun {
         RecordedRun::from_reader(&mut reader, selection)
     }
 
-    /// Takes a run from an open log of which nothing was read, such as one in a PostgreSQL database.
+    /// Takes a run from an open log of which nothing was read, such as one in a database, which
+    /// [`store::audit`](crate::store::audit) opens.
     ///
     /// # Errors
     ///

@@ -93,7 +93,7 @@ async fn lines_are_read_as_they_were_written() {
     let file = Scratch::new("audit.jsonl");
     let (provider, auditor) = provider(JsonLinesSink::open(&file.0).unwrap());
     conversation(&provider, &auditor).await;
-    check_conversation(&all(&mut AuditReader::open(&file.0).unwrap()));
+    check_conversation(&all(&mut store::audit::open(&file.0).unwrap()));
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn rows_are_read_as_they_were_written() {
     let sink = SqliteSink::open(&file.0).unwrap();
     let (provider, auditor) = provider(sink);
     conversation(&provider, &auditor).await;
-    check_conversation(&all(&mut AuditReader::open(&file.0).unwrap()));
+    check_conversation(&all(&mut store::audit::open(&file.0).unwrap()));
 }
 
 /// A running call is seen, and seen again when it has ended; whatever the sink.
@@ -111,7 +111,7 @@ async fn follow(path: &Path, auditor: &Auditor) {
     let mut running = record(auditor, "two");
     running.intent().await.unwrap();
     auditor.flush().await.unwrap();
-    let mut reader = AuditReader::open(path).unwrap();
+    let mut reader = store::audit::open(path).unwrap();
     let seen = all(&mut reader);
     let summary = |all: &[AuditRecord]| {
         let each = all.iter().map(|it| (it.intent.tool_call_id.to_string(), it.status()));
@@ -155,7 +155,7 @@ async fn rows_are_followed_while_they_are_written() {
 
 #[test]
 fn a_table_of_nine_columns_is_read() {
-    use toolgen_runtime::layers::audit::rusqlite::Connection;
+    use toolgen_runtime::store::audit::rusqlite::Connection;
 
     let file = Scratch::new("old.sqlite");
     let old = Connection::open(&file.0).unwrap();
@@ -166,7 +166,7 @@ fn a_table_of_nine_columns_is_read() {
          ('s', 'a', 'add', '{\"a\": 1}', '{\"content\": []}', NULL, 12), ('s', 'a', 'add', 'not JSON', NULL, 'no', 3);",
     )
     .unwrap();
-    let read = all(&mut AuditReader::open(&file.0).unwrap());
+    let read = all(&mut store::audit::open(&file.0).unwrap());
     assert_eq!([read[0].status(), read[1].status()], [AuditStatus::Ok, AuditStatus::Error]);
     assert_eq!(
         [&read[0].intent.parameters, &read[1].intent.parameters],
@@ -177,7 +177,7 @@ fn a_table_of_nine_columns_is_read() {
 
 #[test]
 fn a_view_is_no_log_whose_rows_have_no_end() {
-    use toolgen_runtime::layers::audit::rusqlite::Connection;
+    use toolgen_runtime::store::audit::rusqlite::Connection;
 
     let file = Scratch::new("view.sqlite");
     let endless = Connection::open(&file.0).unwrap();
@@ -187,7 +187,7 @@ fn a_view_is_no_log_whose_rows_have_no_end() {
              SELECT id, '' AS session_id FROM n WHERE id < 0",
         )
         .unwrap();
-    let why = AuditReader::open(&file.0).unwrap_err().to_string();
+    let why = store::audit::open(&file.0).unwrap_err().to_string();
     assert!(why.contains("without records of calls"), "{why}");
 }
 
@@ -199,7 +199,7 @@ async fn what_is_no_record_is_counted_and_an_incomplete_line_waits() {
     auditor.shutdown().await;
     let mut out = OpenOptions::new().append(true).open(&file.0).unwrap();
     out.write_all(b"{\"event\":\"inte\n\n[1]\n{\"event\":\"intent\",\"call\":\"x-1\"").unwrap();
-    let mut reader = AuditReader::open(&file.0).unwrap();
+    let mut reader = store::audit::open(&file.0).unwrap();
     assert_eq!(all(&mut reader).len(), 1);
     assert_eq!(reader.unreadable(), 2);
     assert_eq!(all(&mut reader).len(), 0);
@@ -212,10 +212,10 @@ async fn what_is_no_record_is_counted_and_an_incomplete_line_waits() {
 fn a_file_that_is_no_audit_log_is_told() {
     let file = Scratch::new("other.txt");
     std::fs::write(&file.0, "one\ntwo\n").unwrap();
-    let why = AuditReader::open(&file.0).unwrap().changes(&mut |_| ()).unwrap_err();
+    let why = store::audit::open(&file.0).unwrap().changes(&mut |_| ()).unwrap_err();
     assert!(why.to_string().contains("not an audit log"), "{why}");
-    let why = AuditReader::open(file.0.with_extension("missing")).unwrap_err().to_string();
+    let why = store::audit::open(file.0.with_extension("missing")).unwrap_err().to_string();
     assert!(why.contains("other.missing"), "{why}");
     std::fs::write(&file.0, "").unwrap();
-    assert_eq!(all(&mut AuditReader::open(&file.0).unwrap()), []);
+    assert_eq!(all(&mut store::audit::open(&file.0).unwrap()), []);
 }

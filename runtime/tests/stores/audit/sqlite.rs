@@ -1,6 +1,6 @@
 //! Records in a database, and what others ask it.
 
-use toolgen_runtime::layers::audit::rusqlite;
+use toolgen_runtime::store::audit::rusqlite;
 
 use super::{Scratch, call, login_tool, record, welcome};
 use crate::prelude::*;

@@ -14,7 +14,7 @@ async fn each_change_is_read_once() {
     let Some(server) = server::shared() else { return };
     let url = server.database("reader");
     let auditor = started(PostgresSink::builder(&url).name("reader").open().unwrap());
-    let mut reader = AuditReader::connect(&url).unwrap();
+    let mut reader = store::audit::connect(&url).unwrap();
     assert!(changes(&mut reader).is_empty());
     let mut running = record(&auditor, "one");
     running.intent().await.unwrap();
@@ -66,7 +66,7 @@ async fn what_is_committed_late_is_not_missed() {
     while server.query("late", writes) == "0" {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let mut reader = AuditReader::connect(&url).unwrap();
+    let mut reader = store::audit::connect(&url).unwrap();
     call(&auditor, "second", welcome()).await;
     auditor.flush().await.unwrap();
     let ids = |reader: &mut AuditReader| changes(reader).into_iter().map(|it| it.0).collect::<Vec<_>>();
@@ -81,10 +81,10 @@ async fn what_is_committed_late_is_not_missed() {
 async fn what_is_no_log_is_said_at_once_and_a_reader_outlives_the_server() {
     let Some(server) = server::Server::start(&["fsync=off"]) else { return };
     let url = server.database("empty");
-    let why = AuditReader::connect(&url).unwrap_err().to_string();
+    let why = store::audit::connect(&url).unwrap_err().to_string();
     assert!(why.contains("without records of calls") && !why.contains("hunter2"), "{why}");
     let auditor = started(PostgresSink::open(&url).unwrap());
-    let mut reader = AuditReader::connect(&url).unwrap();
+    let mut reader = store::audit::connect(&url).unwrap();
     call(&auditor, "one", welcome()).await;
     auditor.flush().await.unwrap();
     assert_eq!(changes(&mut reader).len(), 1);

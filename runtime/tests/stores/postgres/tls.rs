@@ -47,7 +47,7 @@ async fn a_certificate_is_wanted_that_is_valid_for_the_host() {
                   WHERE application_name = 'toolgen'";
     assert_eq!(server.query("secret", secret), "t|TLSv1.3");
     // `require` verifies, too.
-    let mut reader = AuditReader::connect(&with(&format!("sslmode=require&sslrootcert={root}"))).unwrap();
+    let mut reader = store::audit::connect(&with(&format!("sslmode=require&sslrootcert={root}"))).unwrap();
     let mut read = 0;
     reader.changes(&mut |_| read += 1).unwrap();
     assert_eq!(read, 1);

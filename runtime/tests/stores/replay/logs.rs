@@ -25,7 +25,8 @@ async fn program(provider: &Provider) {
 }
 
 fn read(file: &Scratch, selection: &RunSelection) -> Result<RecordedRun, String> {
-    RecordedRun::from_audit(&file.0, selection).map_err(|why| why.to_string())
+    let mut reader = store::audit::open(&file.0).map_err(|why| why.to_string())?;
+    RecordedRun::from_reader(&mut reader, selection).map_err(|why| why.to_string())
 }
 
 fn names(run: &RecordedRun) -> Vec<&str> {
@@ -41,6 +42,7 @@ async fn every_sink_holds_the_same_run() {
     let lines = Scratch::new("calls.jsonl");
     written(JsonLinesSink::open(&lines.0).unwrap(), program).await;
     assert_eq!(read(&lines, &RunSelection::new()).unwrap(), expected);
+    assert_eq!(RecordedRun::from_audit(&lines.0, &RunSelection::new()).unwrap(), expected);
     {
         let rows = Scratch::new("calls.sqlite");
         written(SqliteSink::open(&rows.0).unwrap(), program).await;

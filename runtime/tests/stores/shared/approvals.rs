@@ -1,6 +1,7 @@
 //! Approvals in every store: what is kept of them, and for how long.
 
 use toolgen_runtime::layers::approval::APPROVALS_KEPT;
+use toolgen_runtime::store::Expected;
 
 use super::homes;
 use crate::approvals::{World, ask, builder, entry, turn};
@@ -64,7 +65,7 @@ async fn rows_that_something_else_has_changed_are_shown_and_hide_no_other() {
             ("approvals", br#"{"state": "granted"}"#, "missing"),
         ] {
             let hour = Duration::from_secs(3600);
-            store.put(table, id, value, hour, toolgen_runtime::store::Expected::Any).await.unwrap();
+            store.put(table, id, value, hour, Expected::Any).await.unwrap();
             let damaged = entry(&approvals, id).await;
             assert!(damaged.damage.as_ref().is_some_and(|it| it.contains(why)), "{name}: {damaged:?}");
             let open = [ApprovalState::Granted, ApprovalState::Waiting];
@@ -80,11 +81,11 @@ async fn rows_that_something_else_has_changed_are_shown_and_hide_no_other() {
                 assert!(matches!(refused, ApprovalError::Damaged(_)), "{name}: {refused}");
             }
             for (table, value) in ["approvals", "approval-requests"].iter().zip(&own) {
-                store.put(table, id, value, hour, toolgen_runtime::store::Expected::Any).await.unwrap();
+                store.put(table, id, value, hour, Expected::Any).await.unwrap();
             }
         }
         // A sealed call that is gone is the damage of its entry; nobody has claimed it for that.
-        store.delete("approval-requests", id, toolgen_runtime::store::Expected::Any).await.unwrap();
+        store.delete("approval-requests", id, Expected::Any).await.unwrap();
         let why = provider.resume_decided(id, &turn()).await.unwrap_err();
         assert!(matches!(why, ApprovalError::Damaged(_)), "{name}: {why}");
         let left = entry(&approvals, id).await;

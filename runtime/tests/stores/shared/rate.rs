@@ -1,6 +1,7 @@
 //! Rate limits that processes share.
 
 use toolgen_runtime::layers::rate::{RateLimit, WindowLimit};
+use toolgen_runtime::store::Expected;
 
 use super::{homes, redis_at, spec};
 use crate::prelude::*;
@@ -86,7 +87,7 @@ async fn every_key_in_redis_has_the_namespace_and_expires() {
     let store = redis_at(&server.url());
     for key in ["a", "b"] {
         let ttl = Duration::from_millis(300);
-        store.put("t", key, b"1", ttl, toolgen_runtime::store::Expected::Any).await.unwrap();
+        store.put("t", key, b"1", ttl, Expected::Any).await.unwrap();
     }
     let client = redis::Client::open(server.url()).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();

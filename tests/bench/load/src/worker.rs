@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use toolgen::Options;
 use toolgen::dynamic::Loader;
 use toolgen_runtime::engine::http::HttpEngine;
-use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink, MemorySink, SqliteSink};
+use toolgen_runtime::layers::audit::{Auditor, JsonLinesSink, MemorySink};
+use toolgen_runtime::store::audit::SqliteSink;
 use toolgen_runtime::{Provider, ProviderContext, Registry, ToolCall, ToolContext, tool, toolset};
 
 #[derive(Deserialize)]

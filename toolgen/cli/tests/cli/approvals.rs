@@ -4,9 +4,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use toolgen_runtime::layers::approval::Approvals;
-use toolgen_runtime::layers::audit::rusqlite::Connection;
-use toolgen_runtime::layers::audit::{Auditor, SqliteSink};
+use toolgen_runtime::layers::audit::Auditor;
 use toolgen_runtime::layers::middleware::{Decision, ToolRequest};
+use toolgen_runtime::store::audit::SqliteSink;
+use toolgen_runtime::store::audit::rusqlite::Connection;
 use toolgen_runtime::store::{Expected, SqliteStore, Store};
 use toolgen_runtime::{
     AgentTool, BoxFuture, Provider, Registry, Text, ToolCall, ToolContext, ToolError, ToolName, ToolResult,

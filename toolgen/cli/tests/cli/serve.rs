@@ -74,7 +74,9 @@ fn a_document_is_served_and_its_calls_are_made_limited_and_recorded() {
 #[test]
 fn records_go_to_a_database_that_is_named_like_one() {
     let folder = Folder::new("serve/database");
-    two_servers_record(&folder, "audit.sqlite", || AuditReader::open(folder.join("audit.sqlite")).unwrap());
+    two_servers_record(&folder, "audit.sqlite", || {
+        toolgen_runtime::store::audit::open(folder.join("audit.sqlite")).unwrap()
+    });
 }
 
 #[cfg(target_os = "linux")]
@@ -83,7 +85,7 @@ fn records_go_to_a_database_of_a_server() {
     let Some(server) = postgres::shared() else { return };
     let url = server.database("served");
     let folder = Folder::new("serve/postgres").variable("SERVE_AUDIT", &url);
-    two_servers_record(&folder, "env:SERVE_AUDIT", || AuditReader::connect(&url).unwrap());
+    two_servers_record(&folder, "env:SERVE_AUDIT", || toolgen_runtime::store::audit::connect(&url).unwrap());
 }
 
 /// Two servers, one after the other, write to one log.

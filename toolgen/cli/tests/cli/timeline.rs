@@ -109,7 +109,8 @@ fn what_is_no_log_is_told() {
 #[tokio::test]
 async fn a_database_is_read_by_its_url_and_its_password_is_nowhere() {
     use toolgen_runtime::ToolResult;
-    use toolgen_runtime::layers::audit::{Auditor, CallInfo, PostgresSink};
+    use toolgen_runtime::layers::audit::{Auditor, CallInfo};
+    use toolgen_runtime::store::audit::PostgresSink;
 
     let Some(server) = postgres::shared() else { return };
     let url = server.database("night");
@@ -148,7 +149,8 @@ async fn a_database_is_read_by_its_url_and_its_password_is_nowhere() {
 #[tokio::test]
 async fn a_database_that_stands_still_holds_up_neither_the_page_nor_the_end() {
     use std::time::{Duration, Instant};
-    use toolgen_runtime::layers::audit::{Auditor, PostgresSink};
+    use toolgen_runtime::layers::audit::Auditor;
+    use toolgen_runtime::store::audit::PostgresSink;
 
     let Some(server) = postgres::Server::start(&["fsync=off"]) else { return };
     let url = server.database("still");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_core::Deserialize as _;
 use serde_json::Value;
 
-use super::{AuditError, AuditIntent, AuditOutcome, AuditRecord};
+use super::{AuditError, AuditIntent, AuditLog, AuditOutcome, AuditRecord};
 
 /// A file of lines that grows.
 #[derive(Debug)]
@@ -44,15 +44,24 @@ impl Lines {
         Ok(Lines { path: path.to_owned(), file, next: 0, calls: BTreeMap::new(), unreadable: 0 })
     }
 
-    pub(super) fn path(&self) -> &PathBuf {
-        &self.path
+    /// Returns what a line that was read earlier says, and goes on where this was called.
+    fn known(&mut self, intent: Option<u64>) -> Result<Option<AuditRecord>, AuditError> {
+        let Some(intent) = intent else { return Ok(None) };
+        let line = self.line(intent)?;
+        self.file.seek(SeekFrom::Start(self.next))?;
+        Ok(line.and_then(|line| line.record(None)))
     }
 
-    pub(super) fn unreadable(&self) -> u64 {
-        self.unreadable
+    fn line(&mut self, place: u64) -> Result<Option<Line>, AuditError> {
+        let mut text = Vec::new();
+        self.file.seek(SeekFrom::Start(place))?;
+        self.file.read_until(b'\n', &mut text)?;
+        Ok(Line::read(&text))
     }
+}
 
-    pub(super) fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
+impl AuditLog for Lines {
+    fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
         if self.file.get_ref().metadata()?.len() < self.next {
             return Err(AuditError::new("the file was replaced by a shorter one; open it again"));
         }
@@ -96,26 +105,24 @@ impl Lines {
         Ok(())
     }
 
-    /// Returns what a line that was read earlier says, and goes on where this was called.
-    fn known(&mut self, intent: Option<u64>) -> Result<Option<AuditRecord>, AuditError> {
-        let Some(intent) = intent else { return Ok(None) };
-        let line = self.line(intent)?;
-        self.file.seek(SeekFrom::Start(self.next))?;
-        Ok(line.and_then(|line| line.record(None)))
-    }
-
-    fn line(&mut self, place: u64) -> Result<Option<Line>, AuditError> {
-        let mut text = Vec::new();
-        self.file.seek(SeekFrom::Start(place))?;
-        self.file.read_until(b'\n', &mut text)?;
-        Ok(Line::read(&text))
-    }
-
-    pub(super) fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError> {
+    fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError> {
         let Some(&Call { intent, outcome, .. }) = self.calls.get(id) else { return Ok(None) };
         let known = self.known(intent)?;
         let Some(outcome) = outcome else { return Ok(known) };
         Ok(self.line(outcome)?.and_then(|line| line.record(known)))
+    }
+
+    fn again(&self) -> Result<Box<dyn AuditLog>, AuditError> {
+        let named = |why: AuditError| AuditError::new(format!("{}: {why}", self.path.display()));
+        Ok(Box::new(Lines::open(&self.path).map_err(named)?))
+    }
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn unreadable(&self) -> u64 {
+        self.unreadable
     }
 }
 

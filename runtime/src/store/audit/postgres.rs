@@ -1,6 +1,7 @@
 //! Records in a PostgreSQL database.
 
 mod link;
+mod log;
 mod rows;
 mod schema;
 mod worker;
@@ -12,9 +13,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{AuditError, AuditIntent, AuditOutcome, AuditSink};
-use crate::layers::postgres::Target;
+use crate::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink};
+use crate::store::postgres::target::Target;
 use link::Setup;
+pub(super) use log::Remote;
 use rows::Row;
 use worker::{BLOCK, Worker};
 
@@ -51,7 +53,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 ///
 /// ```no_run
 /// use std::time::Duration;
-/// use toolgen_runtime::layers::audit::{Auditor, PostgresSink};
+/// use toolgen_runtime::layers::audit::Auditor;
+/// use toolgen_runtime::store::audit::PostgresSink;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let url = "postgres://me@localhost/audit";
@@ -124,7 +127,7 @@ impl PostgresSinkBuilder {
     }
 
     /// Sets how many records are kept in memory while the database cannot be written; 8192 by default. Later ones are
-    /// lost and counted in [`Auditor::errors`](super::Auditor::errors). A call has two records.
+    /// lost and counted in [`Auditor::errors`](crate::layers::audit::Auditor::errors). A call has two records.
     #[must_use]
     pub fn kept(mut self, records: usize) -> PostgresSinkBuilder {
         self.kept = records;

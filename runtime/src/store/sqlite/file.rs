@@ -1,4 +1,4 @@
-//! What the layers that use an SQLite database share.
+//! What all that is kept in an SQLite database has in common.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode};
 
 /// How long to wait for other writers of the same database.
-pub(crate) const BUSY: Duration = Duration::from_secs(5);
+pub(in crate::store) const BUSY: Duration = Duration::from_secs(5);
 
 /// Makes a connection wait for other writers, and lets others read while it writes.
-pub(crate) fn prepared(connection: Connection) -> Result<Connection, rusqlite::Error> {
+pub(in crate::store) fn prepared(connection: Connection) -> Result<Connection, rusqlite::Error> {
     connection.busy_timeout(BUSY)?;
     let began = Instant::now();
     loop {
@@ -27,7 +27,7 @@ pub(crate) fn prepared(connection: Connection) -> Result<Connection, rusqlite::E
 }
 
 /// Runs statements in one transaction, which an error undoes.
-pub(crate) fn transact<T>(
+pub(in crate::store) fn transact<T>(
     connection: &Connection,
     run: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
 ) -> Result<T, rusqlite::Error> {
@@ -41,7 +41,7 @@ pub(crate) fn transact<T>(
 
 /// Whether a database stores a table of this name. A view or a virtual table does not count: its rows are made up by
 /// its maker's query while it is read, perhaps without end.
-pub(crate) fn stores(connection: &Connection, table: &str) -> Result<bool, rusqlite::Error> {
+pub(in crate::store) fn stores(connection: &Connection, table: &str) -> Result<bool, rusqlite::Error> {
     let known =
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?)";
     connection.query_row(known, [table], |row| row.get(0))

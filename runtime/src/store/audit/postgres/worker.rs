@@ -17,7 +17,7 @@ use super::link::{Link, Problem, Setup, Writer};
 use super::rows::{self, Row};
 use super::schema::today;
 use crate::layers::audit::AuditError;
-use crate::layers::postgres::{breaks, class, may_pass};
+use crate::store::postgres::target::{breaks, class, may_pass};
 
 /// How often the worker looks after its connection while nothing is to be written.
 const TICK: Duration = Duration::from_secs(1);

@@ -8,7 +8,7 @@ use tokio_postgres::{Client, Statement};
 use super::rows::{self, Row};
 use super::schema;
 use crate::layers::audit::{AuditError, AuditStatus};
-use crate::layers::postgres::Target;
+use crate::store::postgres::target::Target;
 
 /// The settings that a sink is opened with.
 #[derive(Clone)]

@@ -4,16 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
 use tokio_postgres::{Client, IsolationLevel, Row};
 
-use super::{AuditError, AuditIntent, AuditOutcome, AuditRecord, AuditStatus};
-use crate::base::frozen::Text;
-use crate::call::codes;
-use crate::layers::audit::data::named;
-use crate::layers::postgres::Target;
+use crate::layers::audit::{AuditError, AuditLog, AuditRecord};
+use crate::store::postgres::target::Target;
 
 /// How many rows are fetched at once, and how many records may wait for their reader.
 const SOME: i32 = 500;
@@ -29,7 +26,7 @@ const COLUMNS: &str = "id, parent, owner, coalesce(turn, 0), session_id, agent_i
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(60));
 
 /// The table of a `PostgresSink`.
-pub(super) struct Remote {
+pub(in crate::store) struct Remote {
     target: Target,
     /// `None` when it is dropped.
     runtime: Option<Runtime>,
@@ -41,7 +38,7 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    pub(super) fn open(url: &str) -> Result<Remote, AuditError> {
+    pub(in crate::store) fn open(url: &str) -> Result<Remote, AuditError> {
         Remote::to(Target::of(url).map_err(AuditError::new)?)
     }
 
@@ -62,15 +59,6 @@ impl Remote {
             }
         })?;
         Ok(remote)
-    }
-
-    /// Opens the same database again.
-    pub(super) fn again(&self) -> Result<Remote, AuditError> {
-        Remote::to(self.target.clone())
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.target.shown
     }
 
     /// Runs a function on a separate thread: the caller may be in a runtime, which must not wait for another one.
@@ -114,23 +102,10 @@ impl Remote {
         Ok(self.client.insert(client))
     }
 
-    pub(super) fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
-        let (read, taken) = sync_channel(usize::try_from(SOME).unwrap_or(1));
-        let gone = || AuditError::new("the thread that reads the database has ended");
-        std::thread::scope(|scope| {
-            let reading = scope.spawn(move || self.outside(async move |remote| remote.read(&read).await));
-            for record in taken {
-                each(record);
-            }
-            reading.join().unwrap_or_else(|_| Err(gone()))
-        })
-    }
-
     /// Reads the changes of transactions that were not read yet. Those still running are read again the next time,
     /// however late they commit.
     async fn read(&mut self, read: &SyncSender<AuditRecord>) -> Result<(), AuditError> {
         let (target, since) = (self.target.clone(), self.since);
-        let said = |why: tokio_postgres::Error| AuditError::new(target.error(&why));
         let known = std::mem::take(&mut self.seen);
         let client = self.client().await?;
         let now = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
@@ -159,7 +134,7 @@ impl Remote {
                 if changed >= running {
                     seen.insert(id, changed);
                 }
-                if known.get(&id) != Some(&changed) && read.send(record(&row).map_err(said)?).is_err() {
+                if known.get(&id) != Some(&changed) && read.send(record(&target, &row)?).is_err() {
                     // Whoever asked is gone.
                     return Ok(());
                 }
@@ -169,15 +144,37 @@ impl Remote {
         (self.since, self.seen) = (running, seen);
         Ok(())
     }
+}
 
-    pub(super) fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError> {
+impl AuditLog for Remote {
+    fn changes(&mut self, each: &mut dyn FnMut(AuditRecord)) -> Result<(), AuditError> {
+        let (read, taken) = sync_channel(usize::try_from(SOME).unwrap_or(1));
+        let gone = || AuditError::new("the thread that reads the database has ended");
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(move || self.outside(async move |remote| remote.read(&read).await));
+            for record in taken {
+                each(record);
+            }
+            reading.join().unwrap_or_else(|_| Err(gone()))
+        })
+    }
+
+    fn record(&mut self, id: &str) -> Result<Option<AuditRecord>, AuditError> {
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
         self.outside(async move |remote| {
             let target = remote.target.clone();
             let one = format!("SELECT {COLUMNS} FROM tool_executions WHERE id = $1");
             let row = answered(&target, remote.client().await?.query_opt(&one, &[&id])).await?;
-            row.as_ref().map(record).transpose().map_err(|why| AuditError::new(target.error(&why)))
+            row.as_ref().map(|row| record(&target, row)).transpose()
         })
+    }
+
+    fn again(&self) -> Result<Box<dyn AuditLog>, AuditError> {
+        Ok(Box::new(Remote::to(self.target.clone())?))
+    }
+
+    fn name(&self) -> String {
+        self.target.shown.clone()
     }
 }
 
@@ -220,49 +217,25 @@ impl std::fmt::Debug for Remote {
     }
 }
 
-fn record(row: &Row) -> Result<AuditRecord, tokio_postgres::Error> {
-    let text = |column: usize| row.try_get::<_, String>(column).map(Text::from);
+fn record(target: &Target, row: &Row) -> Result<AuditRecord, AuditError> {
+    let text = |column: usize| row.try_get::<_, Option<String>>(column);
+    let number = |column: usize| row.try_get::<_, i64>(column).map(|number| number.max(0));
+    // The text itself, if it is not JSON.
     let json = |column: usize| {
-        let text: Option<String> = row.try_get(column)?;
-        let value = text.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));
-        Ok::<_, tokio_postgres::Error>(value.unwrap_or(Value::Null))
+        let parsed = |text: String| serde_json::from_str(&text).unwrap_or(Value::String(text));
+        Ok::<_, tokio_postgres::Error>(text(column)?.map(parsed))
     };
-    let parent: Option<i64> = row.try_get(1)?;
-    Ok(AuditRecord {
-        id: row.try_get::<_, i64>(0)?.to_string(),
-        parent: parent.map(|parent| parent.to_string()),
-        owner: row.try_get(2)?,
-        intent: AuditIntent {
-            key: 0,
-            parent: 0,
-            turn: row.try_get::<_, i64>(3)?.try_into().unwrap_or(0),
-            session_id: text(4)?,
-            agent_id: text(5)?,
-            principal: text(6)?,
-            tool_name: text(7)?,
-            tool_call_id: text(8)?,
-            parameters: json(9)?,
-            timestamp: row.try_get(10)?,
-            spec_hash: text(11)?,
-            attempt: row.try_get::<_, i64>(12)?.try_into().unwrap_or(1),
-            approved: row.try_get(13)?,
-            approved_by: named(row.try_get::<_, Option<String>>(14)?.map(Text::from)),
-        },
-        outcome: outcome(row, json(16)?)?,
-    })
-}
-
-fn outcome(row: &Row, result: Value) -> Result<Option<AuditOutcome>, tokio_postgres::Error> {
-    let status = AuditStatus::of(&row.try_get::<_, String>(15)?).unwrap_or(AuditStatus::Unknown);
-    if status == AuditStatus::Started {
-        return Ok(None);
-    }
-    Ok(Some(AuditOutcome {
-        status,
-        result,
-        error: row.try_get(17)?,
-        error_code: row.try_get::<_, Option<String>>(18)?.map(|code| codes::current(&code).to_owned().into()),
-        is_error: row.try_get(19)?,
-        duration: Duration::from_millis(row.try_get::<_, i64>(20)?.try_into().unwrap_or(0)),
-    }))
+    let read = || {
+        let members = json!({
+            "turn": number(3)?, "session_id": text(4)?, "agent_id": text(5)?, "principal": text(6)?,
+            "tool_name": text(7)?, "tool_call_id": text(8)?, "parameters": json(9)?, "timestamp": text(10)?,
+            "spec_hash": text(11)?, "attempt": number(12)?, "approved": row.try_get::<_, bool>(13)?,
+            "approved_by": text(14)?, "status": text(15)?, "result": json(16)?, "error": text(17)?,
+            "error_code": text(18)?, "is_error": row.try_get::<_, bool>(19)?, "duration_ms": number(20)?,
+        });
+        let parent = row.try_get::<_, Option<i64>>(1)?.map(|parent| parent.to_string());
+        Ok((row.try_get::<_, i64>(0)?.to_string(), parent, row.try_get(2)?, members))
+    };
+    let (id, parent, owner, members) = read().map_err(|why| AuditError::new(target.error(&why)))?;
+    AuditRecord::read(id, parent, owner, members)
 }

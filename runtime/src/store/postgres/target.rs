@@ -15,11 +15,11 @@ const CONNECT: Duration = Duration::from_secs(5);
 
 /// A database. Its password is in `config`, which is shown nowhere.
 #[derive(Clone)]
-pub(crate) struct Target {
+pub(in crate::store) struct Target {
     config: Config,
     tls: Option<Tls>,
     /// The URL without the password and the options.
-    pub(crate) shown: String,
+    pub(in crate::store) shown: String,
 }
 
 /// The form of a URL, for errors. The URL itself is never in one: a password may be anywhere in it.
@@ -29,7 +29,7 @@ const FORM: &str = "write it as postgres://user:password@host:5432/database, wit
 impl Target {
     /// Reads a URL as PostgreSQL's own programs do, except for `sslmode`: modes that are less than verified for them
     /// are verified here, and modes that may fall back to plain text are refused.
-    pub(crate) fn of(url: &str) -> Result<Target, String> {
+    pub(in crate::store) fn of(url: &str) -> Result<Target, String> {
         let scheme = ["postgres://", "postgresql://"].into_iter().find(|scheme| url.starts_with(scheme));
         if scheme.is_none() {
             return Err(format!("this is not the URL of a PostgreSQL database: {FORM}"));
@@ -86,13 +86,13 @@ impl Target {
     }
 
     /// Requires a server that can be written to, which matters if the URL names several.
-    pub(crate) fn writable(mut self) -> Target {
+    pub(in crate::store) fn writable(mut self) -> Target {
         self.config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         self
     }
 
     /// Connects. The returned client works as long as the runtime in which this was called.
-    pub(crate) async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
+    pub(in crate::store) async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
         // The other half carries bytes until the client is dropped, and the client learns of its errors.
         Ok(match &self.tls {
             Some(tls) => {
@@ -109,29 +109,29 @@ impl Target {
     }
 
     /// Says what went wrong, and where.
-    pub(crate) fn error(&self, why: &tokio_postgres::Error) -> String {
+    pub(in crate::store) fn error(&self, why: &tokio_postgres::Error) -> String {
         format!("{}: {}", self.shown, text(why))
     }
 }
 
 /// Returns the class of an error, the first two characters of its code. `None` if the server did not send it.
-pub(crate) fn class(why: &tokio_postgres::Error) -> Option<&str> {
+pub(in crate::store) fn class(why: &tokio_postgres::Error) -> Option<&str> {
     why.code().and_then(|code| code.code().get(..2))
 }
 
 /// Whether an error leaves a connection unusable: it is broken, or leads to a server that stops or is a standby.
-pub(crate) fn breaks(why: &tokio_postgres::Error) -> bool {
+pub(in crate::store) fn breaks(why: &tokio_postgres::Error) -> bool {
     class(why).is_none_or(|class| ["08", "25", "57"].contains(&class))
 }
 
 /// Whether an error is likely to be over soon: a connection, a conflict, a server that stops or starts, or is a standby.
-pub(crate) fn may_pass(why: &tokio_postgres::Error) -> bool {
+pub(in crate::store) fn may_pass(why: &tokio_postgres::Error) -> bool {
     class(why).is_none_or(|class| ["08", "25", "40", "53", "55", "57", "58"].contains(&class))
 }
 
 /// The text of an error with its causes. Errors of the server show only their message and code: their details repeat
 /// what was written.
-pub(crate) fn text(why: &tokio_postgres::Error) -> String {
+pub(in crate::store) fn text(why: &tokio_postgres::Error) -> String {
     if let Some(said) = why.as_db_error() {
         return format!("{} (SQLSTATE {})", said.message(), said.code().code());
     }

@@ -6,7 +6,7 @@ use tokio_postgres::Client;
 
 use crate::base::time::rfc3339;
 use crate::layers::audit::AuditError;
-use crate::layers::postgres::Target;
+use crate::store::postgres::target::Target;
 
 /// What each version of the tables adds to the previous one. A released version is never changed.
 const VERSIONS: &[&str] = &[

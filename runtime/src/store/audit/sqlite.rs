@@ -1,5 +1,6 @@
 //! Records in an SQLite database.
 
+mod log;
 mod owner;
 
 use std::collections::BTreeMap;
@@ -8,9 +9,10 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, params};
 
-use super::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
 use crate::base::private;
-use crate::layers::sqlite::{prepared, transact};
+use crate::layers::audit::{AuditError, AuditIntent, AuditOutcome, AuditSink, AuditStatus};
+use crate::store::sqlite::file::{prepared, transact};
+pub(super) use log::Log;
 use owner::Owner;
 
 /// Creates the table if it does not exist: one row per call. Queries of other systems know its first nine columns.
@@ -89,7 +91,7 @@ impl SqliteSink {
     /// If the file cannot be opened or written, or is not such a database.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteSink, AuditError> {
         private::database(path.as_ref());
-        SqliteSink::new(Connection::open(path)?)
+        SqliteSink::new(Connection::open(path).map_err(failed)?)
     }
 
     /// Uses a connection that is already open.
@@ -98,13 +100,16 @@ impl SqliteSink {
     ///
     /// If the database cannot be written, or its table has a different form.
     pub fn new(connection: Connection) -> Result<SqliteSink, AuditError> {
-        let connection = prepared(connection)?;
-        // In WAL mode a crash of the program loses nothing that is committed; a crash of the machine may.
-        connection.pragma_update(None, "synchronous", "NORMAL")?;
-        transact(&connection, migrate)?;
-        let owner = Owner::of(&connection)?;
-        let (rows, waiting) = (BTreeMap::new(), Vec::new());
-        Ok(SqliteSink { connection, owner, rows, waiting, kept: KEPT, durable: false })
+        let made = || {
+            let connection = prepared(connection)?;
+            // In WAL mode a crash of the program loses nothing that is committed; a crash of the machine may.
+            connection.pragma_update(None, "synchronous", "NORMAL")?;
+            transact(&connection, migrate)?;
+            let owner = Owner::of(&connection)?;
+            let (rows, waiting) = (BTreeMap::new(), Vec::new());
+            Ok(SqliteSink { connection, owner, rows, waiting, kept: KEPT, durable: false })
+        };
+        made().map_err(failed)
     }
 
     /// Sets how long to wait for other writers of the same database; five seconds by default.
@@ -113,12 +118,12 @@ impl SqliteSink {
     ///
     /// If the time is longer than SQLite can wait.
     pub fn with_busy_timeout(self, timeout: Duration) -> Result<SqliteSink, AuditError> {
-        self.connection.busy_timeout(timeout)?;
+        self.connection.busy_timeout(timeout).map_err(failed)?;
         Ok(self)
     }
 
     /// Sets how many records are kept while the database cannot be written; 8192 by default. Later ones are lost and
-    /// counted in [`Auditor::errors`](super::Auditor::errors). A call has two records.
+    /// counted in [`Auditor::errors`](crate::layers::audit::Auditor::errors). A call has two records.
     #[must_use]
     pub fn with_kept(mut self, records: usize) -> SqliteSink {
         self.kept = records;
@@ -133,6 +138,10 @@ impl SqliteSink {
     ///
     /// If the database cannot be read or written.
     pub fn recover(&mut self) -> Result<usize, AuditError> {
+        self.recovered().map_err(failed)
+    }
+
+    fn recovered(&self) -> Result<usize, rusqlite::Error> {
         let text = "the program ended before the outcome was recorded";
         let (unknown, started) = (AuditStatus::Unknown.as_str(), AuditStatus::Started.as_str());
         let mut owners =
@@ -305,7 +314,7 @@ impl AuditSink for SqliteSink {
         match self.commit() {
             Ok((refused, why)) => {
                 self.waiting.clear();
-                why.map_or(Ok(()), |why| Err(AuditError::from(why).with_kept(0, refused)))
+                why.map_or(Ok(()), |why| Err(failed(why).with_kept(0, refused)))
             }
             Err(why) => {
                 let before = self.waiting.len();
@@ -315,21 +324,19 @@ impl AuditSink for SqliteSink {
                 }
                 self.waiting.truncate(self.kept);
                 let kept = self.waiting.len();
-                Err(AuditError::from(why).with_kept(kept, before - kept))
+                Err(failed(why).with_kept(kept, before - kept))
             }
         }
     }
 
     fn make_durable(&mut self) -> Result<(), AuditError> {
         // Every commit waits for the disk.
-        self.connection.pragma_update(None, "synchronous", "FULL")?;
+        self.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
         self.durable = true;
         Ok(())
     }
 }
 
-impl From<rusqlite::Error> for AuditError {
-    fn from(why: rusqlite::Error) -> Self {
-        AuditError::new(why.to_string())
-    }
+fn failed(why: rusqlite::Error) -> AuditError {
+    AuditError::new(why.to_string())
 }
