@@ -122,13 +122,14 @@ impl SqliteStore {
         &self,
         run: impl FnOnce(&Connection, &AtomicBool) -> Result<T, rusqlite::Error> + Send + 'static,
     ) -> BoxFuture<'static, Result<T, StoreError>> {
-        let (store, given_up) = (self.clone(), Arc::new(AtomicBool::new(false)));
-        let awaited = Awaited(Arc::clone(&given_up));
-        let done = tokio::task::spawn_blocking(move || {
-            let connection = store.0.connection.lock().unwrap_or_else(PoisonError::into_inner);
-            run(&connection, &given_up).map_err(|why| failed(&store.0.shown, &why))
-        });
+        let store = self.clone();
         Box::pin(async move {
+            let given_up = Arc::new(AtomicBool::new(false));
+            let awaited = Awaited(Arc::clone(&given_up));
+            let done = tokio::task::spawn_blocking(move || {
+                let connection = store.0.connection.lock().unwrap_or_else(PoisonError::into_inner);
+                run(&connection, &given_up).map_err(|why| failed(&store.0.shown, &why))
+            });
             let done = done.await.unwrap_or_else(|why| Err(StoreError::new(why.to_string())));
             drop(awaited);
             done

@@ -110,7 +110,8 @@ impl Approvals {
     pub(super) async fn open(&self) -> Result<Vec<QueuedApproval>, StoreError> {
         let mut open = Vec::new();
         for request in self.store.scan(REQUESTS, "").await? {
-            open.extend(self.read(&request.key).await?);
+            let row = self.store.get(ENTRIES, &request.key).await?;
+            open.extend(row.map(|row| QueuedApproval::of(row, Some(&request), now())));
         }
         open.sort_by_key(|entry| entry.asked_at);
         Ok(open)

@@ -101,7 +101,7 @@ pub trait AuditLog: fmt::Debug + Send {
 }
 
 /// Reads the records that a sink has written, also while it writes: those of a [`JsonLinesSink`](super::JsonLinesSink),
-/// and of any other [log](AuditLog). [`store::audit::open`](crate::store::audit::open) opens those in databases, too.
+/// and of any other [log](AuditLog). `store::audit::open` opens those in databases, too.
 ///
 /// ```
 /// use serde_json::json;

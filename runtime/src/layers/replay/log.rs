@@ -100,8 +100,7 @@ impl RecordedRun {
         RecordedRun::from_reader(&mut reader, selection)
     }
 
-    /// Takes a run from an open log of which nothing was read, such as one in a database, which
-    /// [`store::audit`](crate::store::audit) opens.
+    /// Takes a run from an open log of which nothing was read, such as one in a database, which `store::audit` opens.
     ///
     /// # Errors
     ///

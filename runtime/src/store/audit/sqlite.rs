@@ -337,6 +337,7 @@ impl AuditSink for SqliteSink {
     }
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` takes")]
 fn failed(why: rusqlite::Error) -> AuditError {
     AuditError::new(why.to_string())
 }
