@@ -45,7 +45,8 @@ impl Server {
     fn kill(&self) {
         match self {
             #[cfg(target_os = "linux")]
-            Server::Postgres(server, _) => server.stop(super::postgres::End::Killed),
+            // With all its processes, which for a while may outlive the one that is killed.
+            Server::Postgres(server, _) => server.stop(super::postgres::End::Immediate),
             Server::Redis(server) => server.borrow_mut().kill(),
         }
     }
