@@ -57,6 +57,7 @@ mod filename;
 mod files;
 mod guard;
 mod html;
+mod inner;
 mod items;
 mod oauth;
 mod pages;

@@ -2,18 +2,12 @@
 //!
 //! They are sent like every request: one client, one guard.
 
-#[cfg(feature = "mcp")]
-use reqwest::Response;
 use reqwest::Url;
 
-#[cfg(feature = "mcp")]
-use super::engine::HttpEngine;
 #[cfg(feature = "mcp")]
 use super::guard::Guard;
 use super::request::{Body, HttpRequest};
 use super::secret::{Applied, Secret};
-#[cfg(feature = "mcp")]
-use super::transport::{Redirects, Route, SendError};
 use super::{secret, transport};
 #[cfg(feature = "mcp")]
 use crate::call::error::ToolError;
@@ -81,28 +75,6 @@ impl HttpRequest {
     /// Describes a failure of the network in words that hold no credential.
     pub(in crate::engine) fn failure(&self, error: reqwest::Error) -> String {
         self.credentials.redact(&transport::describe(error))
-    }
-}
-
-#[cfg(feature = "mcp")]
-impl HttpEngine {
-    /// Sends a request. The engine's headers and credentials are not used.
-    pub(in crate::engine) async fn exchange(
-        &self,
-        request: &HttpRequest,
-        redirects: Redirects,
-    ) -> Result<Response, Unanswered> {
-        let route = Route { redirects, at_home: false, ..self.route(&Network::Any) };
-        let unanswered = |written, why| Err(Unanswered { written, why });
-        match transport::send(&route, request, &[]).await {
-            Ok(reply) => match reply.refused {
-                None => Ok(reply.response),
-                Some(why) => unanswered(true, format!("the server redirects the request, and {why}")),
-            },
-            Err(SendError::Malformed(why) | SendError::Taped(why)) => unanswered(false, why),
-            Err(SendError::Refused(refused)) => unanswered(false, refused.to_string()),
-            Err(SendError::Network(error)) => unanswered(!error.is_connect(), request.failure(error)),
-        }
     }
 }
 

@@ -3,34 +3,44 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+#[cfg(feature = "mcp")]
+use reqwest::Response;
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Url};
 use serde_json::Value;
 use toolgen_core::internal::hosts;
 
-use super::build::build;
+#[cfg(feature = "typed")]
+use super::call_error::CallError;
 use super::credentials::{MissingCredential, MissingCredentials, authorize, origin};
+#[cfg(feature = "mcp")]
+use super::direct::Unanswered;
+use super::fetch::{Fetch, FetchError, Fetched, fetch};
 use super::guard::{Guard, opened_by};
-use super::request::{BuildOptions, HttpRequest, RequestProblem, RequestProblemKind};
-use super::response::Limits;
-use super::save::Saving;
-use super::sequence::declared_events;
-use super::settings::HttpEngineBuilder;
-use super::settings::Tokens;
+use super::inner::Inner;
+use super::items::Items;
+use super::request::{HttpRequest, RequestProblem};
+use super::settings::{HttpEngineBuilder, Tokens};
 use super::tls::Identity;
-use super::transport::{Clients, Redirects, Route, Taped};
+use super::tool::HttpTool;
+use super::transport::Clients;
+#[cfg(feature = "mcp")]
+use super::transport::{self, Redirects, Route, SendError};
+#[cfg(feature = "typed")]
+use super::typed::{self, Answer};
 use super::{tls, url};
 use crate::base::frozen::{Frozen, Text};
-use crate::call::error::ToolError;
-use crate::call::tool::{DEFAULT_TIMEOUT, time_limit};
-use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind};
+#[cfg(feature = "typed")]
+use crate::call::context::ToolContext;
+use crate::call::provider_context::FactoryError;
+use crate::call::tool::AgentTool;
+use crate::engine::Engine;
+#[cfg(feature = "typed")]
+use crate::engine::typed::{TypedItems, TypedTool};
+use crate::spec::Network;
 use crate::spec::plan::{RequestPlan, Tool};
-use crate::spec::{Network, ToolSpec};
 
 /// Runs tools that are HTTP requests. Clones share one connection pool.
 ///
@@ -46,13 +56,7 @@ use crate::spec::{Network, ToolSpec};
 /// ```
 #[derive(Clone)]
 pub struct HttpEngine {
-    pub(super) inner: Arc<Inner>,
-}
-
-pub(super) struct Inner {
-    clients: Clients,
-    guard: Guard,
-    settings: HttpEngineBuilder,
+    inner: Arc<Inner>,
 }
 
 impl fmt::Debug for HttpEngine {
@@ -68,7 +72,7 @@ impl HttpEngine {
         HttpEngineBuilder::new()
     }
 
-    pub(super) fn new(clients: Clients, guard: Guard, settings: HttpEngineBuilder) -> HttpEngine {
+    fn new(clients: Clients, guard: Guard, settings: HttpEngineBuilder) -> HttpEngine {
         HttpEngine { inner: Arc::new(Inner { clients, guard, settings }) }
     }
 
@@ -96,39 +100,11 @@ impl HttpEngine {
         plan: &RequestPlan,
         arguments: &Value,
     ) -> Result<(HttpRequest, Vec<Vec<MissingCredential>>), Vec<RequestProblem>> {
-        let mut request = self.unproven(plan, arguments)?;
-        let missing =
-            authorize(&mut request, plan, &self.settings().known(&Tokens::new())).err().unwrap_or_default();
+        let mut request = self.inner.unproven(plan, arguments)?;
+        let missing = authorize(&mut request, plan, &self.inner.settings.known(&Tokens::new()))
+            .err()
+            .unwrap_or_default();
         Ok((request, missing))
-    }
-
-    /// Returns the request of a call without its credentials.
-    fn unproven(&self, plan: &RequestPlan, arguments: &Value) -> Result<HttpRequest, Vec<RequestProblem>> {
-        let mut request = build(plan, arguments, &self.options())?;
-        let settings = &self.inner.settings;
-        let schemes = plan.security.iter().flat_map(|one| &one.schemes);
-        let sent = schemes.filter_map(|scheme| settings.header_of(&scheme.placement));
-        for secret in settings.secrets().chain(sent) {
-            request.credentials.hide(secret);
-            // The word before a token says what it is.
-            if let Some((scheme, token)) = secret.split_once(' ') {
-                request.credentials.hide(token.trim());
-                if let Some(password) = basic_password(scheme, token.trim()) {
-                    request.credentials.hide(&password);
-                }
-            }
-        }
-        Ok(request)
-    }
-
-    pub(super) fn options(&self) -> BuildOptions<'_> {
-        let settings = &self.inner.settings;
-        BuildOptions {
-            base_url: settings.base_url.0.as_deref(),
-            document_url: settings.document_url.as_deref(),
-            server_variables: &settings.server_variables,
-            files: settings.files.as_ref(),
-        }
     }
 
     /// Returns those of these tools that lack a credential, with what to do about it, so that a program can refuse to
@@ -149,12 +125,12 @@ impl HttpEngine {
         tools: impl IntoIterator<Item = impl AsRef<Tool>>,
     ) -> Vec<MissingCredentials> {
         let tokens = Tokens::new();
-        let known = self.settings().known(&tokens);
+        let known = self.inner.settings.known(&tokens);
         let lacking = tools.into_iter().filter_map(|tool| {
             let tool = tool.as_ref();
             let plan = tool.call.http()?;
             let origin =
-                url::base(plan, &self.options()).map(|base| origin(&base.prefix)).unwrap_or_default();
+                url::base(plan, &self.inner.options()).map(|base| origin(&base.prefix)).unwrap_or_default();
             MissingCredentials::of(tool.spec.name.to_text(), plan, &origin, &known)
         });
         let mut all: Vec<MissingCredentials> = Vec::new();
@@ -167,111 +143,159 @@ impl HttpEngine {
         all
     }
 
-    /// Returns the rules for hosts.
-    pub(super) fn guard(&self) -> &Guard {
-        &self.inner.guard
+    /// Returns the hosts of tools that are written as private addresses or names, such as `127.0.0.1`, `localhost` and
+    /// `printer.local`, and that this engine does not open, so that a program can say so at its start instead of failing at
+    /// the first call. Nothing is sent, and no name is resolved.
+    #[must_use]
+    pub fn closed_hosts(&self, tools: impl IntoIterator<Item = impl AsRef<Tool>>) -> Vec<ClosedHost> {
+        let mut all: BTreeMap<String, Vec<Text>> = BTreeMap::new();
+        for tool in tools {
+            let tool = tool.as_ref();
+            let base = tool.call.http().and_then(|plan| url::base(plan, &self.inner.options()).ok());
+            let Some(url) = base.and_then(|base| Url::parse(&base.prefix).ok()) else { continue };
+            if let Err(refused) = self.inner.guard.before_resolving(&url, &Network::Any) {
+                all.entry(refused.to_string()).or_default().push(tool.spec.name.to_text());
+            }
+        }
+        all.into_iter().map(|(remedy, tools)| ClosedHost { tools, remedy }).collect()
     }
 
-    /// Builds the request of a call that is about to be sent, without its credentials.
-    pub(super) async fn prepare(
+    /// Returns generated tools that this engine runs.
+    #[must_use]
+    pub fn tools(&self, tools: &'static [&'static Tool]) -> Vec<Arc<dyn AgentTool>> {
+        tools.iter().map(|tool| self.tool(Frozen::Static(*tool))).collect()
+    }
+
+    /// Returns tools built at run time that this engine runs.
+    #[must_use]
+    pub fn tools_from(&self, tools: impl IntoIterator<Item = Tool>) -> Vec<Arc<dyn AgentTool>> {
+        tools.into_iter().map(|tool| self.tool(tool)).collect()
+    }
+
+    /// Returns one tool that this engine runs.
+    pub fn tool(&self, tool: impl Into<Frozen<Tool>>) -> Arc<dyn AgentTool> {
+        Arc::new(HttpTool::new(&self.inner, tool.into()))
+    }
+
+    /// Reads the items of a list, page by page as they are asked for. The plan of the tool says how its list comes in
+    /// pages. Arguments are those of the first page.
+    ///
+    /// If the service answers with a sequence instead, lines of JSON or events, its items are read as they come. An event is
+    /// an object with `data`, and `event` and `id` if it has them.
+    ///
+    /// Nothing is sent before the first item is asked for. A failure to read is the last item.
+    pub fn items(&self, tool: impl Into<Frozen<Tool>>, arguments: Value) -> Items {
+        Items::begin(Arc::clone(&self.inner), tool.into(), arguments)
+    }
+
+    /// Fetches a document with the client of this engine, with limits on time and size. Only hosts that a call could
+    /// reach are reached: private addresses only where they were [opened](super::HttpEngineBuilder::private_host).
+    ///
+    /// # Errors
+    ///
+    /// See [`FetchErrorKind`]. Every status other than success is an error.
+    pub async fn fetch(&self, what: impl Into<Fetch>) -> Result<Fetched, FetchError> {
+        fetch(&self.inner, what.into()).await
+    }
+}
+
+#[cfg(feature = "typed")]
+impl HttpEngine {
+    /// Calls a tool with arguments that the compiler has checked.
+    ///
+    /// # Errors
+    ///
+    /// See [`CallError`]. Unlike for a model, a status other than success is an error here.
+    pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, CallError> {
+        self.call_in(arguments, &ToolContext::new("", "")).await
+    }
+
+    /// As [`call`](Self::call), in a context: its token cancels the call, its time limit and its allowed hosts apply.
+    ///
+    /// ```ignore
+    /// let ctx = ToolContext::new("1", "list_pets").with_timeout(Duration::from_secs(2));
+    /// let pets = engine.call_in(petstore::ListPets::new().with_limit(5), &ctx).await?;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call); [`CallError::Transport`] with [`ToolError::Cancelled`] when the token fires, and with a
+    /// denial when the host is not one of those the context allows.
+    pub async fn call_in<A: TypedTool>(
         &self,
-        tool: &Frozen<Tool>,
-        mut arguments: Value,
-    ) -> Result<HttpRequest, ToolError> {
-        if plan(tool)?.defaults {
-            arguments = tool.spec.with_defaults(arguments);
-        }
-        let built = if plan(tool)?.sends_files() {
-            // Reading files blocks, which a task on a shared thread must not do.
-            let (engine, tool) = (self.clone(), tool.clone());
-            let build = move || plan(&tool).map(|plan| engine.unproven(plan, &arguments));
-            let built = tokio::task::spawn_blocking(build).await;
-            built.map_err(|_| ToolError::failed("the request could not be built"))??
-        } else {
-            self.unproven(plan(tool)?, &arguments)
-        };
-        built.map_err(|problems| refuse(&problems))
+        arguments: A,
+        ctx: &ToolContext,
+    ) -> Result<A::Output, CallError> {
+        Ok(self.answer(arguments, ctx).await?.value)
     }
 
-    pub(super) fn route<'a>(&'a self, allowed: &'a Network) -> Route<'a> {
-        let Inner { clients, guard, .. } = &*self.inner;
-        let settings = self.settings();
-        let taped = settings.tape.as_ref().map(|tape| Taped { tape, secrets: settings.secrets().collect() });
-        Route {
-            clients,
-            guard,
-            allowed,
-            redirects: Redirects::Allowed,
-            answers: &[],
-            from: None,
-            at_home: true,
-            taped,
-        }
+    /// As [`call_in`](Self::call_in), with the status and the headers of the answer: such as where a new resource is,
+    /// its version, or how many there are.
+    ///
+    /// ```ignore
+    /// let pets = engine.answer(petstore::ListPets::new(), &ToolContext::new("", "")).await?;
+    /// let total = pets.headers::<petstore::ListPetsHeaders>().x_total_count;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`call_in`](Self::call_in).
+    pub async fn answer<A: TypedTool>(
+        &self,
+        arguments: A,
+        ctx: &ToolContext,
+    ) -> Result<Answer<A::Output>, CallError> {
+        typed::answer(&self.inner, arguments, ctx).await
     }
 
-    pub(super) fn settings(&self) -> &HttpEngineBuilder {
-        &self.inner.settings
+    /// Reads the items of a list with arguments that the compiler has checked, as [`items`](Self::items) does: of a list that comes
+    /// in pages, or of an answer that is a sequence, such as events.
+    ///
+    /// ```ignore
+    /// let mut pets = engine.items_of(petstore::ListPets::new())?;
+    /// while let Some(pet) = pets.next().await {
+    ///     println!("{}", pet?.name);
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Transport`] if the arguments cannot be written as JSON.
+    pub fn items_of<A: TypedItems>(&self, arguments: A) -> Result<Items<A::Item>, CallError> {
+        Ok(self.items(A::tool(), typed::as_json_arguments(arguments)?).of())
     }
+}
 
-    pub(super) fn time_limit(&self, spec: &ToolSpec, granted: Option<Duration>) -> Option<Duration> {
-        time_limit(spec, self.inner.settings.timeout.unwrap_or(DEFAULT_TIMEOUT), granted)
-    }
-
-    /// Returns the limits on how an answer of a tool is read.
-    pub(super) fn limits<'t>(&'t self, tool: &'t Tool) -> Limits<'t> {
-        Limits {
-            bytes: self.inner.settings.max_bytes,
-            media_bytes: self.inner.settings.max_media_bytes,
-            stream_until: None,
-            structured: tool.spec.output.is_some(),
-            answer: tool.call.http().and_then(|plan| plan.answer.as_ref()),
-            told: tool.call.http().map_or(&[], |plan| &*plan.headers),
-            redirects: tool.call.http().map_or(&[], |plan| &*plan.redirects),
-            events: declared_events(tool),
-            saving: self
-                .inner
-                .settings
-                .saves
-                .as_ref()
-                .map(|place| Saving { place, all: self.inner.settings.saves_all }),
+#[cfg(feature = "mcp")]
+impl HttpEngine {
+    /// Sends a request. The engine's headers and credentials are not used.
+    pub(in crate::engine) async fn exchange(
+        &self,
+        request: &HttpRequest,
+        redirects: Redirects,
+    ) -> Result<Response, Unanswered> {
+        let route = Route { redirects, at_home: false, ..self.inner.route(&Network::Any) };
+        let unanswered = |written, why| Err(Unanswered { written, why });
+        match transport::send(&route, request, &[]).await {
+            Ok(reply) => match reply.refused {
+                None => Ok(reply.response),
+                Some(why) => unanswered(true, format!("the server redirects the request, and {why}")),
+            },
+            Err(SendError::Malformed(why) | SendError::Taped(why)) => unanswered(false, why),
+            Err(SendError::Refused(refused)) => unanswered(false, refused.to_string()),
+            Err(SendError::Network(error)) => unanswered(!error.is_connect(), request.failure(error)),
         }
     }
 }
 
-/// Returns the request plan of a tool. A tool with another kind of call belongs to another engine.
-pub(super) fn plan(tool: &Tool) -> Result<&RequestPlan, ToolError> {
-    let other = || format!("`{}` is not an HTTP request, so this engine cannot carry it out", tool.spec.name);
-    tool.call.http().ok_or_else(|| ToolError::failed_with("WRONG_ENGINE", other()))
-}
-
-fn refuse(problems: &[RequestProblem]) -> ToolError {
-    let about_arguments: Vec<ArgumentProblem> = problems
-        .iter()
-        .filter(|problem| problem.kind.is_about_arguments())
-        .map(|problem| {
-            let kind = match problem.kind {
-                RequestProblemKind::MissingArgument | RequestProblemKind::MissingPathParameter => {
-                    ArgumentProblemKind::Missing
-                }
-                RequestProblemKind::Arguments => ArgumentProblemKind::Type,
-                _ => ArgumentProblemKind::Value,
-            };
-            let message = problem.message.clone();
-            let whole = ArgumentProblem { pointer: String::new(), kind, message };
-            if problem.argument.is_empty() { whole } else { whole.within(&problem.argument) }
-        })
-        .collect();
-    match (about_arguments.is_empty(), problems.first()) {
-        (true, Some(problem)) => ToolError::failed_with(problem.kind.code(), problem.message.clone()),
-        _ => ToolError::from_problems(about_arguments),
+impl Engine for HttpEngine {
+    fn runs(&self, tool: &Tool) -> bool {
+        tool.call.http().is_some()
     }
-}
 
-/// Returns the password of basic credentials, which is secret by itself, too.
-fn basic_password(scheme: &str, encoded: &str) -> Option<String> {
-    let pair = STANDARD.decode(encoded).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
-    let pair = String::from_utf8(pair).ok()?;
-    pair.split_once(':').map(|(_, password)| password.to_owned())
+    fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
+        Ok(self.tool(tool))
+    }
 }
 
 /// Why an engine could not be built, such as unusable TLS or an unusable system proxy.
@@ -378,24 +402,5 @@ impl fmt::Display for ClosedHost {
             [tool] => write!(f, "tool '{tool}': {}", self.remedy),
             tools => write!(f, "{} tools: {}", tools.len(), self.remedy),
         }
-    }
-}
-
-impl HttpEngine {
-    /// Returns the hosts of tools that are written as private addresses or names, such as `127.0.0.1`, `localhost` and
-    /// `printer.local`, and that this engine does not open, so that a program can say so at its start instead of failing at
-    /// the first call. Nothing is sent, and no name is resolved.
-    #[must_use]
-    pub fn closed_hosts(&self, tools: impl IntoIterator<Item = impl AsRef<Tool>>) -> Vec<ClosedHost> {
-        let mut all: BTreeMap<String, Vec<Text>> = BTreeMap::new();
-        for tool in tools {
-            let tool = tool.as_ref();
-            let base = tool.call.http().and_then(|plan| url::base(plan, &self.options()).ok());
-            let Some(url) = base.and_then(|base| Url::parse(&base.prefix).ok()) else { continue };
-            if let Err(refused) = self.guard().before_resolving(&url, &Network::Any) {
-                all.entry(refused.to_string()).or_default().push(tool.spec.name.to_text());
-            }
-        }
-        all.into_iter().map(|(remedy, tools)| ClosedHost { tools, remedy }).collect()
     }
 }

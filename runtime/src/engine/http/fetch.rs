@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 
-use super::engine::HttpEngine;
+use super::inner::Inner;
 use super::request::HttpRequest;
 use super::response;
 use super::secret::Secret;
@@ -141,49 +141,48 @@ toolgen_core::__readable_debug!(FetchError);
 
 impl std::error::Error for FetchError {}
 
-impl HttpEngine {
-    /// Fetches a document with the client of this engine, with limits on time and size. Only hosts that a call could
-    /// reach are reached: private addresses only where they were [opened](super::HttpEngineBuilder::private_host).
-    ///
-    /// # Errors
-    ///
-    /// See [`FetchErrorKind`]. Every status other than success is an error.
-    pub async fn fetch(&self, what: impl Into<Fetch>) -> Result<Fetched, FetchError> {
-        let what = what.into();
-        let time = what.timeout.or(self.settings().timeout).unwrap_or(DEFAULT_TIMEOUT);
-        let fetched = match request(&what) {
-            Ok(request) => tokio::time::timeout(time, self.fetch_within(&request, what.max_bytes))
-                .await
-                .unwrap_or(Err(FetchErrorKind::Timeout(time))),
-            Err(why) => Err(FetchErrorKind::Malformed(why)),
-        };
-        fetched.map_err(|kind| FetchError { url: shown(&what.url.0), kind })
-    }
-
-    async fn fetch_within(&self, request: &HttpRequest, limit: usize) -> Result<Fetched, FetchErrorKind> {
-        let network = |error| FetchErrorKind::Network(request.failure(error));
-        let route = transport::Route { at_home: false, ..self.route(&Network::Any) };
-        let sent = transport::send(&route, request, &[]).await;
-        let Reply { mut response, final_url, refused } = sent.map_err(|error| match error {
-            SendError::Malformed(why) | SendError::Taped(why) => FetchErrorKind::Malformed(why),
-            SendError::Refused(refused) => FetchErrorKind::Refused(refused.to_string()),
-            SendError::Network(error) => network(error),
-        })?;
-        if let Some(why) = refused {
-            return Err(FetchErrorKind::Redirect(why));
-        }
-        if !response.status().is_success() {
-            return Err(FetchErrorKind::Status(response.status().as_u16()));
-        }
-        let read = response::read(&mut response, limit, None).await.map_err(network)?;
-        if read.truncated {
-            return Err(FetchErrorKind::TooLarge(limit));
-        }
-        let url = final_url.map_or_else(|| shown(&request.url), |url| shown(url.as_str()));
-        Ok(Fetched { url, bytes: read.bytes })
-    }
+/// Fetches a document with the client of an engine.
+///
+/// # Errors
+///
+/// See [`FetchErrorKind`].
+pub(super) async fn fetch(engine: &Inner, what: Fetch) -> Result<Fetched, FetchError> {
+    let time = what.timeout.or(engine.settings.timeout).unwrap_or(DEFAULT_TIMEOUT);
+    let fetched = match request(&what) {
+        Ok(request) => tokio::time::timeout(time, fetch_within(engine, &request, what.max_bytes))
+            .await
+            .unwrap_or(Err(FetchErrorKind::Timeout(time))),
+        Err(why) => Err(FetchErrorKind::Malformed(why)),
+    };
+    fetched.map_err(|kind| FetchError { url: shown(&what.url.0), kind })
 }
 
+async fn fetch_within(
+    engine: &Inner,
+    request: &HttpRequest,
+    limit: usize,
+) -> Result<Fetched, FetchErrorKind> {
+    let network = |error| FetchErrorKind::Network(request.failure(error));
+    let route = transport::Route { at_home: false, ..engine.route(&Network::Any) };
+    let sent = transport::send(&route, request, &[]).await;
+    let Reply { mut response, final_url, refused } = sent.map_err(|error| match error {
+        SendError::Malformed(why) | SendError::Taped(why) => FetchErrorKind::Malformed(why),
+        SendError::Refused(refused) => FetchErrorKind::Refused(refused.to_string()),
+        SendError::Network(error) => network(error),
+    })?;
+    if let Some(why) = refused {
+        return Err(FetchErrorKind::Redirect(why));
+    }
+    if !response.status().is_success() {
+        return Err(FetchErrorKind::Status(response.status().as_u16()));
+    }
+    let read = response::read(&mut response, limit, None).await.map_err(network)?;
+    if read.truncated {
+        return Err(FetchErrorKind::TooLarge(limit));
+    }
+    let url = final_url.map_or_else(|| shown(&request.url), |url| shown(url.as_str()));
+    Ok(Fetched { url, bytes: read.bytes })
+}
 fn request(what: &Fetch) -> Result<HttpRequest, String> {
     let headers = what.headers.iter().map(|(name, value)| (name.as_str(), value));
     HttpRequest::direct("GET", &what.url.0, vec![("Accept".to_owned(), ACCEPT.to_owned())], headers)

@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -15,9 +16,9 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
 use super::call_error::{Answered, CallError, unlike_json};
-use super::engine::{HttpEngine, plan};
+use super::inner::{Inner, plan};
 use super::pages::{Page, Place, Reader, wanted};
-use super::refusal::network;
+use super::refusal::{network, refusal};
 use super::request::HttpRequest;
 use super::send::Sending;
 use super::sequence::{EventData, Sequence, declared_events, may_be_sequence};
@@ -89,7 +90,7 @@ type Read = (Box<Reading>, Result<Vec<Value>, CallError>);
 
 /// The reader of the list.
 struct Reading {
-    engine: HttpEngine,
+    engine: Arc<Inner>,
     tool: Frozen<Tool>,
     ctx: ToolContext,
     from: Source,
@@ -120,16 +121,9 @@ impl<T> fmt::Debug for Items<T> {
     }
 }
 
-impl HttpEngine {
-    /// Reads the items of a list, page by page as they are asked for. The plan of the tool says how its list comes in
-    /// pages. Arguments are those of the first page.
-    ///
-    /// If the service answers with a sequence instead, lines of JSON or events, its items are read as they come. An event is
-    /// an object with `data`, and `event` and `id` if it has them.
-    ///
-    /// Nothing is sent before the first item is asked for. A failure to read is the last item.
-    pub fn items(&self, tool: impl Into<Frozen<Tool>>, mut arguments: Value) -> Items {
-        let tool = tool.into();
+impl Items {
+    /// Reads the items of a list or of a sequence with arguments, those of the first page.
+    pub(super) fn begin(engine: Arc<Inner>, tool: Frozen<Tool>, mut arguments: Value) -> Items {
         // What a model would ask for is a bound here.
         let most = wanted(&tool, &mut arguments).ok().flatten().unwrap_or(usize::MAX);
         let ctx = ToolContext::new("", tool.spec.name.as_str());
@@ -139,7 +133,7 @@ impl HttpEngine {
         } else {
             Source::Pages(Box::new(Place::new(arguments)))
         };
-        let (engine, answered) = (self.clone(), Answered::default());
+        let answered = Answered::default();
         let reading = Reading { engine, tool, ctx, from, answered, pages: 0, bytes: 0, time: Duration::ZERO };
         let bounds = PageBounds { items: most, ..PageBounds::default() };
         Items {
@@ -320,14 +314,12 @@ impl Reading {
         let answered = self.answered.clone();
         Err(if !page.status.is_success() {
             let answer = (page.status, &page.headers);
-            let told = self
-                .engine
-                .settings()
-                .refusal(&self.tool, &page.request, answer, page.final_url.as_ref())
-                .told;
+            let told =
+                refusal(&self.engine.settings, &self.tool, &page.request, answer, page.final_url.as_ref())
+                    .told;
             answered.refusing(&page.request, &page.headers, (page.refused, told), body)
         } else if page.truncated {
-            answered.too_large(self.engine.settings().max_typed_bytes)
+            answered.too_large(self.engine.settings.max_typed_bytes)
         } else {
             answered.unfit(&unlike_json(&body, "there is no list where the plan says"), &body)
         })
@@ -335,7 +327,7 @@ impl Reading {
 }
 
 async fn page(
-    engine: &HttpEngine,
+    engine: &Arc<Inner>,
     tool: &Frozen<Tool>,
     ctx: &ToolContext,
     place: &mut Place,
@@ -375,7 +367,7 @@ pub(super) struct Batch {
 impl Flow {
     /// Sends the request of a call, and returns its answer, of which nothing is read yet.
     pub(super) async fn begin(
-        engine: &HttpEngine,
+        engine: &Arc<Inner>,
         tool: &Frozen<Tool>,
         ctx: &ToolContext,
         arguments: Value,
@@ -386,7 +378,7 @@ impl Flow {
         let mut sending = Sending::new(engine, tool, ctx, Some(until)).map_err(failed)?;
         let request = sending.proven(request).await.map_err(failed)?;
         let Reply { mut response, final_url, refused } = sending.send(&request).await.map_err(failed)?;
-        let (status, limit) = (response.status(), engine.settings().max_typed_bytes);
+        let (status, limit) = (response.status(), engine.settings.max_typed_bytes);
         let answered = Answered::new(tool, &request, status, final_url.as_ref());
         let content_type = header(response.headers(), "content-type");
         let data = declared_events(tool).unwrap_or(EventData::Text);
@@ -401,7 +393,7 @@ impl Flow {
                 let body = request.credentials.shown(&read.bytes, &content_type, read.truncated);
                 if !status.is_success() {
                     let answer = (status, response.headers());
-                    let told = engine.settings().refusal(tool, &request, answer, final_url.as_ref()).told;
+                    let told = refusal(&engine.settings, tool, &request, answer, final_url.as_ref()).told;
                     return Err(answered.refusing(&request, response.headers(), (refused, told), body));
                 }
                 let why = format!("the answer is not a sequence of items, but `{content_type}`");

@@ -5,7 +5,9 @@ mod next;
 mod total;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
+pub(super) use merged::several;
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
 use serde_json::Value;
@@ -13,7 +15,7 @@ use tokio::time::Instant;
 
 use super::call_error::Answered;
 use super::charset;
-use super::engine::{HttpEngine, plan};
+use super::inner::{Inner, plan};
 use super::refusal::network;
 use super::request::{Body, HttpRequest};
 use super::response;
@@ -29,7 +31,7 @@ const MAX_PAGES: usize = 100;
 
 /// Who reads a list.
 pub(super) struct Reader<'a> {
-    pub(super) engine: &'a HttpEngine,
+    pub(super) engine: &'a Arc<Inner>,
     pub(super) tool: &'a Frozen<Tool>,
     pub(super) pages: &'a Pagination,
     pub(super) ctx: &'a ToolContext,
@@ -151,7 +153,7 @@ impl Reader<'_> {
             place.asked.insert(request.url.clone());
         }
         let Reply { mut response, final_url, refused } = sending.send(&request).await?;
-        let limit = self.engine.settings().max_typed_bytes;
+        let limit = self.engine.settings.max_typed_bytes;
         let read = response::read(&mut response, limit, None).await;
         let read = read.map_err(|error| network(&request, "READ_ERROR", error))?;
         let (status, headers) = (response.status(), response.headers().clone());

@@ -1,13 +1,14 @@
 //! Sends the requests of a call: with credentials, and repeatedly where that helps.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use reqwest::Url;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::credentials::{authorize, choose, no_credential, origin};
-use super::engine::{self, HttpEngine};
+use super::inner::{self, Inner};
 use super::refusal::network;
 use super::request::HttpRequest;
 use super::retry::{Attempts, Why, idempotency_key};
@@ -21,7 +22,7 @@ use crate::spec::plan::{RequestPlan, Tool};
 
 /// How the requests of one call are sent.
 pub(super) struct Sending<'a> {
-    engine: &'a HttpEngine,
+    engine: &'a Arc<Inner>,
     plan: &'a RequestPlan,
     ctx: &'a ToolContext,
     until: Option<Instant>,
@@ -39,15 +40,15 @@ pub(super) struct Sending<'a> {
 impl<'a> Sending<'a> {
     /// `until` is when the call ends: nothing is waited for after that.
     pub(super) fn new(
-        engine: &'a HttpEngine,
+        engine: &'a Arc<Inner>,
         tool: &'a Tool,
         ctx: &'a ToolContext,
         until: Option<Instant>,
     ) -> Result<Sending<'a>, ToolError> {
-        let plan = engine::plan(tool)?;
+        let plan = inner::plan(tool)?;
         let effects = &tool.spec.effects;
         let repeatable = effects.read_only || effects.idempotent || !plan.idempotency_key.is_empty();
-        let attempts = Attempts::new(engine.settings().retries);
+        let attempts = Attempts::new(engine.settings.retries);
         let (tokens, rate) = (Tokens::new(), Map::new());
         Ok(Sending { engine, plan, ctx, until, repeatable, tokens, attempts, rate, led: None })
     }
@@ -71,16 +72,15 @@ impl<'a> Sending<'a> {
 
     /// Returns the schemes of a request whose tokens the engine gets itself.
     fn needed(&self, url: &str) -> Result<Vec<String>, ToolError> {
-        let found = choose(self.plan, &origin(url), &self.engine.settings().known(&self.tokens));
+        let found = choose(self.plan, &origin(url), &self.engine.settings.known(&self.tokens));
         let found = found.map_err(|missing| no_credential(&missing))?;
-        let own =
-            found.into_iter().filter(|(scheme, _)| self.engine.settings().oauth_of(&scheme.id).is_some());
+        let own = found.into_iter().filter(|(scheme, _)| self.engine.settings.oauth_of(&scheme.id).is_some());
         Ok(own.map(|(scheme, _)| scheme.id.as_str().to_owned()).collect())
     }
 
     /// Gets a token, in place of the one that the call has, if it has one.
     async fn renew(&mut self, scheme: &str) -> Result<(), ToolError> {
-        let Some(oauth) = self.engine.settings().oauth_of(scheme) else { return Ok(()) };
+        let Some(oauth) = self.engine.settings.oauth_of(scheme) else { return Ok(()) };
         let refused = self.tokens.iter().position(|(known, _)| known == scheme);
         let refused = refused.map(|at| self.tokens.remove(at).1);
         let token = oauth.token(self.engine, scheme, self.ctx.allowed_hosts(), refused.as_ref()).await?;
@@ -89,7 +89,7 @@ impl<'a> Sending<'a> {
     }
 
     fn authorize(&self, request: &mut HttpRequest) -> Result<(), ToolError> {
-        let authorized = authorize(request, self.plan, &self.engine.settings().known(&self.tokens));
+        let authorized = authorize(request, self.plan, &self.engine.settings.known(&self.tokens));
         authorized.map_err(|missing| no_credential(&missing))
     }
 
@@ -97,7 +97,7 @@ impl<'a> Sending<'a> {
     /// with new tokens if the service refuses those it has.
     pub(super) async fn send(&mut self, request: &HttpRequest) -> Result<Reply, ToolError> {
         let mut renewed = None;
-        if let (Some(tape), Some(secrets)) = (&self.engine.settings().tape, self.ctx.secrets()) {
+        if let (Some(tape), Some(secrets)) = (&self.engine.settings.tape, self.ctx.secrets()) {
             tape.0.hide_all(&secrets);
         }
         loop {
@@ -152,7 +152,7 @@ impl<'a> Sending<'a> {
 
     /// Returns the operator's headers, and those that pass the trace on, unless the request or the operator has others.
     fn extra<'h>(&'h self, request: &HttpRequest) -> Cow<'h, [(String, String)]> {
-        let settings = self.engine.settings();
+        let settings = &self.engine.settings;
         let own = settings.headers.0.as_slice();
         #[cfg(feature = "otel")]
         if settings.passes_on {

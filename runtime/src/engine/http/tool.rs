@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::engine::{HttpEngine, plan};
-use super::pages;
-use super::refusal::network;
+use super::inner::{Inner, plan};
+use super::pages::{self, several};
+use super::refusal::{failed, network};
 use super::response::{self, EMPTY, Limits, NO_TEXT};
 use super::send::Sending;
 use crate::base::frozen::{Frozen, Text};
@@ -18,88 +18,46 @@ use crate::base::time::whole_millis;
 use crate::call::context::ToolContext;
 use crate::call::digest::fingerprint;
 use crate::call::error::ToolError;
-use crate::call::provider_context::FactoryError;
 use crate::call::result::{OPERATOR, ToolResult};
 use crate::call::structured::{NOT_JSON, Structured};
 use crate::call::tool::AgentTool;
-use crate::engine::Engine;
 use crate::engine::limit::within;
 use crate::schema::shape::decode::{ArgumentProblem, result_problems};
 use crate::spec::plan::Tool;
 use crate::spec::{Effects, Network, Timeout, ToolSpec};
 
-impl HttpEngine {
-    /// Returns generated tools that this engine runs.
-    #[must_use]
-    pub fn tools(&self, tools: &'static [&'static Tool]) -> Vec<Arc<dyn AgentTool>> {
-        tools.iter().map(|tool| self.tool(Frozen::Static(*tool))).collect()
-    }
+/// A tool that is an HTTP request.
+pub(super) struct HttpTool {
+    engine: Arc<Inner>,
+    tool: Frozen<Tool>,
+    /// The specification, if the engine changes it.
+    spec: Option<ToolSpec>,
+}
 
-    /// Returns tools built at run time that this engine runs.
-    #[must_use]
-    pub fn tools_from(&self, tools: impl IntoIterator<Item = Tool>) -> Vec<Arc<dyn AgentTool>> {
-        tools.into_iter().map(|tool| self.tool(tool)).collect()
-    }
-
-    /// Returns one tool that this engine runs.
-    pub fn tool(&self, tool: impl Into<Frozen<Tool>>) -> Arc<dyn AgentTool> {
-        let tool = tool.into();
-        let spec = self.changed(&tool);
-        Arc::new(HttpTool { engine: self.clone(), tool, spec })
-    }
-
-    /// Returns the specification with the engine's settings in place of the tool's, so that every caller grants the
-    /// time and checks the hosts that apply.
-    fn changed(&self, tool: &Tool) -> Option<ToolSpec> {
-        let (settings, spec) = (self.settings(), &tool.spec);
-        let timeout = settings.timeout.filter(|_| spec.timeout == Timeout::Default);
-        let host = settings.base_host().filter(|_| spec.effects != Effects::UNDECLARED);
-        let schemes =
-            tool.call.http().into_iter().flat_map(|plan| &plan.security).flat_map(|one| &one.schemes);
-        let tokens = schemes.filter_map(|scheme| settings.oauth_of(&scheme.id)?.host());
-        let mut tokens: Vec<Text> = tokens.map(Text::from).collect();
-        tokens.dedup();
-        let plan = tool.call.http().filter(|_| !settings.files.can_read());
-        let input =
-            plan.filter(|plan| plan.sends_files()).and_then(|plan| plan.without_paths(spec.input.shape()));
-        if timeout.is_none() && host.is_none() && tokens.is_empty() && input.is_none() {
-            return None;
-        }
-        let mut changed = spec.clone();
-        if let Some(input) = input {
-            changed.input = input.into();
-        }
-        if let Some(timeout) = timeout {
-            changed.timeout = Timeout::Millis(whole_millis(timeout));
-        }
-        if let Some(host) = host {
-            changed.effects.network = Network::Hosts(vec![Text::from(host)].into());
-        }
-        if let Network::Hosts(hosts) = &changed.effects.network {
-            tokens.retain(|host| !hosts.contains(host));
-            changed.effects.network = Network::Hosts(hosts.iter().cloned().chain(tokens).collect());
-        }
-        Some(changed)
+impl HttpTool {
+    pub(super) fn new(engine: &Arc<Inner>, tool: Frozen<Tool>) -> HttpTool {
+        let spec = changed(engine, &tool);
+        HttpTool { engine: Arc::clone(engine), tool, spec }
     }
 
     async fn run(
         &self,
-        tool: &Frozen<Tool>,
         mut arguments: Value,
         limit: Option<Duration>,
         ctx: &ToolContext,
     ) -> Result<ToolResult, ToolError> {
+        let HttpTool { engine, tool, .. } = self;
         if let (Some(most), Some(pages)) = (pages::wanted(tool, &mut arguments)?, &plan(tool)?.pagination) {
-            return self.run_pages(tool, pages, (arguments, most), limit, ctx).await;
+            return several(engine, tool, pages, (arguments, most), limit, ctx).await;
         }
         let started = Instant::now();
-        let request = self.prepare(tool, arguments).await?;
+        let request = engine.prepare(tool, arguments).await?;
         let until = limit.map(|limit| started + limit);
-        let mut sending = Sending::new(self, tool, ctx, until)?;
+        let mut sending = Sending::new(engine, tool, ctx, until)?;
         let request = &sending.proven(request).await?;
         let reply = sending.send(request).await?;
-        let refusal = self.settings().failed(tool, request, &reply);
-        let limits = Limits { stream_until: response::stream_until(started, limit), ..self.limits(tool) };
+        let refusal = failed(&engine.settings, tool, request, &reply);
+        let limits = Limits { stream_until: response::stream_until(started, limit), ..engine.limits(tool) };
         let result = response::result(request, reply, limits).await;
         let mut result = result.map_err(|error| network(request, "READ_ERROR", error))?;
         if let Some(refusal) = refusal {
@@ -110,22 +68,37 @@ impl HttpEngine {
     }
 }
 
-impl Engine for HttpEngine {
-    fn runs(&self, tool: &Tool) -> bool {
-        tool.call.http().is_some()
+/// Returns the specification with the engine's settings in place of the tool's, so that every caller grants the
+/// time and checks the hosts that apply.
+fn changed(engine: &Inner, tool: &Tool) -> Option<ToolSpec> {
+    let (settings, spec) = (&engine.settings, &tool.spec);
+    let timeout = settings.timeout.filter(|_| spec.timeout == Timeout::Default);
+    let host = settings.base_host().filter(|_| spec.effects != Effects::UNDECLARED);
+    let schemes = tool.call.http().into_iter().flat_map(|plan| &plan.security).flat_map(|one| &one.schemes);
+    let tokens = schemes.filter_map(|scheme| settings.oauth_of(&scheme.id)?.host());
+    let mut tokens: Vec<Text> = tokens.map(Text::from).collect();
+    tokens.dedup();
+    let plan = tool.call.http().filter(|_| !settings.files.can_read());
+    let input =
+        plan.filter(|plan| plan.sends_files()).and_then(|plan| plan.without_paths(spec.input.shape()));
+    if timeout.is_none() && host.is_none() && tokens.is_empty() && input.is_none() {
+        return None;
     }
-
-    fn make(&self, tool: Frozen<Tool>, _: &[Arc<dyn AgentTool>]) -> Result<Arc<dyn AgentTool>, FactoryError> {
-        Ok(self.tool(tool))
+    let mut changed = spec.clone();
+    if let Some(input) = input {
+        changed.input = input.into();
     }
-}
-
-/// A tool that is an HTTP request.
-pub(super) struct HttpTool {
-    pub(super) engine: HttpEngine,
-    pub(super) tool: Frozen<Tool>,
-    /// The specification, if the engine changes it.
-    pub(super) spec: Option<ToolSpec>,
+    if let Some(timeout) = timeout {
+        changed.timeout = Timeout::Millis(whole_millis(timeout));
+    }
+    if let Some(host) = host {
+        changed.effects.network = Network::Hosts(vec![Text::from(host)].into());
+    }
+    if let Network::Hosts(hosts) = &changed.effects.network {
+        tokens.retain(|host| !hosts.contains(host));
+        changed.effects.network = Network::Hosts(hosts.iter().cloned().chain(tokens).collect());
+    }
+    Some(changed)
 }
 
 impl AgentTool for HttpTool {
@@ -138,7 +111,7 @@ impl AgentTool for HttpTool {
     }
 
     fn action(&self) -> Option<String> {
-        let settings = self.engine.settings();
+        let settings = &self.engine.settings;
         // The query of a URL may hold a key.
         Some(fingerprint(&format!(
             "{:?} {:?} {:?}",
@@ -153,7 +126,7 @@ impl AgentTool for HttpTool {
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(async move {
             let limit = self.engine.time_limit(self.spec(), ctx.timeout());
-            let run = self.engine.run(&self.tool, params, limit, ctx);
+            let run = self.run(params, limit, ctx);
             let mut result = within(limit, ctx, run).await??;
             note_deviation(&self.tool, &mut result);
             Ok(result)

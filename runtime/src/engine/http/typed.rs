@@ -1,6 +1,7 @@
 //! Typed calls from Rust.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::HeaderMap;
@@ -8,9 +9,8 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::call_error::{Answered, CallError, unlike_json};
-use super::engine::HttpEngine;
-use super::items::Items;
-use super::refusal::network;
+use super::inner::Inner;
+use super::refusal::{network, refusal};
 use super::request::HttpRequest;
 use super::response::{Limits, Read, as_json, read};
 use super::send::Sending;
@@ -22,116 +22,59 @@ use crate::base::media_type::is_json;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::engine::limit::within;
-use crate::engine::typed::{FromJson, TypedItems, TypedTool};
+use crate::engine::typed::{FromJson, TypedTool};
 use crate::spec::plan::{Tool, is_secret_header};
 
-impl HttpEngine {
-    /// Calls a tool with arguments that the compiler has checked.
-    ///
-    /// # Errors
-    ///
-    /// See [`CallError`]. Unlike for a model, a status other than success is an error here.
-    pub async fn call<A: TypedTool>(&self, arguments: A) -> Result<A::Output, CallError> {
-        self.call_in(arguments, &ToolContext::new("", "")).await
-    }
-
-    /// As [`call`](Self::call), in a context: its token cancels the call, its time limit and its allowed hosts apply.
-    ///
-    /// ```ignore
-    /// let ctx = ToolContext::new("1", "list_pets").with_timeout(Duration::from_secs(2));
-    /// let pets = engine.call_in(petstore::ListPets::new().with_limit(5), &ctx).await?;
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`call`](Self::call); [`CallError::Transport`] with [`ToolError::Cancelled`] when the token fires, and with a
-    /// denial when the host is not one of those the context allows.
-    pub async fn call_in<A: TypedTool>(
-        &self,
-        arguments: A,
-        ctx: &ToolContext,
-    ) -> Result<A::Output, CallError> {
-        Ok(self.answer(arguments, ctx).await?.value)
-    }
-
-    /// As [`call_in`](Self::call_in), with the status and the headers of the answer: such as where a new resource is,
-    /// its version, or how many there are.
-    ///
-    /// ```ignore
-    /// let pets = engine.answer(petstore::ListPets::new(), &ToolContext::new("", "")).await?;
-    /// let total = pets.headers::<petstore::ListPetsHeaders>().x_total_count;
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`call_in`](Self::call_in).
-    pub async fn answer<A: TypedTool>(
-        &self,
-        arguments: A,
-        ctx: &ToolContext,
-    ) -> Result<Answer<A::Output>, CallError> {
-        let tool = A::tool();
-        let limit = self.time_limit(&tool.spec, ctx.timeout());
-        let run = self.call_within(tool, arguments, limit, ctx);
-        within(limit, ctx, run).await.map_err(CallError::without_answer(tool))?
-    }
-
-    /// Reads the items of a list with arguments that the compiler has checked, as [`items`](Self::items) does: of a list that comes
-    /// in pages, or of an answer that is a sequence, such as events.
-    ///
-    /// ```ignore
-    /// let mut pets = engine.items_of(petstore::ListPets::new())?;
-    /// while let Some(pet) = pets.next().await {
-    ///     println!("{}", pet?.name);
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`CallError::Transport`] if the arguments cannot be written as JSON.
-    pub fn items_of<A: TypedItems>(&self, arguments: A) -> Result<Items<A::Item>, CallError> {
-        Ok(self.items(A::tool(), as_json_arguments(arguments)?).of())
-    }
-
-    async fn call_within<A: TypedTool>(
-        &self,
-        tool: &'static Tool,
-        arguments: A,
-        limit: Option<Duration>,
-        ctx: &ToolContext,
-    ) -> Result<Answer<A::Output>, CallError> {
-        let failed = CallError::without_answer(tool);
-        let arguments = as_json_arguments(arguments)?;
-        let until = limit.map(|limit| Instant::now() + limit);
-        let tool = Frozen::Static(tool);
-        let request = self.prepare(&tool, arguments).await.map_err(failed)?;
-        let mut sending = Sending::new(self, &tool, ctx, until).map_err(failed)?;
-        let request = sending.proven(request).await.map_err(failed)?;
-        let Reply { mut response, final_url, refused } = sending.send(&request).await.map_err(failed)?;
-        let status = response.status();
-        let answered = Answered::new(&tool, &request, status, final_url.as_ref());
-        let content_type = header(response.headers(), "content-type");
-        let limit = self.settings().max_typed_bytes;
-        let body = read(&mut response, limit, None).await;
-        let body = body.map_err(|error| failed(network(&request, "READ_ERROR", error)))?;
-        let shown = || request.credentials.shown(&body.bytes, &content_type, body.truncated);
-        let limits = self.limits(&tool);
-        if !limits.is_answer(status) {
-            let told = self
-                .settings()
-                .refusal(&tool, &request, (status, response.headers()), final_url.as_ref())
-                .told;
-            return Err(answered.refusing(&request, response.headers(), (refused, told), shown()));
-        }
-        if body.truncated {
-            return Err(answered.too_large(limit));
-        }
-        let value = value::<A::Output>(&body, &content_type, &limits);
-        let value = value.map_err(|why| answered.unfit(&why, &shown()))?;
-        Ok(Answer::new(value, status.as_u16(), seen(&request, response.headers())))
-    }
+/// Calls a tool with arguments that the compiler has checked.
+///
+/// # Errors
+///
+/// See [`CallError`].
+pub(super) async fn answer<A: TypedTool>(
+    engine: &Arc<Inner>,
+    arguments: A,
+    ctx: &ToolContext,
+) -> Result<Answer<A::Output>, CallError> {
+    let (tool, arguments) = (A::tool(), as_json_arguments(arguments)?);
+    let limit = engine.time_limit(&tool.spec, ctx.timeout());
+    let run = call_within(engine, tool, arguments, limit, ctx);
+    within(limit, ctx, run).await.map_err(CallError::without_answer(tool))?
 }
 
+async fn call_within<T: FromJson>(
+    engine: &Arc<Inner>,
+    tool: &'static Tool,
+    arguments: Value,
+    limit: Option<Duration>,
+    ctx: &ToolContext,
+) -> Result<Answer<T>, CallError> {
+    let failed = CallError::without_answer(tool);
+    let until = limit.map(|limit| Instant::now() + limit);
+    let tool = Frozen::Static(tool);
+    let request = engine.prepare(&tool, arguments).await.map_err(failed)?;
+    let mut sending = Sending::new(engine, &tool, ctx, until).map_err(failed)?;
+    let request = sending.proven(request).await.map_err(failed)?;
+    let Reply { mut response, final_url, refused } = sending.send(&request).await.map_err(failed)?;
+    let status = response.status();
+    let answered = Answered::new(&tool, &request, status, final_url.as_ref());
+    let content_type = header(response.headers(), "content-type");
+    let limit = engine.settings.max_typed_bytes;
+    let body = read(&mut response, limit, None).await;
+    let body = body.map_err(|error| failed(network(&request, "READ_ERROR", error)))?;
+    let shown = || request.credentials.shown(&body.bytes, &content_type, body.truncated);
+    let limits = engine.limits(&tool);
+    if !limits.is_answer(status) {
+        let told =
+            refusal(&engine.settings, &tool, &request, (status, response.headers()), final_url.as_ref()).told;
+        return Err(answered.refusing(&request, response.headers(), (refused, told), shown()));
+    }
+    if body.truncated {
+        return Err(answered.too_large(limit));
+    }
+    let value = value::<T>(&body, &content_type, &limits);
+    let value = value.map_err(|why| answered.unfit(&why, &shown()))?;
+    Ok(Answer::new(value, status.as_u16(), seen(&request, response.headers())))
+}
 /// Reads the body of an answer as the type of the result.
 ///
 /// # Errors
@@ -165,7 +108,10 @@ fn value<T: FromJson>(body: &Read, content_type: &str, limits: &Limits<'_>) -> R
     }
 }
 
-fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
+/// # Errors
+///
+/// If the arguments cannot be written as JSON.
+pub(super) fn as_json_arguments<A: TypedTool>(arguments: A) -> Result<Value, CallError> {
     arguments.into_arguments().map_err(|why| {
         let why = ToolError::invalid_args(format!("the arguments are not JSON: {why}"));
         CallError::without_answer(A::tool())(why)

@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout};
 use super::{Asking, Grant, OAuth, Token};
 use crate::call::error::ToolError;
 use crate::engine::http::encode::{Escape, escape};
-use crate::engine::http::engine::HttpEngine;
+use crate::engine::http::inner::Inner;
 use crate::engine::http::request::{Body, HttpRequest};
 use crate::engine::http::response;
 use crate::engine::http::secret::Secret;
@@ -29,7 +29,7 @@ impl OAuth {
     /// Returns a token: the one that is known, unless it is the one a service refused.
     pub(in crate::engine::http) async fn token(
         &self,
-        engine: &HttpEngine,
+        engine: &Arc<Inner>,
         scheme: &str,
         allowed: &Network,
         refused: Option<&Secret>,
@@ -50,7 +50,7 @@ impl OAuth {
         asking.failed = None;
         // A server may already have replaced the refresh token when a call is cancelled: it is not the call that asks.
         let (oauth, engine, scheme, allowed) =
-            (self.clone(), engine.clone(), scheme.to_owned(), allowed.clone());
+            (self.clone(), Arc::clone(engine), scheme.to_owned(), allowed.clone());
         let asked = tokio::spawn(async move { oauth.ask(&engine, &scheme, &allowed, asking).await });
         asked
             .await
@@ -59,7 +59,7 @@ impl OAuth {
 
     async fn ask(
         &self,
-        engine: &HttpEngine,
+        engine: &Inner,
         scheme: &str,
         allowed: &Network,
         mut asking: OwnedMutexGuard<Asking>,
@@ -105,7 +105,7 @@ struct Granted {
 /// Asks for a token.
 async fn granted(
     oauth: &OAuth,
-    engine: &HttpEngine,
+    engine: &Inner,
     scheme: &str,
     allowed: &Network,
     refresh: Option<&Secret>,

@@ -1,5 +1,6 @@
 //! Several pages as one answer, for a model.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -11,8 +12,8 @@ use crate::base::frozen::Frozen;
 use crate::call::context::ToolContext;
 use crate::call::error::ToolError;
 use crate::call::result::{Content, ToolResult};
-use crate::engine::http::engine::HttpEngine;
-use crate::engine::http::refusal::network;
+use crate::engine::http::inner::Inner;
+use crate::engine::http::refusal::{failed, network};
 use crate::engine::http::response::{self, Limits};
 use crate::spec::plan::{Pagination, Tool};
 
@@ -59,100 +60,96 @@ fn plural(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-impl HttpEngine {
-    /// Runs a tool whose answer is a list in pages: reads at most this many items, and as many pages as that
-    /// takes.
-    pub(in crate::engine::http) async fn run_pages(
-        &self,
-        tool: &Frozen<Tool>,
-        pages: &Pagination,
-        (arguments, most): (Value, usize),
-        limit: Option<Duration>,
-        ctx: &ToolContext,
-    ) -> Result<ToolResult, ToolError> {
-        let started = Instant::now();
-        let until = response::stream_until(started, limit);
-        let reader = Reader { engine: self, tool, pages, ctx, until };
-        let mut place = Place::new(arguments);
-        let mut first = reader.page(&mut place).await?;
-        let Some((body, items)) = first.list.take() else {
-            let body = std::mem::take(&mut first.bytes);
-            return self.answered(tool, first, body).await;
+/// Runs a tool whose answer is a list in pages: reads at most this many items, and as many pages as that
+/// takes.
+pub(in crate::engine::http) async fn several(
+    engine: &Arc<Inner>,
+    tool: &Frozen<Tool>,
+    pages: &Pagination,
+    (arguments, most): (Value, usize),
+    limit: Option<Duration>,
+    ctx: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    let started = Instant::now();
+    let until = response::stream_until(started, limit);
+    let reader = Reader { engine, tool, pages, ctx, until };
+    let mut place = Place::new(arguments);
+    let mut first = reader.page(&mut place).await?;
+    let Some((body, items)) = first.list.take() else {
+        let body = std::mem::take(&mut first.bytes);
+        return answered(engine, tool, first, body).await;
+    };
+    let room = engine.settings.max_bytes.saturating_sub(json_bytes(&body));
+    let mut merged = Merged { items: Vec::new(), bytes: 0, pages: 0, body, stopped: None };
+    let mut whole = merged.add(items, most, room);
+    while whole && !place.is_end() {
+        if let Some(said) = place.short() {
+            merged.stopped = Some(said.to_owned());
+        } else if merged.items.len() >= most && place.is_complete() {
+            break;
+        } else if merged.items.len() >= most {
+            merged.stopped = Some(format!("{} asked for", were(most)));
+        } else if merged.pages == MAX_PAGES {
+            merged.stopped = Some(format!("no more than {MAX_PAGES} pages are read at once"));
+        }
+        if merged.stopped.is_some() {
+            break;
+        }
+        let page = reader.page(&mut place);
+        let page = match until {
+            Some(until) => timeout_at(until, page).await.unwrap_or(Err(ToolError::failed("the time is up"))),
+            None => page.await,
         };
-        let room = self.settings().max_bytes.saturating_sub(json_bytes(&body));
-        let mut merged = Merged { items: Vec::new(), bytes: 0, pages: 0, body, stopped: None };
-        let mut whole = merged.add(items, most, room);
-        while whole && !place.is_end() {
-            if let Some(said) = place.short() {
-                merged.stopped = Some(said.to_owned());
-            } else if merged.items.len() >= most && place.is_complete() {
-                break;
-            } else if merged.items.len() >= most {
-                merged.stopped = Some(format!("{} asked for", were(most)));
-            } else if merged.pages == MAX_PAGES {
-                merged.stopped = Some(format!("no more than {MAX_PAGES} pages are read at once"));
+        let number = merged.pages + 1;
+        match page {
+            Ok(Page { list: Some((body, items)), .. }) => {
+                whole = merged.add(items, most, room);
+                if whole {
+                    merged.body = body;
+                }
             }
-            if merged.stopped.is_some() {
+            Ok(page) => {
+                merged.stopped =
+                    Some(format!("page {number} was answered with status {}", page.status.as_u16()));
                 break;
             }
-            let page = reader.page(&mut place);
-            let page = match until {
-                Some(until) => {
-                    timeout_at(until, page).await.unwrap_or(Err(ToolError::failed("the time is up")))
-                }
-                None => page.await,
-            };
-            let number = merged.pages + 1;
-            match page {
-                Ok(Page { list: Some((body, items)), .. }) => {
-                    whole = merged.add(items, most, room);
-                    if whole {
-                        merged.body = body;
-                    }
-                }
-                Ok(page) => {
-                    merged.stopped =
-                        Some(format!("page {number} was answered with status {}", page.status.as_u16()));
-                    break;
-                }
-                Err(why) => {
-                    merged.stopped = Some(format!("page {number} could not be read: {why}"));
-                    break;
-                }
+            Err(why) => {
+                merged.stopped = Some(format!("page {number} could not be read: {why}"));
+                break;
             }
         }
-        let Merged { items, pages: read, mut body, stopped, .. } = merged;
-        let (count, more) = (items.len(), stopped.is_some());
-        if let Some(list) = body.pointer_mut(&pages.items) {
-            *list = Value::Array(items);
-        }
-        let mut result = self.answered(tool, first, body.to_string().into_bytes()).await?;
-        let end = match &stopped {
-            Some(why) => match place.total.filter(|_| place.short().is_none()) {
-                Some(total) => format!("more may follow ({why}; the service counts {total} in all)"),
-                None => format!("more may follow ({why})"),
-            },
-            None => "these are all".to_owned(),
-        };
-        let (item_word, page_word) = (plural(count, "item"), plural(read, "page"));
-        result.content.push(Content::Text(format!("[{item_word} of {page_word}; {end}]")));
-        result.details["pages"] = json!({"pages": read, "items": count, "more": more});
-        if let Some(total) = place.total {
-            result.details["pages"]["total"] = total.into();
-        }
-        Ok(result)
     }
+    let Merged { items, pages: read, mut body, stopped, .. } = merged;
+    let (count, more) = (items.len(), stopped.is_some());
+    if let Some(list) = body.pointer_mut(&pages.items) {
+        *list = Value::Array(items);
+    }
+    let mut result = answered(engine, tool, first, body.to_string().into_bytes()).await?;
+    let end = match &stopped {
+        Some(why) => match place.total.filter(|_| place.short().is_none()) {
+            Some(total) => format!("more may follow ({why}; the service counts {total} in all)"),
+            None => format!("more may follow ({why})"),
+        },
+        None => "these are all".to_owned(),
+    };
+    let (item_word, page_word) = (plural(count, "item"), plural(read, "page"));
+    result.content.push(Content::Text(format!("[{item_word} of {page_word}; {end}]")));
+    result.details["pages"] = json!({"pages": read, "items": count, "more": more});
+    if let Some(total) = place.total {
+        result.details["pages"]["total"] = total.into();
+    }
+    Ok(result)
+}
 
-    /// Returns a page as the result of a call, with this body.
-    async fn answered(&self, tool: &Tool, page: Page, body: Vec<u8>) -> Result<ToolResult, ToolError> {
-        let (request, reply) = page.reply(body);
-        let refusal = self.settings().failed(tool, &request, &reply);
-        let limits = Limits { stream_until: None, ..self.limits(tool) };
-        let result = response::result(&request, reply, limits).await;
-        let mut result = result.map_err(|error| network(&request, "READ_ERROR", error))?;
-        if let Some(refusal) = refusal {
-            refusal.tell(&mut result.details);
-        }
-        Ok(result)
+/// Returns a page as the result of a call, with this body.
+async fn answered(engine: &Inner, tool: &Tool, page: Page, body: Vec<u8>) -> Result<ToolResult, ToolError> {
+    let (request, reply) = page.reply(body);
+    let refusal = failed(&engine.settings, tool, &request, &reply);
+    let limits = Limits { stream_until: None, ..engine.limits(tool) };
+    let result = response::result(&request, reply, limits).await;
+    let mut result = result.map_err(|error| network(&request, "READ_ERROR", error))?;
+    if let Some(refusal) = refusal {
+        refusal.tell(&mut result.details);
     }
+    Ok(result)
 }
