@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub mod const_text;
 #[cfg(test)]
 pub(crate) mod cpu_time;
+pub mod entity;
 pub mod frozen;
 pub mod hidden;
 pub mod json;

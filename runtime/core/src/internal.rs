@@ -3,33 +3,35 @@
 
 use serde_json::Value;
 
-use crate::schema::dialect::Dialect;
-use crate::schema::shape::decode::{self, ArgumentProblem};
-use crate::schema::shape::{
-    ArrayRules, Def, Extra, Literal, Number, NumberRules, ObjectRules, Shape, StringRules, TupleRules,
-};
+use crate::schema::shape::{Def, Number, Shape, decode};
 use crate::spec::plan::{
     AgentPlan, Call, CommandPlan, CompletePlan, ComposePlan, EffectPlan, McpPlan, RequestPlan,
 };
-use crate::spec::{ToolSpec, docs, graph};
 
 pub use crate::base::check::Check;
 pub use crate::base::json::json_bytes;
-pub use crate::base::{canonical, const_text, frozen, hidden, json, printable, sha256, truncate};
+pub use crate::base::{canonical, const_text, entity, frozen, hidden, json, printable, sha256, truncate};
 pub use crate::schema::shape::belong::complete_all;
 pub use crate::schema::shape::decode::borrowed::{BorrowedValue, Entries, entry};
 pub use crate::schema::shape::decode::exact::is_exact;
 pub use crate::schema::shape::decode::integers::rounded_integers;
 pub use crate::schema::shape::decode::say::{article, meant, meant_pattern};
 pub use crate::schema::shape::decode::texts::{read_text, read_texts};
+pub use crate::schema::shape::decode::transform::{completed, under_wire_names};
 pub use crate::schema::shape::fitting::{meant_call, without_misfits};
+pub use crate::schema::shape::literal::literal_copied;
 pub use crate::schema::shape::never::Never;
 pub use crate::schema::shape::pattern::is_found;
-pub use crate::schema::shape::rules::number::is_told;
+pub use crate::schema::shape::rules::array::{array_with, tuple_copied};
+pub use crate::schema::shape::rules::number::{is_told, number_with};
+pub use crate::schema::shape::rules::object::{extra_copied, object_with};
+pub use crate::schema::shape::rules::text::text_with;
 pub use crate::schema::shape::schema::{object_in, resolved};
 pub use crate::schema::shape::slim::outline_within;
 pub use crate::spec::complete;
+pub use crate::spec::docs::level::sentence as first_sentence;
 pub use crate::spec::graph::{Found, find_field};
+pub use crate::spec::require::in_order;
 pub use crate::spec::size::Forms;
 
 use frozen::{Frozen, List};
@@ -109,103 +111,14 @@ impl<T: ?Sized> Frozen<T> {
     }
 }
 
-/// Copies a literal in a constant.
-#[must_use]
-pub const fn literal_copied(literal: &Literal) -> Literal {
-    literal.copied()
-}
-
-/// Copies the rule for other keys in a constant.
-#[must_use]
-pub const fn extra_copied(extra: &Extra) -> Extra {
-    extra.copied()
-}
-
-/// Copies the rules of a tuple in a constant.
-#[must_use]
-pub const fn tuple_copied(rules: &TupleRules) -> TupleRules {
-    rules.copied()
-}
-
-/// Adds rules to those of a number, in a constant.
-#[must_use]
-pub const fn number_with(base: &NumberRules, rules: &NumberRules) -> NumberRules {
-    base.with(rules)
-}
-
-/// Adds rules to those of a text, in a constant.
-#[must_use]
-pub const fn text_with(base: &StringRules, rules: &StringRules) -> StringRules {
-    base.with(rules)
-}
-
-/// Adds rules to those of an array, in a constant.
-#[must_use]
-pub const fn array_with(
-    base: &ArrayRules,
-    items: Frozen<Shape>,
-    least: Option<u64>,
-    most: Option<u64>,
-) -> ArrayRules {
-    base.with(items, least, most)
-}
-
-/// Adds rules to those of an object, in a constant.
-#[must_use]
-pub const fn object_with(base: &ObjectRules, least: Option<u64>, most: Option<u64>) -> ObjectRules {
-    base.with(least, most)
-}
-
 /// Returns a number as a floating-point one, in a constant.
 #[must_use]
 pub const fn float(number: Number) -> f64 {
     number.float()
 }
 
-/// Returns valid arguments as people should read them, see [`decode`].
-///
-/// # Errors
-///
-/// Returns a problem if that takes too many steps.
-pub fn completed(
-    arguments: &Value,
-    shape: &Shape,
-    defs: &List<Def>,
-    dialect: &Dialect,
-) -> Result<Value, Vec<ArgumentProblem>> {
-    decode::completed(arguments, shape, defs, dialect)
-}
-
-/// Returns valid arguments under their wire names, without checking them again.
-///
-/// # Errors
-///
-/// Returns a problem if that takes too many steps.
-pub fn under_wire_names(
-    arguments: &Value,
-    shape: &Shape,
-    defs: &List<Def>,
-) -> Result<Value, Vec<ArgumentProblem>> {
-    decode::under_wire_names(arguments, shape, defs)
-}
-
 /// Whether a value fits a shape in the sense of JSON Schema.
 #[must_use]
 pub fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
     decode::fits(value, shape, defs)
-}
-
-/// Returns the wanted tools and those they require, each once and after all it requires, without those that are done.
-pub fn in_order<'a>(
-    wanted: impl IntoIterator<Item = &'a str>,
-    find: impl Fn(&str) -> Option<&'a ToolSpec>,
-    done: impl Fn(&str) -> bool,
-) -> Vec<&'a str> {
-    graph::order(wanted, find, done)
-}
-
-/// Returns the first sentence of a tool's description.
-#[must_use]
-pub fn first_sentence(spec: &ToolSpec) -> String {
-    docs::first_sentence(spec)
 }

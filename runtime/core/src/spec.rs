@@ -22,7 +22,7 @@ mod name;
 pub mod output;
 pub mod plan;
 mod reader;
-mod require;
+pub(crate) mod require;
 mod schema;
 pub mod search;
 pub(crate) mod size;

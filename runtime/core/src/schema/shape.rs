@@ -22,7 +22,7 @@ pub mod cycles;
 pub mod decode;
 pub(crate) mod fitting;
 mod listed;
-mod literal;
+pub(crate) mod literal;
 pub(crate) mod never;
 mod number;
 pub(crate) mod pattern;

@@ -16,13 +16,12 @@ use crate::schema::shape::{
 };
 use crate::spec::{Example, ToolSpec};
 
-mod level;
+pub(crate) mod level;
 mod template;
 mod troubleshooting;
 mod typescript;
 mod unsaid;
 
-pub(crate) use level::sentence as first_sentence;
 pub use level::{Group, Level, Style, by_category, by_toolset, docs_at, grouped, json};
 pub use template::{TemplateError, TemplateProblem, fill};
 pub use troubleshooting::troubleshooting;

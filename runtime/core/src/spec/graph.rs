@@ -9,6 +9,7 @@ mod draw;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::require::{in_order, required_tools};
 use super::{Requirement, RequirementKind, ToolSpec};
 use crate::base::frozen::List;
 use crate::schema::shape::{Access, Def, Extra, Field, Kind, Shape, find_def};
@@ -94,7 +95,7 @@ impl<'a> Graph<'a> {
     /// The tools, each after all its required tools, otherwise by name. Cycles are broken at an arbitrary place.
     #[must_use]
     pub fn order(&self) -> Vec<&'a str> {
-        order(self.tools.keys().copied(), |name| self.tools.get(name).copied(), |_| false)
+        in_order(self.tools.keys().copied(), |name| self.tools.get(name).copied(), |_| false)
     }
 
     /// The tools that must be called before a tool, in order and without the tool itself.
@@ -102,7 +103,7 @@ impl<'a> Graph<'a> {
     pub fn before(&self, tool: &str) -> Vec<&'a str> {
         let Some(spec) = self.tools.get(tool) else { return Vec::new() };
         let wanted = required_tools(spec).map(|requirement| requirement.name.as_str());
-        order(wanted, |name| self.tools.get(name).copied(), |name| name == tool)
+        in_order(wanted, |name| self.tools.get(name).copied(), |name| name == tool)
     }
 
     /// The tools that require a tool, optionally or not, by name.
@@ -114,41 +115,6 @@ impl<'a> Graph<'a> {
         let dependents = self.tools.iter().filter(|(_, spec)| spec.requires.iter().any(of_tool));
         dependents.map(|(name, _)| *name).collect()
     }
-}
-
-/// Returns the requirements for other tools that block a tool.
-pub(crate) fn required_tools(spec: &ToolSpec) -> impl Iterator<Item = &Requirement> {
-    let is_needed = |it: &&Requirement| it.kind == RequirementKind::Tool && !it.optional;
-    spec.requires.iter().filter(is_needed)
-}
-
-/// Returns the wanted tools and those they require, each once and after all it requires. Leaves out tools that are
-/// `done` and tools that do not exist. The requirements of a done tool stay, since they may have to run again. Works
-/// without recursion, because chains may be longer than the stack is deep.
-pub(crate) fn order<'a>(
-    wanted: impl IntoIterator<Item = &'a str>,
-    find: impl Fn(&str) -> Option<&'a ToolSpec>,
-    done: impl Fn(&str) -> bool,
-) -> Vec<&'a str> {
-    let mut order = Vec::new();
-    let mut seen = BTreeSet::new();
-    let mut enter = |name: &'a str| {
-        let is_new = seen.insert(name);
-        find(name).filter(|_| is_new).map(|spec| (spec.name.as_str(), required_tools(spec)))
-    };
-    for name in wanted {
-        let mut path = Vec::from_iter(enter(name));
-        while let Some((name, required)) = path.last_mut() {
-            match required.next() {
-                Some(next) => path.extend(enter(&next.name)),
-                None => {
-                    order.extend(Some(*name).filter(|name| !done(name)));
-                    path.pop();
-                }
-            }
-        }
-    }
-    order
 }
 
 /// Returns all problems with what tools require, sorted. Optional requirements never block, so they form no cycle and

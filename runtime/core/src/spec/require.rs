@@ -1,6 +1,7 @@
 //! Constructors and messages of requirements.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::{Requirement, RequirementKind, ToolSpec};
 use crate::base::frozen::Text;
@@ -132,6 +133,41 @@ impl RequirementKind {
             RequirementKind::Custom => "custom",
         }
     }
+}
+
+/// Returns the requirements for other tools that block a tool.
+pub(crate) fn required_tools(spec: &ToolSpec) -> impl Iterator<Item = &Requirement> {
+    let is_needed = |it: &&Requirement| it.kind == RequirementKind::Tool && !it.optional;
+    spec.requires.iter().filter(is_needed)
+}
+
+/// Returns the wanted tools and those they require, each once and after all it requires. Leaves out tools that are
+/// `done` and tools that do not exist. The requirements of a done tool stay, since they may have to run again. Works
+/// without recursion, because chains may be longer than the stack is deep.
+pub fn in_order<'a>(
+    wanted: impl IntoIterator<Item = &'a str>,
+    find: impl Fn(&str) -> Option<&'a ToolSpec>,
+    done: impl Fn(&str) -> bool,
+) -> Vec<&'a str> {
+    let mut order = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut enter = |name: &'a str| {
+        let is_new = seen.insert(name);
+        find(name).filter(|_| is_new).map(|spec| (spec.name.as_str(), required_tools(spec)))
+    };
+    for name in wanted {
+        let mut path = Vec::from_iter(enter(name));
+        while let Some((name, required)) = path.last_mut() {
+            match required.next() {
+                Some(next) => path.extend(enter(&next.name)),
+                None => {
+                    order.extend(Some(*name).filter(|name| !done(name)));
+                    path.pop();
+                }
+            }
+        }
+    }
+    order
 }
 
 #[cfg(test)]

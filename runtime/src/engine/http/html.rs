@@ -1,6 +1,7 @@
 //! The text of an error page, as far as a model can use it.
 
 use serde_core::de::IgnoredAny;
+use toolgen_core::internal::entity::character;
 
 /// Elements whose content is not shown.
 const UNSEEN: [&str; 4] = ["script", "style", "svg", "template"];
@@ -9,27 +10,6 @@ const UNSEEN: [&str; 4] = ["script", "style", "svg", "template"];
 const INLINE: [&str; 22] = [
     "a", "abbr", "b", "big", "cite", "code", "em", "font", "i", "img", "kbd", "label", "mark", "q", "s",
     "small", "span", "strong", "sub", "sup", "tt", "u",
-];
-
-const ENTITIES: [(&str, char); 18] = [
-    ("amp", '&'),
-    ("apos", '\''),
-    ("bull", '•'),
-    ("copy", '©'),
-    ("gt", '>'),
-    ("hellip", '…'),
-    ("laquo", '«'),
-    ("ldquo", '“'),
-    ("lsquo", '‘'),
-    ("lt", '<'),
-    ("mdash", '—'),
-    ("middot", '·'),
-    ("nbsp", ' '),
-    ("ndash", '–'),
-    ("quot", '"'),
-    ("raquo", '»'),
-    ("rdquo", '”'),
-    ("rsquo", '’'),
 ];
 
 /// Returns what a page says, which may be nothing and may be a credential that its markup hid. `None` if the
@@ -162,9 +142,11 @@ impl Lines {
         let mut rest = text;
         while let Some(at) = rest.find('&') {
             self.words(&rest[..at]);
-            let (char, after) = entity(&rest[at + 1..]).unwrap_or(('&', &rest[at + 1..]));
+            let named =
+                character(&rest[at..]).filter(|(named, _)| !named.is_control() || named.is_whitespace());
+            let (char, length) = named.unwrap_or(('&', 1));
             self.char(char);
-            rest = after;
+            rest = &rest[at + length..];
         }
         self.words(rest);
     }
@@ -192,21 +174,6 @@ impl Lines {
         self.gap = Gap::None;
         self.out.push(char);
     }
-}
-
-/// Returns the character that an entity stands for, without its `&`, and what follows.
-fn entity(text: &str) -> Option<(char, &str)> {
-    let end = text.bytes().take(12).position(|byte| byte == b';')?;
-    let (name, after) = (&text[..end], &text[end + 1..]);
-    let char = match name.strip_prefix('#') {
-        Some(number) => {
-            let hex = number.strip_prefix(['x', 'X']);
-            let code = hex.map_or_else(|| number.parse(), |hex| u32::from_str_radix(hex, 16));
-            char::from_u32(code.ok()?).filter(|char| !char.is_control() || char.is_whitespace())?
-        }
-        None => ENTITIES.iter().find(|(known, _)| *known == name)?.1,
-    };
-    Some((char, after))
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ mod nearest;
 mod objects;
 pub(crate) mod say;
 pub(crate) mod texts;
-mod transform;
+pub(crate) mod transform;
 mod unions;
 
 use serde_json::Value;
@@ -148,43 +148,6 @@ pub fn decode_owned(
         return Ok(arguments);
     }
     decode_telling(&arguments, shape, defs, dialect, untried)
-}
-
-/// Returns valid arguments as people should read them: under the names a model knows, integers as integers, and with
-/// the schema's defaults for what is not given. They fit the shape in every dialect.
-///
-/// # Errors
-///
-/// Returns a problem if that takes too many steps.
-pub(crate) fn completed(
-    arguments: &Value,
-    shape: &Shape,
-    defs: &List<Def>,
-    dialect: &Dialect,
-) -> Result<Value, Vec<ArgumentProblem>> {
-    let read = read::read(arguments, shape, defs, dialect);
-    let arguments = read.as_ref().map_or(arguments, |read| &read.value);
-    let put = |defaults| {
-        let mut checker = Checker::new(defs, dialect);
-        checker.form = check::Form::Named { defaults };
-        checker.transformed(arguments, shape)
-    };
-    let full = put(true)?;
-    // Together, defaults may break a rule between fields.
-    if Checker::new(defs, dialect).problems_of(&full, shape).is_empty() { Ok(full) } else { put(false) }
-}
-
-/// Returns valid arguments under their wire names, without checking them again.
-///
-/// # Errors
-///
-/// Returns a problem if that takes too many steps.
-pub(crate) fn under_wire_names(
-    arguments: &Value,
-    shape: &Shape,
-    defs: &List<Def>,
-) -> Result<Value, Vec<ArgumentProblem>> {
-    Checker::new(defs, &JSON_SCHEMA).transformed(arguments, shape)
 }
 
 /// Whether a value fits a shape in the sense of JSON Schema.

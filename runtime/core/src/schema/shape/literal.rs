@@ -65,15 +65,16 @@ impl Literal {
             _ => self == other,
         }
     }
+}
 
-    /// Copies the value in a constant.
-    pub(crate) const fn copied(&self) -> Literal {
-        match self {
-            Literal::Null => Literal::Null,
-            Literal::Bool(value) => Literal::Bool(*value),
-            Literal::Number(number) => Literal::Number(*number),
-            Literal::String(text) => Literal::String(text.borrowed()),
-            Literal::Json(text) => Literal::Json(text.borrowed()),
-        }
+/// Copies the value in a constant.
+#[must_use]
+pub const fn literal_copied(literal: &Literal) -> Literal {
+    match literal {
+        Literal::Null => Literal::Null,
+        Literal::Bool(value) => Literal::Bool(*value),
+        Literal::Number(number) => Literal::Number(*number),
+        Literal::String(text) => Literal::String(text.borrowed()),
+        Literal::Json(text) => Literal::Json(text.borrowed()),
     }
 }

@@ -5,10 +5,10 @@
 //! is wrong with a value. Everything else asks these files. Each place takes the struct apart or builds it field by
 //! field, so a new field compiles only when every place knows what to do with it.
 
-pub(super) mod array;
+pub(crate) mod array;
 pub(crate) mod number;
-pub(super) mod object;
-pub(super) mod text;
+pub(crate) mod object;
+pub(crate) mod text;
 
 use serde_json::{Map, Value};
 

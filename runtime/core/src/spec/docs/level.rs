@@ -206,8 +206,9 @@ fn one(spec: &ToolSpec, style: &Style<'_>) -> String {
     }
 }
 
-/// Returns the first sentence of a description.
-pub(crate) fn sentence(spec: &ToolSpec) -> String {
+/// Returns the first sentence of the description of a tool.
+#[must_use]
+pub fn sentence(spec: &ToolSpec) -> String {
     first_sentence(&first_paragraph(&spec.description)).to_owned()
 }
 

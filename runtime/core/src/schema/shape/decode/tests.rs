@@ -7,7 +7,8 @@ mod unions;
 use serde_json::{Value, json};
 use toolgen_test_support::rows;
 
-use super::{ArgumentProblemKind, completed, decode, under_wire_names};
+use super::transform::{completed, under_wire_names};
+use super::{ArgumentProblemKind, decode};
 use crate::base::cpu_time::cpu_time;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA, OPENAI, OPENAI_STRICT};
 use crate::schema::shape::read::read_document;

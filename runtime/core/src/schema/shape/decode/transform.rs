@@ -5,12 +5,51 @@ use serde_json::{Map, Value};
 use super::check::{Checker, Form};
 use super::literals::equals;
 use super::{ArgumentProblem, fits};
+use crate::base::frozen::List;
 use crate::base::json::whole;
-use crate::schema::dialect::JSON_SCHEMA;
-use crate::schema::shape::{Access, Extra, Field, Kind, Literal, Number, Shape, find_def};
+use crate::schema::dialect::{Dialect, JSON_SCHEMA};
+use crate::schema::shape::codec::read;
+use crate::schema::shape::{Access, Def, Extra, Field, Kind, Literal, Number, Shape, find_def};
 
 /// References nested deeper than this are not followed: they may be cyclic.
 const MAX_DEPTH: usize = 64;
+
+/// Returns valid arguments as people should read them: under the names a model knows, integers as integers, and with
+/// the schema's defaults for what is not given. They fit the shape in every dialect.
+///
+/// # Errors
+///
+/// Returns a problem if that takes too many steps.
+pub fn completed(
+    arguments: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    dialect: &Dialect,
+) -> Result<Value, Vec<ArgumentProblem>> {
+    let read = read::read(arguments, shape, defs, dialect);
+    let arguments = read.as_ref().map_or(arguments, |read| &read.value);
+    let put = |defaults| {
+        let mut checker = Checker::new(defs, dialect);
+        checker.form = Form::Named { defaults };
+        checker.transformed(arguments, shape)
+    };
+    let full = put(true)?;
+    // Together, defaults may break a rule between fields.
+    if Checker::new(defs, dialect).problems_of(&full, shape).is_empty() { Ok(full) } else { put(false) }
+}
+
+/// Returns valid arguments under their wire names, without checking them again.
+///
+/// # Errors
+///
+/// Returns a problem if that takes too many steps.
+pub fn under_wire_names(
+    arguments: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+) -> Result<Value, Vec<ArgumentProblem>> {
+    Checker::new(defs, &JSON_SCHEMA).transformed(arguments, shape)
+}
 
 impl<'a> Checker<'a> {
     /// Returns a valid value in the form the tool takes, or a problem if that takes too many steps.

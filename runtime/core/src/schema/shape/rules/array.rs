@@ -1,5 +1,6 @@
 //! The rules of lists and tuples.
 
+use super::object::extra_copied;
 use serde_json::Value;
 
 use super::{Form, Keyword, Object, Stated, Together, count, either, flag, least, wrong_count};
@@ -81,20 +82,21 @@ impl ArrayRules {
             unique: self.unique || other.unique,
         }
     }
+}
 
-    /// Copies the rules in a constant, for values of a shape, with other limits where they are set.
-    pub(crate) const fn with(
-        &self,
-        items: Frozen<Shape>,
-        min_items: Option<u64>,
-        max_items: Option<u64>,
-    ) -> ArrayRules {
-        ArrayRules {
-            items,
-            min_items: either(min_items, self.min_items),
-            max_items: either(max_items, self.max_items),
-            unique: self.unique,
-        }
+/// Copies the rules in a constant, for values of a shape, with other limits where they are set.
+#[must_use]
+pub const fn array_with(
+    base: &ArrayRules,
+    items: Frozen<Shape>,
+    min_items: Option<u64>,
+    max_items: Option<u64>,
+) -> ArrayRules {
+    ArrayRules {
+        items,
+        min_items: either(min_items, base.min_items),
+        max_items: either(max_items, base.max_items),
+        unique: base.unique,
     }
 }
 
@@ -116,15 +118,16 @@ impl TupleRules {
         let TupleRules { items: _, rest: _, min_items, max_items } = self;
         wrong_count(count, *min_items, *max_items, "item")
     }
+}
 
-    /// Copies the rules in a constant.
-    pub(crate) const fn copied(&self) -> TupleRules {
-        TupleRules {
-            items: self.items.borrowed(),
-            rest: self.rest.copied(),
-            min_items: self.min_items,
-            max_items: self.max_items,
-        }
+/// Copies the rules in a constant.
+#[must_use]
+pub const fn tuple_copied(rules: &TupleRules) -> TupleRules {
+    TupleRules {
+        items: rules.items.borrowed(),
+        rest: extra_copied(&rules.rest),
+        min_items: rules.min_items,
+        max_items: rules.max_items,
     }
 }
 

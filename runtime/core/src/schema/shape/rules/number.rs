@@ -165,20 +165,21 @@ impl NumberRules {
             format: first(&self.format, &other.format),
         })
     }
+}
 
-    /// Copies the rules in a constant, with those of another set in place of its own where they are set.
-    pub(crate) const fn with(&self, other: &NumberRules) -> NumberRules {
-        const fn either(first: Option<Number>, second: Option<Number>) -> Option<Number> {
-            if first.is_some() { first } else { second }
-        }
-        NumberRules {
-            minimum: either(other.minimum, self.minimum),
-            maximum: either(other.maximum, self.maximum),
-            exclusive_minimum: either(other.exclusive_minimum, self.exclusive_minimum),
-            exclusive_maximum: either(other.exclusive_maximum, self.exclusive_maximum),
-            multiple_of: either(other.multiple_of, self.multiple_of),
-            format: either_text(&other.format, &self.format),
-        }
+/// Copies the rules in a constant, with those of another set in place of its own where they are set.
+#[must_use]
+pub const fn number_with(base: &NumberRules, other: &NumberRules) -> NumberRules {
+    const fn either(first: Option<Number>, second: Option<Number>) -> Option<Number> {
+        if first.is_some() { first } else { second }
+    }
+    NumberRules {
+        minimum: either(other.minimum, base.minimum),
+        maximum: either(other.maximum, base.maximum),
+        exclusive_minimum: either(other.exclusive_minimum, base.exclusive_minimum),
+        exclusive_maximum: either(other.exclusive_maximum, base.exclusive_maximum),
+        multiple_of: either(other.multiple_of, base.multiple_of),
+        format: either_text(&other.format, &base.format),
     }
 }
 

@@ -112,17 +112,22 @@ impl ObjectRules {
             relations: self.relations.iter().chain(&other.relations).cloned().collect(),
         }
     }
+}
 
-    /// Copies the rules in a constant, with other limits where they are set.
-    pub(crate) const fn with(&self, min_properties: Option<u64>, max_properties: Option<u64>) -> ObjectRules {
-        ObjectRules {
-            fields: self.fields.borrowed(),
-            patterns: self.patterns.borrowed(),
-            extra: self.extra.copied(),
-            min_properties: either(min_properties, self.min_properties),
-            max_properties: either(max_properties, self.max_properties),
-            relations: self.relations.borrowed(),
-        }
+/// Copies the rules in a constant, with other limits where they are set.
+#[must_use]
+pub const fn object_with(
+    base: &ObjectRules,
+    min_properties: Option<u64>,
+    max_properties: Option<u64>,
+) -> ObjectRules {
+    ObjectRules {
+        fields: base.fields.borrowed(),
+        patterns: base.patterns.borrowed(),
+        extra: extra_copied(&base.extra),
+        min_properties: either(min_properties, base.min_properties),
+        max_properties: either(max_properties, base.max_properties),
+        relations: base.relations.borrowed(),
     }
 }
 
@@ -137,14 +142,13 @@ pub enum Extra {
     Of(Frozen<Shape>),
 }
 
-impl Extra {
-    /// Copies it in a constant.
-    pub(crate) const fn copied(&self) -> Extra {
-        match self {
-            Extra::Open => Extra::Open,
-            Extra::Closed => Extra::Closed,
-            Extra::Of(shape) => Extra::Of(shape.borrowed()),
-        }
+/// Copies it in a constant.
+#[must_use]
+pub const fn extra_copied(extra: &Extra) -> Extra {
+    match extra {
+        Extra::Open => Extra::Open,
+        Extra::Closed => Extra::Closed,
+        Extra::Of(shape) => Extra::Of(shape.borrowed()),
     }
 }
 

@@ -168,19 +168,20 @@ impl StringRules {
             content_media_type: first(&self.content_media_type, &other.content_media_type),
         })
     }
+}
 
-    /// Copies the rules in a constant, with those of another set in place of its own where they are set.
-    pub(crate) const fn with(&self, other: &StringRules) -> StringRules {
-        StringRules {
-            min_length: either(other.min_length, self.min_length),
-            max_length: either(other.max_length, self.max_length),
-            pattern: either_text(&other.pattern, &self.pattern),
-            deny: either_text(&other.deny, &self.deny),
-            deny_message: either_text(&other.deny_message, &self.deny_message),
-            format: either_text(&other.format, &self.format),
-            content_encoding: either_text(&other.content_encoding, &self.content_encoding),
-            content_media_type: either_text(&other.content_media_type, &self.content_media_type),
-        }
+/// Copies the rules in a constant, with those of another set in place of its own where they are set.
+#[must_use]
+pub const fn text_with(base: &StringRules, other: &StringRules) -> StringRules {
+    StringRules {
+        min_length: either(other.min_length, base.min_length),
+        max_length: either(other.max_length, base.max_length),
+        pattern: either_text(&other.pattern, &base.pattern),
+        deny: either_text(&other.deny, &base.deny),
+        deny_message: either_text(&other.deny_message, &base.deny_message),
+        format: either_text(&other.format, &base.format),
+        content_encoding: either_text(&other.content_encoding, &base.content_encoding),
+        content_media_type: either_text(&other.content_media_type, &base.content_media_type),
     }
 }
 

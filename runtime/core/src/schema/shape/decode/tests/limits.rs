@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::{cpu_time, decoded, object, taken};
 use crate::schema::dialect::JSON_SCHEMA;
 use crate::schema::shape::decode::check::Checker;
-use crate::schema::shape::decode::{completed, decode_owned, under_wire_names};
+use crate::schema::shape::decode::decode_owned;
+use crate::schema::shape::decode::transform::{completed, under_wire_names};
 use crate::schema::shape::read::read_document;
 
 #[test]

@@ -1,0 +1,72 @@
+//! Characters that HTML writes by their names.
+
+/// The longest name of a character, with its `&` and `;`.
+const LONGEST: usize = 12;
+
+const NAMED: [(&str, char); 48] = [
+    ("amp", '&'),
+    ("apos", '\''),
+    ("bull", '•'),
+    ("cent", '¢'),
+    ("copy", '©'),
+    ("darr", '↓'),
+    ("deg", '°'),
+    ("divide", '÷'),
+    ("emsp", ' '),
+    ("ensp", ' '),
+    ("euro", '€'),
+    ("frac12", '½'),
+    ("ge", '≥'),
+    ("gt", '>'),
+    ("harr", '↔'),
+    ("hellip", '…'),
+    ("infin", '∞'),
+    ("iexcl", '¡'),
+    ("iquest", '¿'),
+    ("laquo", '«'),
+    ("larr", '←'),
+    ("ldquo", '“'),
+    ("le", '≤'),
+    ("lsquo", '‘'),
+    ("lt", '<'),
+    ("mdash", '—'),
+    ("micro", 'µ'),
+    ("middot", '·'),
+    ("minus", '−'),
+    ("nbsp", ' '),
+    ("ndash", '–'),
+    ("ne", '≠'),
+    ("para", '¶'),
+    ("plusmn", '±'),
+    ("pound", '£'),
+    ("quot", '"'),
+    ("raquo", '»'),
+    ("rarr", '→'),
+    ("rdquo", '”'),
+    ("reg", '®'),
+    ("rsquo", '’'),
+    ("sect", '§'),
+    ("thinsp", ' '),
+    ("times", '×'),
+    ("trade", '™'),
+    ("uarr", '↑'),
+    ("uuml", 'ü'),
+    ("yen", '¥'),
+];
+
+/// Reads the character that a text names at its start, `&lt;` or `&#60;` or `&#x3c;`. Returns it and the length of its
+/// name.
+#[must_use]
+pub fn character(text: &str) -> Option<(char, usize)> {
+    let end = text.bytes().take(LONGEST).position(|byte| byte == b';')?;
+    let name = text.get(1..end)?;
+    let found = match name.strip_prefix('#') {
+        Some(number) => {
+            let hexadecimal = number.strip_prefix(['x', 'X']);
+            let code = hexadecimal.map_or_else(|| number.parse(), |code| u32::from_str_radix(code, 16));
+            char::from_u32(code.ok()?)?
+        }
+        None => NAMED.iter().find(|(known, _)| *known == name)?.1,
+    };
+    Some((found, end + 1))
+}
