@@ -5,6 +5,7 @@ use syn::{Expr, LitStr};
 
 use crate::attr::{self, Key, Taken, Value};
 use crate::errors::{Errors, at};
+use crate::habits;
 use crate::rules::{self, Rules};
 
 /// The keys of `#[arg(…)]`, apart from those of rules.
@@ -50,7 +51,7 @@ pub(crate) fn read(taken: Option<Taken>, errors: &mut Errors) -> ArgAttr {
     let mut arg = ArgAttr::default();
     let Some(Taken { tokens, .. }) = taken else { return arg };
     let known: Vec<&str> = KEYS.iter().copied().chain(rules::keys()).collect();
-    for key in attr::argument_keys(tokens, "`#[arg]`", &known, errors) {
+    for key in habits::argument_keys(tokens, "`#[arg]`", &known, errors) {
         take(&mut arg, key, errors);
     }
     arg.rules.check(errors);

@@ -11,7 +11,6 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Lit, LitBool, LitStr, Token};
 
 use crate::errors::Errors;
-use crate::habits;
 use crate::names::{list, nearest};
 
 /// One entry of an attribute.
@@ -150,18 +149,6 @@ pub(crate) fn keys(tokens: TokenStream, what: &str, known: &[&str], errors: &mut
     only(entries, what, known, errors)
 }
 
-/// Like [`keys`], for the attributes of an argument, whose keys have other names in other libraries.
-pub(crate) fn argument_keys(
-    tokens: TokenStream,
-    what: &str,
-    known: &[&str],
-    errors: &mut Errors,
-) -> Vec<Key> {
-    let mut entries = entries(tokens, errors);
-    habits::report(&mut entries, what, known, errors);
-    only(entries, what, known, errors)
-}
-
 /// Reads the entries of an attribute, whatever they are called.
 pub(crate) fn entries(tokens: TokenStream, errors: &mut Errors) -> Vec<Key> {
     let mut found = Vec::new();
@@ -179,7 +166,7 @@ pub(crate) fn entries(tokens: TokenStream, errors: &mut Errors) -> Vec<Key> {
 }
 
 /// Returns the entries that are known, each once; others are reported.
-fn only(entries: Vec<Key>, what: &str, known: &[&str], errors: &mut Errors) -> Vec<Key> {
+pub(crate) fn only(entries: Vec<Key>, what: &str, known: &[&str], errors: &mut Errors) -> Vec<Key> {
     let mut found: Vec<Key> = Vec::new();
     for key in entries {
         let name = key.as_str();

@@ -1,6 +1,6 @@
 //! The keys of other libraries for what `#[arg]` calls differently, so that a mistake names the right word.
 
-use proc_macro2::{Ident, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::{Expr, ExprLit, Lit};
 
 use crate::attr::{self, Key, Value, ungroup};
@@ -81,9 +81,21 @@ struct Bounds {
     sides: Vec<(Side, String)>,
 }
 
+/// Like [`keys`](attr::keys), for the attributes of an argument, whose keys have other names in other libraries.
+pub(crate) fn argument_keys(
+    tokens: TokenStream,
+    what: &str,
+    known: &[&str],
+    errors: &mut Errors,
+) -> Vec<Key> {
+    let mut entries = attr::entries(tokens, errors);
+    report(&mut entries, what, known, errors);
+    attr::only(entries, what, known, errors)
+}
+
 /// Takes out the keys of other libraries, and reports each with what to write instead. `what` names the attribute, and
 /// `known` are its own keys.
-pub(crate) fn report(keys: &mut Vec<Key>, what: &str, known: &[&str], errors: &mut Errors) {
+fn report(keys: &mut Vec<Key>, what: &str, known: &[&str], errors: &mut Errors) {
     let (mut range, mut len) = (Bounds::default(), Bounds::default());
     keys.retain(|key| {
         let name = key.as_str();

@@ -7,6 +7,7 @@ use syn::{Expr, ExprLit, Lit, LitStr, RangeLimits, UnOp};
 
 use crate::attr::{self, Key, Value, ungroup};
 use crate::errors::{Errors, at};
+use crate::habits;
 use crate::pattern;
 
 /// Reads a rule.
@@ -179,7 +180,7 @@ impl Rules {
         };
         let mut rules = Rules::default();
         let known: Vec<&str> = keys().collect();
-        for key in attr::argument_keys(tokens, "`items`", &known, errors) {
+        for key in habits::argument_keys(tokens, "`items`", &known, errors) {
             rules.take(key, errors);
         }
         rules.check(errors);

@@ -1,9 +1,7 @@
 //! Items that `toolgen-runtime` and the compiler need from this crate and programs do not. Not part of the public
 //! interface: they change with any version, which all crates of the workspace share.
 
-use serde_json::Value;
-
-use crate::schema::shape::{Def, Number, Shape, decode};
+use crate::schema::shape::Number;
 use crate::spec::plan::{
     AgentPlan, Call, CommandPlan, CompletePlan, ComposePlan, EffectPlan, McpPlan, RequestPlan,
 };
@@ -13,6 +11,7 @@ pub use crate::base::json::json_bytes;
 pub use crate::base::{canonical, const_text, entity, frozen, hidden, json, printable, sha256, truncate};
 pub use crate::schema::shape::belong::complete_all;
 pub use crate::schema::shape::decode::borrowed::{BorrowedValue, Entries, entry};
+pub use crate::schema::shape::decode::check::fits;
 pub use crate::schema::shape::decode::exact::is_exact;
 pub use crate::schema::shape::decode::integers::rounded_integers;
 pub use crate::schema::shape::decode::say::{article, meant, meant_pattern};
@@ -34,7 +33,7 @@ pub use crate::spec::graph::{Found, find_field};
 pub use crate::spec::require::in_order;
 pub use crate::spec::size::Forms;
 
-use frozen::{Frozen, List};
+use frozen::Frozen;
 
 /// JSON pointers.
 pub mod pointer {
@@ -115,10 +114,4 @@ impl<T: ?Sized> Frozen<T> {
 #[must_use]
 pub const fn float(number: Number) -> f64 {
     number.float()
-}
-
-/// Whether a value fits a shape in the sense of JSON Schema.
-#[must_use]
-pub fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
-    decode::fits(value, shape, defs)
 }

@@ -54,7 +54,7 @@ pub use rules::array::{ArrayRules, TupleRules};
 pub use rules::number::NumberRules;
 pub use rules::object::{Access, Extra, Field, ObjectRules, PatternField};
 pub use rules::text::StringRules;
-pub use schema::{Def, Schema, find_def};
+pub use schema::{Schema, find_def};
 pub(crate) use schema::{find_schema, object_in, resolved};
 pub use slim::Slim;
 #[cfg(test)]
@@ -194,4 +194,13 @@ pub struct Discriminator {
     pub mapping: List<(Text, Text)>,
     /// The name of the variant that is meant by any other value, or by a missing one (OpenAPI's `defaultMapping`).
     pub by_default: Option<Text>,
+}
+
+/// A named shape, the target of [`Kind::Ref`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Def {
+    /// The name.
+    pub name: Text,
+    /// The shape.
+    pub schema: Schema,
 }

@@ -21,10 +21,10 @@
 //! A value may fit several variants of `oneOf`: it is rendered as `anyOf` unless no value can.
 
 pub(crate) mod borrowed;
-mod check;
+pub(crate) mod check;
 mod conditions;
 pub(crate) mod exact;
-mod forms;
+pub(super) mod forms;
 pub(crate) mod integers;
 mod literals;
 mod nearest;
@@ -37,55 +37,14 @@ mod unions;
 use serde_json::Value;
 
 use super::codec::read;
-use super::{Access, Def, Shape, UnionRules, pointer};
+use super::{Access, Def, Shape};
 use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 
 use check::Checker;
-
-/// A problem with the arguments of a call, for the model that must correct it, or with a result.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArgumentProblem {
-    /// The place in the arguments, as a JSON pointer; empty for the arguments as a whole. Keys of more than 100 bytes
-    /// are cut to 100 characters.
-    pub pointer: String,
-    /// The kind of mistake.
-    pub kind: ArgumentProblemKind,
-    /// What was expected, what was given and, if a candidate is near, what was probably meant.
-    pub message: String,
-}
-
-impl ArgumentProblem {
-    /// Returns the same problem, placed under a key or an index of the containing value.
-    #[must_use]
-    pub fn within(mut self, segment: &str) -> ArgumentProblem {
-        let mut pointer = String::new();
-        pointer::push_given(&mut pointer, segment);
-        self.pointer.insert_str(0, &pointer);
-        self
-    }
-
-    /// Returns the text of a problem with the result of a tool: the place in it, and what is wrong there.
-    #[must_use]
-    pub fn of_result(&self) -> String {
-        let place = if self.pointer.is_empty() { "the result" } else { &self.pointer };
-        format!("{place}: {}", self.message)
-    }
-}
-
-/// The kinds of [`ArgumentProblem`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ArgumentProblemKind {
-    /// A required value is missing.
-    Missing,
-    /// There is no argument of this name.
-    Unknown,
-    /// The value has another type.
-    Type,
-    /// The value has the right type but is not allowed.
-    Value,
-}
+pub(crate) use check::fits;
+pub use check::{ArgumentProblem, ArgumentProblemKind};
+pub(super) use check::{fits_as, named_variant, problems_as};
 
 /// Checks arguments and returns them in the form the tool takes: fields under their wire names, `5.0` as `5` for an
 /// integer, without each `null` that the dialect makes a model send for an optional field, and with values that it
@@ -148,49 +107,6 @@ pub fn decode_owned(
         return Ok(arguments);
     }
     decode_telling(&arguments, shape, defs, dialect, untried)
-}
-
-/// Whether a value fits a shape in the sense of JSON Schema.
-pub(crate) fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
-    fits_as(value, shape, defs, Access::ReadOnly)
-}
-
-/// Whether a value fits a shape without the fields of an access.
-pub(super) fn fits_as(value: &Value, shape: &Shape, defs: &List<Def>, hidden: Access) -> bool {
-    problems_as(value, shape, defs, hidden).is_empty()
-}
-
-/// Returns every problem of a value with a shape without the fields of an access.
-pub(super) fn problems_as(
-    value: &Value,
-    shape: &Shape,
-    defs: &List<Def>,
-    hidden: Access,
-) -> Vec<ArgumentProblem> {
-    let mut checker = Checker::new(defs, &JSON_SCHEMA);
-    checker.hidden = hidden;
-    checker.problems_of(value, shape)
-}
-
-/// Returns the problems of a value that was read, for a model that saw the schema in a dialect, and the steps that it took.
-pub(super) fn problems_in(
-    value: &Value,
-    shape: &Shape,
-    defs: &List<Def>,
-    dialect: &Dialect,
-) -> (Vec<ArgumentProblem>, usize) {
-    let mut checker = Checker::new(defs, dialect);
-    (checker.problems_of(value, shape), checker.steps)
-}
-
-/// Returns how far a value that was read is from the forms of a shape: its type and its keys.
-pub(super) fn distance(value: &Value, shape: &Shape, defs: &List<Def>) -> usize {
-    forms::distance(value, shape, defs)
-}
-
-/// Returns the variant of a union that the discriminator of a value names.
-pub(super) fn named_variant<'s>(value: &Value, union: &'s UnionRules, defs: &List<Def>) -> Option<&'s Shape> {
-    Checker::new(defs, &JSON_SCHEMA).chosen(value, union)
 }
 
 /// Returns every problem with a result of a tool, in the sense of JSON Schema: write-only fields are unknown.

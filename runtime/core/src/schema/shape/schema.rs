@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
-use super::{Kind, Literal, ObjectRules, Shape, read};
+use super::{Def, Kind, Literal, ObjectRules, Shape, read};
 use crate::base::frozen::{Frozen, List, Text};
 
 /// A [`Shape`], as a tree or as canonical JSON Schema text that is read on first use.
@@ -85,15 +85,6 @@ impl From<Shape> for Schema {
     fn from(shape: Shape) -> Self {
         Schema::Tree(shape.into())
     }
-}
-
-/// A named shape, the target of [`Kind::Ref`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Def {
-    /// The name.
-    pub name: Text,
-    /// The shape.
-    pub schema: Schema,
 }
 
 /// Follows references to a shape that is not a reference; `None` if they lead nowhere or in a circle.

@@ -10,9 +10,11 @@ use serde_json::{Map, Value};
 use super::{Around, Codec, Form, Member, Of, REST, WHOLE};
 use crate::base::frozen::List;
 use crate::schema::dialect::{Dialect, KeyRule};
-use crate::schema::shape::decode::{ArgumentProblem, ArgumentProblemKind, say};
+use crate::schema::shape::decode::check::{ArgumentProblem, ArgumentProblemKind, named_variant, problems_in};
+use crate::schema::shape::decode::forms::distance;
+use crate::schema::shape::decode::say;
 use crate::schema::shape::{
-    Access, Def, Extra, Field, Kind, ObjectRules, Shape, TupleRules, UnionRules, decode, pointer,
+    Access, Def, Extra, Field, Kind, ObjectRules, Shape, TupleRules, UnionRules, pointer,
 };
 
 /// Shapes and values nested deeper than this are not read.
@@ -166,7 +168,7 @@ impl<'a> Reader<'a> {
     }
 
     fn problems_of(&self, value: &Value, shape: &Shape) -> Vec<ArgumentProblem> {
-        let (problems, steps) = decode::problems_in(value, shape, self.codec.defs, self.codec.dialect);
+        let (problems, steps) = problems_in(value, shape, self.codec.defs, self.codec.dialect);
         self.steps.update(|known| known.saturating_add(steps));
         problems
     }
@@ -411,7 +413,7 @@ struct Attempt {
 
 impl Reader<'_> {
     fn union(&mut self, value: &Value, union: &UnionRules, around: &[String]) -> Value {
-        if let Some(variant) = decode::named_variant(value, union, self.codec.defs) {
+        if let Some(variant) = named_variant(value, union, self.codec.defs) {
             return self.value(value, variant, around);
         }
         let mut best: Option<Attempt> = None;
@@ -433,7 +435,7 @@ impl Reader<'_> {
             let found = self.problems_of(&attempt.value, variant);
             attempt.wrong = found.len() + attempt.problems.len();
             if attempt.wrong > 0 {
-                attempt.far = decode::distance(&attempt.value, variant, self.codec.defs);
+                attempt.far = distance(&attempt.value, variant, self.codec.defs);
             }
             let rank = |attempt: &Attempt| (attempt.wrong > 0, attempt.far, attempt.loose, attempt.wrong);
             if best.as_ref().is_none_or(|best| rank(&attempt) < rank(best)) {

@@ -6,14 +6,14 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::literals::{comparable, comparisons, is_one_of};
-use super::{ArgumentProblem, ArgumentProblemKind, say};
+use super::say;
 use crate::base::frozen::List;
 use crate::base::truncate;
-use crate::schema::dialect::Dialect;
+use crate::schema::dialect::{Dialect, JSON_SCHEMA};
 use crate::schema::shape::conditions::Conditions;
 use crate::schema::shape::{
-    Access, ArrayRules, Def, Extra, Kind, Literal, Number, Shape, TupleRules, find_def, is_pattern, pattern,
-    pointer,
+    Access, ArrayRules, Def, Extra, Kind, Literal, Number, Shape, TupleRules, UnionRules, find_def,
+    is_pattern, pattern, pointer,
 };
 
 /// The maximum number of problems reported.
@@ -28,6 +28,50 @@ const MAX_STEPS: usize = 500_000;
 const SMALL_STEPS: u64 = 256;
 /// The maximum number of pairs of characters compared to guess what was meant.
 const MAX_COMPARED: usize = 1 << 20;
+
+/// A problem with the arguments of a call, for the model that must correct it, or with a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentProblem {
+    /// The place in the arguments, as a JSON pointer; empty for the arguments as a whole. Keys of more than 100 bytes
+    /// are cut to 100 characters.
+    pub pointer: String,
+    /// The kind of mistake.
+    pub kind: ArgumentProblemKind,
+    /// What was expected, what was given and, if a candidate is near, what was probably meant.
+    pub message: String,
+}
+
+impl ArgumentProblem {
+    /// Returns the same problem, placed under a key or an index of the containing value.
+    #[must_use]
+    pub fn within(mut self, segment: &str) -> ArgumentProblem {
+        let mut pointer = String::new();
+        pointer::push_given(&mut pointer, segment);
+        self.pointer.insert_str(0, &pointer);
+        self
+    }
+
+    /// Returns the text of a problem with the result of a tool: the place in it, and what is wrong there.
+    #[must_use]
+    pub fn of_result(&self) -> String {
+        let place = if self.pointer.is_empty() { "the result" } else { &self.pointer };
+        format!("{place}: {}", self.message)
+    }
+}
+
+/// The kinds of [`ArgumentProblem`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArgumentProblemKind {
+    /// A required value is missing.
+    Missing,
+    /// There is no argument of this name.
+    Unknown,
+    /// The value has another type.
+    Type,
+    /// The value has the right type but is not allowed.
+    Value,
+}
 
 /// The form of valid arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -410,4 +454,52 @@ impl<'a> Checker<'a> {
             }
         }
     }
+}
+
+/// Whether a value fits a shape in the sense of JSON Schema.
+#[must_use]
+pub fn fits(value: &Value, shape: &Shape, defs: &List<Def>) -> bool {
+    fits_as(value, shape, defs, Access::ReadOnly)
+}
+
+/// Whether a value fits a shape without the fields of an access.
+pub(in crate::schema::shape) fn fits_as(
+    value: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    hidden: Access,
+) -> bool {
+    problems_as(value, shape, defs, hidden).is_empty()
+}
+
+/// Returns every problem of a value with a shape without the fields of an access.
+pub(in crate::schema::shape) fn problems_as(
+    value: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    hidden: Access,
+) -> Vec<ArgumentProblem> {
+    let mut checker = Checker::new(defs, &JSON_SCHEMA);
+    checker.hidden = hidden;
+    checker.problems_of(value, shape)
+}
+
+/// Returns the problems of a value that was read, for a model that saw the schema in a dialect, and the steps that it took.
+pub(in crate::schema::shape) fn problems_in(
+    value: &Value,
+    shape: &Shape,
+    defs: &List<Def>,
+    dialect: &Dialect,
+) -> (Vec<ArgumentProblem>, usize) {
+    let mut checker = Checker::new(defs, dialect);
+    (checker.problems_of(value, shape), checker.steps)
+}
+
+/// Returns the variant of a union that the discriminator of a value names.
+pub(in crate::schema::shape) fn named_variant<'s>(
+    value: &Value,
+    union: &'s UnionRules,
+    defs: &List<Def>,
+) -> Option<&'s Shape> {
+    Checker::new(defs, &JSON_SCHEMA).chosen(value, union)
 }

@@ -102,7 +102,7 @@ impl<'s> Form<'s> {
     }
 
     /// Counts the keys that it does not know and the required fields that are missing.
-    pub(super) fn distance(&self, given: &Map<String, Value>) -> usize {
+    pub(in crate::schema::shape) fn distance(&self, given: &Map<String, Value>) -> usize {
         let is_map =
             self.parts.iter().any(|rules| matches!(rules.extra, Extra::Of(_)) || !rules.patterns.is_empty());
         let strange = |key: &&String| !is_map && self.field(key).is_none();
@@ -151,7 +151,7 @@ fn parts_of<'s>(
 }
 
 /// Returns how far a value is from the forms of a shape: its type and its keys.
-pub(super) fn distance(value: &Value, shape: &Shape, defs: &List<Def>) -> usize {
+pub(in crate::schema::shape) fn distance(value: &Value, shape: &Shape, defs: &List<Def>) -> usize {
     let Value::Object(given) = value else {
         return if takes_type(value, shape, defs) { 0 } else { usize::MAX };
     };
