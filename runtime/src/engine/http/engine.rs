@@ -193,7 +193,7 @@ impl HttpEngine {
     ///
     /// # Errors
     ///
-    /// See [`FetchErrorKind`]. Every status other than success is an error.
+    /// See [`FetchErrorKind`](super::FetchErrorKind). Every status other than success is an error.
     pub async fn fetch(&self, what: impl Into<Fetch>) -> Result<Fetched, FetchError> {
         fetch(&self.inner, what.into()).await
     }
@@ -219,8 +219,9 @@ impl HttpEngine {
     ///
     /// # Errors
     ///
-    /// As [`call`](Self::call); [`CallError::Transport`] with [`ToolError::Cancelled`] when the token fires, and with a
-    /// denial when the host is not one of those the context allows.
+    /// As [`call`](Self::call); [`CallError::Transport`] with
+    /// [`ToolError::Cancelled`](crate::call::error::ToolError::Cancelled) when the token fires, and with a denial when the
+    /// host is not one of those the context allows.
     pub async fn call_in<A: TypedTool>(
         &self,
         arguments: A,
@@ -248,8 +249,8 @@ impl HttpEngine {
         typed::answer(&self.inner, arguments, ctx).await
     }
 
-    /// Reads the items of a list with arguments that the compiler has checked, as [`items`](Self::items) does: of a list that comes
-    /// in pages, or of an answer that is a sequence, such as events.
+    /// Reads the items of a list with arguments that the compiler has checked, as [`items`](Self::items) does: of a list
+    /// that comes in pages, or of an answer that is a sequence, such as events.
     ///
     /// ```ignore
     /// let mut pets = engine.items_of(petstore::ListPets::new())?;
